@@ -1,0 +1,18 @@
+import type { Username } from '../ids.ts';
+import type { Grant, OwnedGrant } from './grant.ts';
+import type { ResourceKind, Scope } from './scopes.ts';
+
+/** Where grants are kept. Deleting a resource or an account deletes its grants (their stores do). */
+export interface GrantStore {
+  /** Sets what `username` may do with the resource, replacing what was granted before. */
+  put(grant: Grant): Promise<void>;
+  remove(kind: ResourceKind, resource: string, username: Username): Promise<'removed' | 'missing'>;
+  /** What `username` was granted on the resource; empty when nothing. */
+  find(kind: ResourceKind, resource: string, username: Username): Promise<readonly Scope[]>;
+  /** All grants on a resource, by username. */
+  listOn(kind: ResourceKind, resource: string): Promise<readonly Grant[]>;
+  /** All grants on resources that `owner` owns now, by kind, resource, username. */
+  listGivenBy(owner: Username): Promise<readonly OwnedGrant[]>;
+  /** All grants `username` holds, by kind and resource. */
+  listReceivedBy(username: Username): Promise<readonly OwnedGrant[]>;
+}

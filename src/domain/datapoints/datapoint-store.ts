@@ -1,0 +1,48 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+import type { Datapoint, SensorRef } from './datapoint.ts';
+
+/** The datapoints one request hands over for one sensor, in the order given. */
+export interface Push extends SensorRef {
+  readonly datapoints: readonly Datapoint[];
+}
+
+/** What became of a push: the datapoints that were not stored already, in their order. */
+export type AppendOutcome =
+  | { readonly kind: 'stored'; readonly fresh: readonly Datapoint[] }
+  | { readonly kind: 'missing' };
+
+/** Which datapoints of a sensor: order time from `from` to `to`, both ends included. */
+export interface Range {
+  readonly from?: Instant;
+  readonly to?: Instant;
+}
+
+export interface Page extends Range {
+  /** asc: oldest first. Datapoints with the same order time keep the order of their arrival
+   * (desc: reversed). */
+  readonly order: 'asc' | 'desc';
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Last values by device, then sensor. Sensors without datapoints are absent. */
+export type LastValues = ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Datapoint>>;
+
+/** Where datapoints are kept. */
+export interface DatapointStore {
+  /**
+   * Makes a whole batch durable in one commit: when it resolves, every datapoint is synced to disk.
+   * A datapoint whose sensor already has one with the same timestamp and value is not stored again;
+   * those without a timestamp always are. Each push moves its sensor's last value to its newest
+   * datapoint by timestamp, or to its last one when none has a timestamp; unless that datapoint was
+   * stored already. A sensor that does not exist: 'missing', and nothing of that push is kept.
+   * Throws DomainError unavailable when nothing of the batch was kept.
+   */
+  append(batch: readonly Push[]): Promise<readonly AppendOutcome[]>;
+  /** A sensor that does not exist has no datapoints. */
+  read(sensor: SensorRef, page: Page): Promise<readonly Datapoint[]>;
+  count(sensor: SensorRef, range: Range): Promise<number>;
+  /** The last values of all sensors of these devices. */
+  lastValues(devices: readonly DeviceId[]): Promise<LastValues>;
+}

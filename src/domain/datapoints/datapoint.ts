@@ -1,0 +1,23 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+
+/** One value of one sensor. */
+export interface Datapoint {
+  readonly value: JsonValue;
+  /** The device's clock; absent when it has none. */
+  readonly timestamp?: Instant;
+  /** Our clock. */
+  readonly receivedAt: Instant;
+}
+
+/** One sensor of one device. */
+export interface SensorRef {
+  readonly deviceId: DeviceId;
+  readonly sensorId: SensorId;
+}
+
+/** What orders and filters datapoints: the timestamp, or the time of receipt without one [contract 6]. */
+export function orderTime(datapoint: Datapoint): Instant {
+  return datapoint.timestamp ?? datapoint.receivedAt;
+}

@@ -1,0 +1,55 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { ActuatorId, DeviceId, SensorId, Username } from '../ids.ts';
+import type { Actuator } from './actuator.ts';
+import type { Device, DeviceChanges } from './device.ts';
+import type { Filter } from './query.ts';
+import type { Sensor, SensorChanges } from './sensor.ts';
+
+/** Which devices a list may show; the domain decides it, the store obeys. */
+export interface VisibleTo {
+  /** everything: an admin. public: a guest. Else what this user owns, was granted, or is public. */
+  readonly who: 'everything' | 'public' | { readonly username: Username };
+  /** An access key that is limited to these devices. */
+  readonly only?: ReadonlySet<DeviceId>;
+}
+
+export interface DeviceListing {
+  readonly devices: readonly Device[];
+  /** All that match, whatever the page. */
+  readonly total: number;
+}
+
+/** Where devices are kept, with their sensors and actuators. Lists are in order of creation. */
+export interface DeviceStore {
+  insert(device: Device): Promise<'inserted' | 'duplicate'>;
+  find(id: DeviceId): Promise<Device | undefined>;
+  list(page: {
+    visibleTo: VisibleTo;
+    filter?: Filter;
+    limit: number;
+    offset: number;
+  }): Promise<DeviceListing>;
+  countOwnedBy(owner: Username): Promise<number>;
+  update(id: DeviceId, changes: DeviceChanges, at: Instant): Promise<'updated' | 'missing'>;
+  /** Removes the device with its sensors, actuators, datapoints and grants, in one step. */
+  remove(id: DeviceId): Promise<'removed' | 'missing'>;
+
+  /** Adds the sensor, or replaces its description and keeps its datapoints and place. */
+  putSensor(id: DeviceId, sensor: Sensor, at: Instant): Promise<'put' | 'missing' | 'too_many'>;
+  updateSensor(
+    id: DeviceId,
+    sensorId: SensorId,
+    changes: SensorChanges,
+    at: Instant,
+  ): Promise<'updated' | 'missing'>;
+  /** Removes the sensor with its datapoints, in one step. */
+  removeSensor(id: DeviceId, sensorId: SensorId, at: Instant): Promise<'removed' | 'missing'>;
+
+  /** Adds the actuator, or replaces it. */
+  putActuator(
+    id: DeviceId,
+    actuator: Actuator,
+    at: Instant,
+  ): Promise<'put' | 'missing' | 'too_many'>;
+  removeActuator(id: DeviceId, actuatorId: ActuatorId, at: Instant): Promise<'removed' | 'missing'>;
+}

@@ -1,0 +1,52 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import type { DeviceId, SensorId, Username } from '../ids.ts';
+import type { Actuator } from './actuator.ts';
+import type { Sensor } from './sensor.ts';
+
+export type Visibility = 'public' | 'private';
+
+export interface Location {
+  /** Degrees, -90 to 90. */
+  readonly latitude: number;
+  /** Degrees, -180 to 180. */
+  readonly longitude: number;
+}
+
+/** A thing with sensors. */
+export interface Device {
+  readonly id: DeviceId;
+  readonly owner: Username;
+  /** Absent counts as public [contract 4]. */
+  readonly visibility?: Visibility;
+  readonly gatewayId?: string;
+  readonly name?: string;
+  readonly domain?: string;
+  readonly location?: Location;
+  readonly meta?: JsonValue;
+  readonly isDeployed?: boolean;
+  /** In order of creation. */
+  readonly sensors: readonly Sensor[];
+  /** In order of creation. */
+  readonly actuators: readonly Actuator[];
+  readonly createdAt: Instant;
+  readonly modifiedAt: Instant;
+}
+
+/** Fields that a PUT may set; one set to undefined is removed. */
+export interface DeviceChanges {
+  readonly owner?: Username;
+  readonly visibility?: Visibility | undefined;
+  readonly gatewayId?: string | undefined;
+  readonly name?: string | undefined;
+  readonly domain?: string | undefined;
+  readonly location?: Location | undefined;
+  readonly meta?: JsonValue | undefined;
+  readonly isDeployed?: boolean | undefined;
+}
+
+/** The sensor of a device, or undefined. */
+export function sensorOf(device: Device, sensorId: SensorId): Sensor | undefined {
+  for (const sensor of device.sensors) if (sensor.id === sensorId) return sensor;
+  return undefined;
+}

@@ -1,0 +1,38 @@
+/** Every refusal the service knows, with what it means to a client. */
+export const errorCodes = {
+  invalid: 'The request is malformed: the description names the field and what it must be.',
+  unauthenticated: 'The credentials are wrong, or the token or key is invalid or expired.',
+  forbidden: 'The caller lacks the right.',
+  not_found: 'The device, sensor, actuator, gateway, project, message or user does not exist.',
+  conflict: 'The id or username is taken.',
+  too_large: 'The body is larger than the limit of this endpoint.',
+  rate_limited: 'Too many failed logins; try again after the time in Retry-After.',
+  unavailable: 'The service cannot store right now (queue full, disk full, database down); retry.',
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** A refusal: the client can act on it. Anything else that is thrown is a bug. */
+export class DomainError extends Error {
+  readonly code: ErrorCode;
+  /** For rate_limited and unavailable: seconds after which a retry makes sense. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly retryAfterSeconds?: number } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'DomainError';
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+export const invalid = (message: string): DomainError => new DomainError('invalid', message);
+export const notFound = (message: string): DomainError => new DomainError('not_found', message);
+export const forbidden = (message: string): DomainError => new DomainError('forbidden', message);
+export const conflict = (message: string): DomainError => new DomainError('conflict', message);
+export const unauthenticated = (message: string): DomainError =>
+  new DomainError('unauthenticated', message);

@@ -1,0 +1,65 @@
+import { invalid } from './errors.ts';
+import { limits } from './limits.ts';
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+export type DeviceId = Branded<'DeviceId'>;
+export type SensorId = Branded<'SensorId'>;
+export type ActuatorId = Branded<'ActuatorId'>;
+export type GatewayId = Branded<'GatewayId'>;
+export type ProjectId = Branded<'ProjectId'>;
+export type UserId = Branded<'UserId'>;
+export type Username = Branded<'Username'>;
+export type AccessKeyId = Branded<'AccessKeyId'>;
+
+/** The owner of everything that is created without a token [spec 5.5]. No account may bear it. */
+export const guestUsername = 'guest' as Username;
+
+// Printable ASCII without white space and without & ? / # + < > " ' = ; ( ) % \ [contract 3].
+const idPattern = /^[!$*,\-.0-9:@A-Z[\]^_`a-z{|}~]+$/;
+
+function parseId(kind: string, text: unknown): string {
+  if (typeof text !== 'string') throw invalid(`${kind} must be a string`);
+  if (text.length === 0) throw invalid(`${kind} must not be empty`);
+  if (text.length > limits.idCharactersMax) {
+    throw invalid(
+      `${kind} must have at most ${limits.idCharactersMax} characters, got ${text.length}`,
+    );
+  }
+  if (!idPattern.test(text)) {
+    throw invalid(
+      `${kind} must be printable ASCII without spaces and without & ? / # + < > " ' = ; ( ) % \\`,
+    );
+  }
+  if (text === '.' || text === '..') throw invalid(`${kind} must not be "." or ".."`);
+  return text;
+}
+
+export const parseDeviceId = (text: unknown): DeviceId => parseId('device id', text) as DeviceId;
+export const parseSensorId = (text: unknown): SensorId => parseId('sensor id', text) as SensorId;
+export const parseActuatorId = (text: unknown): ActuatorId =>
+  parseId('actuator id', text) as ActuatorId;
+export const parseGatewayId = (text: unknown): GatewayId =>
+  parseId('gateway id', text) as GatewayId;
+export const parseProjectId = (text: unknown): ProjectId =>
+  parseId('project id', text) as ProjectId;
+export const parseUserId = (text: unknown): UserId => parseId('user id', text) as UserId;
+export const parseAccessKeyId = (text: unknown): AccessKeyId =>
+  parseId('key id', text) as AccessKeyId;
+
+const usernamePattern = /^[A-Za-z0-9._@-]+$/;
+
+/** The username of an account: letters, digits and . _ @ -; never the guest's. */
+export function parseUsername(text: unknown): Username {
+  if (typeof text !== 'string') throw invalid('username must be a string');
+  if (text.length === 0) throw invalid('username must not be empty');
+  if (text.length > limits.usernameCharactersMax) {
+    throw invalid(`username must have at most ${limits.usernameCharactersMax} characters`);
+  }
+  if (!usernamePattern.test(text)) {
+    throw invalid('username may hold letters, digits and . _ @ - only');
+  }
+  if (text.toLowerCase() === guestUsername) throw invalid('username guest is taken by the service');
+  return text as Username;
+}

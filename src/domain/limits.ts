@@ -1,0 +1,79 @@
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+
+/** Every limit of the service, with its unit in its name and its reason beside it. */
+export const limits = {
+  // Names and texts [contract 3].
+  idCharactersMax: 256,
+  usernameCharactersMax: 64,
+  /** Names, domains, units and kinds: long enough for a sentence, short enough for a list. */
+  nameCharactersMax: 1_024,
+  /** A `meta` object as JSON text: notes, not files. */
+  metaBytesMax: 65_536,
+  /** Sensors, and actuators, of one device. */
+  sensorsPerDeviceMax: 1_000,
+  /** Values of one profile field, for instance telephone numbers. */
+  profileEntriesMax: 20,
+  passwordCharactersMin: 8,
+  /** A longer password only feeds the hash function. */
+  passwordCharactersMax: 1_024,
+
+  // HTTP bodies and requests [contract 2].
+  bodyBytesMax: 1_048_576,
+  valuesBodyBytesMax: 8 * 1_048_576,
+  jsonDepthMax: 32,
+  requestHeadersMs: 10 * second,
+  /** Eight megabytes over a slow mobile link. */
+  requestMs: 5 * minute,
+  keepAliveMs: 72 * second,
+  connectionsMax: 20_000,
+  /** How long SIGTERM waits for requests under way. */
+  drainMs: 10 * second,
+
+  // Lists [spec 4, 8; contract 4, 5, 6].
+  devicesPageDefault: 20,
+  devicesPageMax: 1_000,
+  usersPageDefault: 100,
+  usersPageMax: 1_000,
+  datapointsPageDefault: 20,
+  datapointsPageMax: 1_000_000,
+  /** Datapoints fetched from the store in one step of a streamed answer. */
+  datapointsPerStep: 5_000,
+  /** Devices fetched from the store in one step of a streamed answer. */
+  devicesPerStep: 500,
+  /** A filter is typed by people; more is an attack. */
+  queryCharactersMax: 4_096,
+  queryTestsMax: 64,
+  patternCharactersMax: 512,
+
+  // Datapoints.
+  /** A timestamp further ahead of our clock is refused [contract 6]. */
+  timestampAheadMs: day,
+  /** Datapoints in one commit: a larger array travels alone. */
+  commitDatapointsMax: 20_000,
+  /** Datapoints that wait for a commit; beyond it the answer is 503. */
+  commitQueueDatapointsMax: 2_000_000,
+
+  // Accounts, tokens, keys [contract 4].
+  loginsInParallelMax: 2,
+  loginsWaitingMax: 200,
+  loginFailuresPerUser: 10,
+  loginFailuresPerAddress: 100,
+  loginFailureWindowMs: minute,
+  loginFailureEntriesMax: 20_000,
+  /** A renewed token lives until this long after the login. */
+  renewalMs: 30 * day,
+  tokensPerUserMax: 1_000,
+  accessKeysPerUserMax: 1_000,
+  accessKeyDevicesMax: 1_000,
+  /** Tokens and keys remembered between requests, and for how long before the store is asked again. */
+  credentialCacheEntriesMax: 50_000,
+  credentialCacheMs: 2 * second,
+
+  // Grants.
+  grantsPerResourceMax: 1_000,
+
+  // Devices made without a token: anybody can make them, so their number ends.
+  guestDevicesMax: 100_000,
+} as const;

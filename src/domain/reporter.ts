@@ -1,0 +1,31 @@
+import type { ErrorCode } from './errors.ts';
+
+/** One method per thing worth counting, each called in one place. */
+export interface Reporter {
+  /** `route` is the pattern, for instance /api/v2/devices/:device_id, never the path with ids. */
+  requestAnswered(request: {
+    readonly method: string;
+    readonly route: string;
+    readonly status: number;
+    readonly durationMs: number;
+  }): void;
+  requestRefused(code: ErrorCode): void;
+  loginSucceeded(): void;
+  loginFailed(): void;
+  /** Datapoints made durable by one commit, and how long it took. */
+  commitFinished(commit: { readonly datapoints: number; readonly durationMs: number }): void;
+  commitFailed(): void;
+  /** Datapoints that were stored already. */
+  datapointsRepeated(count: number): void;
+}
+
+/** A reporter that counts nothing. */
+export const silentReporter: Reporter = {
+  requestAnswered: () => undefined,
+  requestRefused: () => undefined,
+  loginSucceeded: () => undefined,
+  loginFailed: () => undefined,
+  commitFinished: () => undefined,
+  commitFailed: () => undefined,
+  datapointsRepeated: () => undefined,
+};

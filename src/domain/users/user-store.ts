@@ -1,0 +1,31 @@
+import type { UserId, Username } from '../ids.ts';
+import type { User, UserChanges } from './user.ts';
+
+export interface UserListing {
+  readonly users: readonly User[];
+  /** All that match, whatever the page. */
+  readonly total: number;
+}
+
+/** Where accounts are kept. Usernames are unique and found without regard to case. */
+export interface UserStore {
+  insert(user: User, passwordHash: string): Promise<'inserted' | 'duplicate'>;
+  find(id: UserId): Promise<User | undefined>;
+  findByUsername(username: string): Promise<User | undefined>;
+  /** The account to log in to: by username, else the oldest with this e-mail, without regard to case. */
+  findLogin(usernameOrEmail: string): Promise<{ user: User; passwordHash: string } | undefined>;
+  /** In order of creation; `username` narrows to that one. */
+  list(page: { username?: string; limit: number; offset: number }): Promise<UserListing>;
+  /** Disabling an account also ends its tokens, in the same step. */
+  update(id: UserId, changes: UserChanges): Promise<'updated' | 'missing'>;
+  /** Sets the password and ends all of the user's tokens, in one step. */
+  setPassword(id: UserId, passwordHash: string): Promise<'updated' | 'missing'>;
+  /**
+   * Removes the account with everything that is its own: tokens, keys, grants given and received,
+   * devices with their datapoints. In one step. The answer names the devices that went.
+   */
+  remove(id: UserId): Promise<{ devices: readonly string[] } | 'missing'>;
+  countAdmins(): Promise<number>;
+}
+
+export type { User, UserChanges, Username };

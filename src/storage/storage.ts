@@ -1,0 +1,18 @@
+import type { GrantStore } from '../domain/access/grant-store.ts';
+import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
+import type { DeviceStore } from '../domain/devices/device-store.ts';
+import type { CredentialStore } from '../domain/users/credential-store.ts';
+import type { UserStore } from '../domain/users/user-store.ts';
+
+/** One engine: all stores over the same data. Every method of every store is one atomic step. */
+export interface Storage {
+  readonly users: UserStore;
+  readonly credentials: CredentialStore;
+  readonly grants: GrantStore;
+  readonly devices: DeviceStore;
+  readonly datapoints: DatapointStore;
+  /** Throws when the engine cannot answer; for GET /readyz. */
+  ping(): Promise<void>;
+  /** Resolves when everything accepted is durable and every file is closed. */
+  close(): Promise<void>;
+}
