@@ -1,0 +1,104 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { DomainError } from './domain/errors.ts';
+import { parseUsername, type Username } from './domain/ids.ts';
+import { limits } from './domain/limits.ts';
+
+/** What a key may hold: `must` completes the sentence "KEY must be …". */
+export interface Kind<Value> {
+  readonly must: string;
+  /** Answers undefined when the text is not of this kind. */
+  readonly parse: (text: string) => Value | undefined;
+}
+
+const digits = /^\d{1,15}$/;
+
+/** Whole seconds, at least one. */
+export const seconds: Kind<number> = {
+  must: 'a whole number of seconds, 1 to 31536000 (a year)',
+  parse: (text) => wholeNumber(text, 1, 31_536_000),
+};
+
+/** A port to listen on. */
+export const port: Kind<number> = {
+  must: 'a port, 0 to 65535 (0: any free one)',
+  parse: (text) => wholeNumber(text, 0, 65_535),
+};
+
+/** One of a few words. */
+export function choice<const Word extends string>(...words: readonly Word[]): Kind<Word> {
+  return {
+    must: `one of ${words.join(', ')}`,
+    parse: (text) => words.find((word) => word === text),
+  };
+}
+
+/** Yes or no. */
+export const flag: Kind<boolean> = {
+  must: 'true or false',
+  parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+};
+
+const hostPattern = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
+
+/** Where to listen. */
+export const host: Kind<string> = {
+  must: 'an IP address or a host name of this machine',
+  parse: (text) => (isIP(text) !== 0 || hostPattern.test(text) ? text : undefined),
+};
+
+/** A directory; made at the start when it is missing. */
+export const directory: Kind<string> = {
+  must: 'the path of a directory',
+  parse: (text) => (text.includes('\0') ? undefined : text),
+};
+
+/** A file that this process can read now. */
+export const readableFile: Kind<string> = {
+  must: 'the path of a file that the service may read',
+  parse: (text) => (isReadable(text) ? text : undefined),
+};
+
+/** The name of an account. */
+export const username: Kind<Username> = {
+  must: `a username: 1 to ${limits.usernameCharactersMax} letters, digits and . _ @ -, not guest`,
+  parse: (text) => {
+    try {
+      return parseUsername(text);
+    } catch (error) {
+      if (error instanceof DomainError) return undefined;
+      throw error;
+    }
+  },
+};
+
+/** A password that is good enough for an administrator. */
+export const password: Kind<string> = {
+  must: `${limits.passwordCharactersMin} to ${limits.passwordCharactersMax} characters long`,
+  parse: (text) =>
+    text.length >= limits.passwordCharactersMin && text.length <= limits.passwordCharactersMax
+      ? text
+      : undefined,
+};
+
+/** A key that is reserved for a later version: any value is refused, nothing is ignored. */
+export const later: Kind<never> = {
+  must: 'left out: this version has no such feature yet',
+  parse: () => undefined,
+};
+
+function wholeNumber(text: string, min: number, max: number): number | undefined {
+  if (!digits.test(text)) return undefined;
+  const number = Number(text);
+  return number >= min && number <= max ? number : undefined;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return statSync(path).isFile();
+  } catch {
+    // Missing, a directory above it missing, or no right: all are "not readable" to the reader.
+    return false;
+  }
+}

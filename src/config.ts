@@ -1,0 +1,285 @@
+import {
+  choice,
+  directory,
+  flag,
+  host,
+  type Kind,
+  later,
+  password,
+  port,
+  readableFile,
+  seconds,
+  username,
+} from './config-kinds.ts';
+import type { Username } from './domain/ids.ts';
+
+/** What the service listens on. */
+export interface ListenConfig {
+  readonly host: string;
+  /** 0: any free port; so for all three. */
+  readonly httpPort: number;
+  readonly mqttPort: number;
+  /** Used only with `tls`. */
+  readonly mqttsPort: number;
+  /** PEM files. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+}
+
+export const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** All settings of one process, checked and frozen. Nothing in it is secret. */
+export interface Config {
+  readonly listen: ListenConfig;
+  readonly storage: { readonly directory: string };
+  readonly accounts: {
+    readonly adminUsername: Username;
+    readonly signup: 'open' | 'closed';
+    readonly tokenLifeMs: number;
+    readonly v1TokenLifeMs: number;
+  };
+  readonly publicPush: 'open' | 'granted';
+  readonly notifications: { readonly evaluateOnCreate: boolean };
+  readonly log: { readonly level: LogLevel };
+}
+
+/** Settings that must never reach a log, an answer or an error text. */
+export interface Secrets {
+  /** Absent: one is generated at the first start. */
+  readonly adminPassword?: string;
+}
+
+/** One key of the environment; the documentation is made from it. */
+export interface ConfigKey<Value = unknown> {
+  readonly kind: Kind<Value>;
+  /** As one would write it; absent: no value. */
+  readonly default?: string;
+  readonly meaning: string;
+  readonly isSecret?: true;
+}
+
+function key<Value>(declaration: ConfigKey<Value>): ConfigKey<Value> {
+  return declaration;
+}
+
+/** Every key of the environment that the service knows [contract 1]. */
+export const configKeys = {
+  KIPIMO_HOST: key({ kind: host, default: '0.0.0.0', meaning: 'Address to listen on.' }),
+  KIPIMO_HTTP_PORT: key({
+    kind: port,
+    default: '8080',
+    meaning: 'HTTP: the API, the dashboard at `/`, the reference at `/docs`.',
+  }),
+  KIPIMO_MQTT_PORT: key({ kind: port, default: '1883', meaning: 'MQTT over TCP.' }),
+  KIPIMO_MQTTS_PORT: key({
+    kind: port,
+    default: '8883',
+    meaning: 'MQTT over TLS; open only when a certificate is given.',
+  }),
+  KIPIMO_TLS_CERT: key({
+    kind: readableFile,
+    meaning: 'Certificate chain (PEM) for HTTPS and MQTTS; together with KIPIMO_TLS_KEY.',
+  }),
+  KIPIMO_TLS_KEY: key({
+    kind: readableFile,
+    meaning: 'Private key (PEM) of that certificate; together with KIPIMO_TLS_CERT.',
+  }),
+  KIPIMO_DATA_DIR: key({
+    kind: directory,
+    default: './data',
+    meaning: 'Embedded database and what else the service keeps; made when missing.',
+  }),
+  KIPIMO_DATABASE_URL: key({
+    kind: later,
+    meaning: 'Storage in PostgreSQL.',
+    isSecret: true,
+  }),
+  KIPIMO_NATS_URL: key({
+    kind: later,
+    meaning: 'Several processes as one service.',
+    isSecret: true,
+  }),
+  KIPIMO_ADMIN_USERNAME: key({
+    kind: username,
+    default: 'admin',
+    meaning: 'The administrator whom the first start creates.',
+  }),
+  KIPIMO_ADMIN_PASSWORD: key({
+    kind: password,
+    meaning:
+      'Password of that administrator; without it one is generated and printed once. ' +
+      'Later starts do not change the account.',
+    isSecret: true,
+  }),
+  KIPIMO_TOKEN_TTL_S: key({
+    kind: seconds,
+    default: '600',
+    meaning: 'Life of a token of API version 2, in seconds.',
+  }),
+  KIPIMO_V1_TOKEN_TTL_S: key({
+    kind: seconds,
+    default: '60',
+    meaning: 'Life of a token of API version 1, in seconds.',
+  }),
+  KIPIMO_SIGNUP: key({
+    kind: choice('open', 'closed'),
+    default: 'open',
+    meaning: 'Whether anybody may create an account, or administrators alone.',
+  }),
+  KIPIMO_PUBLIC_PUSH: key({
+    kind: choice('open', 'granted'),
+    default: 'open',
+    meaning:
+      'Who may push to a public device: anybody, or only its owner, administrators and ' +
+      'users with a grant.',
+  }),
+  KIPIMO_EVALUATE_ON_CREATE: key({
+    kind: flag,
+    default: 'false',
+    meaning: 'Whether a new notification is also evaluated once when it is created.',
+  }),
+  KIPIMO_SMS_URL: key({
+    kind: later,
+    meaning: 'Provider of the channel sms.',
+    isSecret: true,
+  }),
+  KIPIMO_VOICE_URL: key({
+    kind: later,
+    meaning: 'Provider of the channel voice.',
+    isSecret: true,
+  }),
+  KIPIMO_TWITTER_URL: key({
+    kind: later,
+    meaning: 'Provider of the channel twitter.',
+    isSecret: true,
+  }),
+  KIPIMO_SMTP_URL: key({
+    kind: later,
+    meaning: 'Mail server of the channel email.',
+    isSecret: true,
+  }),
+  KIPIMO_LOG_LEVEL: key({
+    kind: choice(...logLevels),
+    default: 'info',
+    meaning: 'The least urgent kind of log line that is written.',
+  }),
+} as const;
+
+type Keys = typeof configKeys;
+type KeyName = keyof Keys;
+type ValueOf<Name extends KeyName> = Keys[Name] extends ConfigKey<infer Value> ? Value : never;
+type Values = { readonly [Name in KeyName]: ValueOf<Name> | undefined };
+
+/** All that is wrong with the settings, one sentence each; every sentence names its key. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** Reads the settings; throws ConfigError that lists every unknown key and bad value at once. */
+export function loadConfig(environment: Readonly<Record<string, string | undefined>>): {
+  readonly config: Config;
+  readonly secrets: Secrets;
+} {
+  const problems = unknownKeys(environment);
+  const values = Object.fromEntries(
+    Object.entries(configKeys).map(([name, declaration]) => [
+      name,
+      read(name, declaration, environment[name], problems),
+    ]),
+    // One entry per key, each parsed by the kind that the key declares.
+  ) as Values;
+  problems.push(...contradictions(values));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { config: toConfig(values), secrets: toSecrets(values) };
+}
+
+function unknownKeys(environment: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('KIPIMO_') && !Object.hasOwn(configKeys, name))
+    .map((name) => `${name} is unknown: docs/configuration.md lists the keys`);
+}
+
+function read(
+  name: string,
+  declaration: ConfigKey,
+  given: string | undefined,
+  problems: string[],
+): unknown {
+  const text = given === undefined || given === '' ? declaration.default : given;
+  if (text === undefined) return undefined;
+  const value = declaration.kind.parse(text);
+  if (value === undefined) {
+    const shown = declaration.isSecret === true ? '' : `, got ${JSON.stringify(text)}`;
+    problems.push(`${name} must be ${declaration.kind.must}${shown}`);
+  }
+  return value;
+}
+
+function contradictions(values: Values): string[] {
+  const problems: string[] = [];
+  const cert = values.KIPIMO_TLS_CERT;
+  const key = values.KIPIMO_TLS_KEY;
+  if ((cert === undefined) !== (key === undefined)) {
+    problems.push('KIPIMO_TLS_CERT and KIPIMO_TLS_KEY must be given together');
+  }
+  const open: readonly KeyName[] = [
+    'KIPIMO_HTTP_PORT',
+    'KIPIMO_MQTT_PORT',
+    ...(cert === undefined ? [] : ['KIPIMO_MQTTS_PORT' as const]),
+  ];
+  open.forEach((name, index) => {
+    const twin = open.slice(0, index).find((other) => values[other] === values[name]);
+    const number = values[name];
+    if (twin !== undefined && number !== undefined && number !== 0) {
+      problems.push(`${name} must differ from ${twin}, both are ${number}`);
+    }
+  });
+  return problems;
+}
+
+function toConfig(values: Values): Config {
+  const certFile = values.KIPIMO_TLS_CERT;
+  const keyFile = values.KIPIMO_TLS_KEY;
+  const tls =
+    certFile === undefined || keyFile === undefined
+      ? {}
+      : { tls: Object.freeze({ certFile, keyFile }) };
+  return Object.freeze({
+    listen: Object.freeze({
+      host: given(values, 'KIPIMO_HOST'),
+      httpPort: given(values, 'KIPIMO_HTTP_PORT'),
+      mqttPort: given(values, 'KIPIMO_MQTT_PORT'),
+      mqttsPort: given(values, 'KIPIMO_MQTTS_PORT'),
+      ...tls,
+    }),
+    storage: Object.freeze({ directory: given(values, 'KIPIMO_DATA_DIR') }),
+    accounts: Object.freeze({
+      adminUsername: given(values, 'KIPIMO_ADMIN_USERNAME'),
+      signup: given(values, 'KIPIMO_SIGNUP'),
+      tokenLifeMs: given(values, 'KIPIMO_TOKEN_TTL_S') * 1_000,
+      v1TokenLifeMs: given(values, 'KIPIMO_V1_TOKEN_TTL_S') * 1_000,
+    }),
+    publicPush: given(values, 'KIPIMO_PUBLIC_PUSH'),
+    notifications: Object.freeze({
+      evaluateOnCreate: given(values, 'KIPIMO_EVALUATE_ON_CREATE'),
+    }),
+    log: Object.freeze({ level: given(values, 'KIPIMO_LOG_LEVEL') }),
+  });
+}
+
+function toSecrets(values: Values): Secrets {
+  const adminPassword = values.KIPIMO_ADMIN_PASSWORD;
+  return Object.freeze(adminPassword === undefined ? {} : { adminPassword });
+}
+
+function given<Name extends KeyName>(values: Values, name: Name): NonNullable<Values[Name]> {
+  const value = values[name];
+  if (value === undefined || value === null) throw new Error(`${name} has no default`);
+  return value;
+}

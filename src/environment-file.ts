@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from './config.ts';
+
+/** A file of settings is typed by people; more is not such a file. */
+const fileBytesMax = 65_536;
+const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
+
+/** The process's environment on top of `.env` in `directory`, when there is one. */
+export function readEnvironment(
+  directory: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  const text = readIfThere(join(directory, '.env'));
+  return text === undefined ? environment : { ...parseEnvironmentFile(text), ...environment };
+}
+
+/**
+ * Reads lines of `NAME=value`. Quotes around the whole value are taken off; an unquoted value ends
+ * at ` #`. Nothing is expanded. Throws ConfigError that names every line it cannot read.
+ */
+export function parseEnvironmentFile(text: string): Record<string, string> {
+  const problems: string[] = [];
+  const entries = new Map<string, string>();
+  text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .forEach((raw, index) => {
+      const line = raw.trim();
+      if (line === '' || line.startsWith('#')) return;
+      const problem = addLine(entries, line);
+      if (problem !== undefined) problems.push(`.env line ${index + 1}: ${problem}`);
+    });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.fromEntries(entries);
+}
+
+function addLine(entries: Map<string, string>, line: string): string | undefined {
+  const [, name, rest] = assignment.exec(line) ?? [];
+  if (name === undefined || rest === undefined) return 'must be NAME=value, or # and a comment';
+  if (entries.has(name)) return `${name} is given a second time`;
+  const value = unquote(rest);
+  if (value === undefined) return `the quote that opens the value of ${name} does not end it`;
+  entries.set(name, value);
+  return undefined;
+}
+
+function unquote(text: string): string | undefined {
+  const quote = text[0];
+  if (quote !== '"' && quote !== "'") return text.replace(/(^|\s+)#.*$/, '').trimEnd();
+  const end = text.indexOf(quote, 1);
+  if (end === -1) return undefined;
+  const after = text.slice(end + 1).trim();
+  return after === '' || after.startsWith('#') ? text.slice(1, end) : undefined;
+}
+
+function readIfThere(path: string): string | undefined {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new ConfigError([`.env cannot be read: ${String(error)}`]);
+  }
+  if (bytes.length > fileBytesMax) {
+    throw new ConfigError([`.env must have at most ${fileBytesMax} bytes, has ${bytes.length}`]);
+  }
+  return bytes.toString('utf8');
+}
