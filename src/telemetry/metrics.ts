@@ -1,0 +1,68 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+/** Everything the service measures about itself, and the text a Prometheus server reads. */
+export interface Metrics {
+  readonly requests: Histogram<'method' | 'route' | 'status'>;
+  readonly refusals: Counter<'code'>;
+  readonly logins: Counter<'outcome'>;
+  readonly datapointsStored: Counter;
+  readonly datapointsRepeated: Counter;
+  readonly commits: Histogram;
+  readonly commitsFailed: Counter;
+  /** All metrics in the Prometheus text format. */
+  metricsText(): Promise<string>;
+}
+
+/** What `metricsText` is; for the Content-Type of its answer. */
+export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+/** Fresh metrics in a registry of their own, with those of the process and of Node. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  return {
+    requests: new Histogram({
+      name: 'kipimo_request_duration_seconds',
+      help: 'HTTP requests by method, route pattern and status, and how long they took.',
+      labelNames: ['method', 'route', 'status'],
+      // Few: they are multiplied by routes and statuses.
+      buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'kipimo_refusals_total',
+      help: 'Requests that were refused, by error code.',
+      labelNames: ['code'],
+      registers,
+    }),
+    logins: new Counter({
+      name: 'kipimo_logins_total',
+      help: 'Logins by outcome: succeeded or failed.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    datapointsStored: new Counter({
+      name: 'kipimo_datapoints_stored_total',
+      help: 'Datapoints made durable.',
+      registers,
+    }),
+    datapointsRepeated: new Counter({
+      name: 'kipimo_datapoints_repeated_total',
+      help: 'Datapoints that were pushed again and stored once.',
+      registers,
+    }),
+    commits: new Histogram({
+      name: 'kipimo_commit_duration_seconds',
+      help: 'Commits of datapoints and how long they took, sync to disk included.',
+      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
+      registers,
+    }),
+    commitsFailed: new Counter({
+      name: 'kipimo_commits_failed_total',
+      help: 'Commits of datapoints that failed; nothing of them was kept.',
+      registers,
+    }),
+    metricsText: () => registry.metrics(),
+  };
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMetrics, metricsContentType } from './metrics.ts';
+import { createReporter } from './reporter.ts';
+
+function setUp() {
+  const metrics = createMetrics();
+  return { reporter: createReporter(metrics), metricsText: metrics.metricsText };
+}
+
+const request = { method: 'GET', route: '/api/v2/devices/:device_id', status: 200, durationMs: 7 };
+
+test('requests are counted by method, route and status, with their duration in seconds', async () => {
+  const { reporter, metricsText } = setUp();
+  reporter.requestAnswered(request);
+  reporter.requestAnswered(request);
+  reporter.requestAnswered({ ...request, status: 404, durationMs: 300 });
+  const text = await metricsText();
+  const labels = 'method="GET",route="/api/v2/devices/:device_id",status="200"';
+  const name = 'kipimo_request_duration_seconds';
+  assert.ok(text.includes(`${name}_bucket{le="0.002",${labels}} 0`), text);
+  assert.ok(text.includes(`${name}_bucket{le="0.01",${labels}} 2`));
+  assert.ok(text.includes(`${name}_sum{${labels}} 0.014`));
+  assert.ok(text.includes(`${name}_count{${labels}} 2`));
+  assert.ok(text.includes(`${name}_count{${labels.replace('200', '404')}} 1`));
+});
+
+test('refusals, logins, commits and repeats each have their counter', async () => {
+  const { reporter, metricsText } = setUp();
+  reporter.requestRefused('forbidden');
+  reporter.requestRefused('forbidden');
+  reporter.requestRefused('invalid');
+  reporter.loginSucceeded();
+  reporter.loginFailed();
+  reporter.commitFinished({ datapoints: 500, durationMs: 4 });
+  reporter.commitFailed();
+  reporter.datapointsRepeated(3);
+  const text = await metricsText();
+  for (const line of [
+    'kipimo_refusals_total{code="forbidden"} 2',
+    'kipimo_refusals_total{code="invalid"} 1',
+    'kipimo_logins_total{outcome="succeeded"} 1',
+    'kipimo_logins_total{outcome="failed"} 1',
+    'kipimo_datapoints_stored_total 500',
+    'kipimo_datapoints_repeated_total 3',
+    'kipimo_commit_duration_seconds_count 1',
+    'kipimo_commits_failed_total 1',
+  ]) {
+    assert.ok(text.split('\n').includes(line), line);
+  }
+});
+
+test('a flood of strange routes ends in one series instead of filling the memory', async () => {
+  const { reporter, metricsText } = setUp();
+  for (let index = 0; index < 2_100; index += 1) {
+    reporter.requestAnswered({ ...request, route: `/r${index}` });
+  }
+  const text = await metricsText();
+  assert.match(text, /_count\{method="other",route="other",status="200"\} 100$/m);
+  assert.equal(text.match(/^kipimo_request_duration_seconds_count/gm)?.length, 2_001);
+});
+
+test('two services in one process do not share their counts', async () => {
+  const first = setUp();
+  const second = setUp();
+  first.reporter.loginFailed();
+  assert.match(await first.metricsText(), /outcome="failed"\} 1/);
+  assert.doesNotMatch(await second.metricsText(), /outcome="failed"\} 1/);
+});
+
+test('the metrics of the process itself are among them, as Prometheus text', async () => {
+  const { metricsText } = setUp();
+  assert.match(await metricsText(), /^process_cpu_seconds_total /m);
+  assert.match(metricsContentType, /^text\/plain; version=0\.0\.4/);
+});
