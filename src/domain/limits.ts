@@ -13,6 +13,7 @@ export const limits = {
   metaBytesMax: 65_536,
   /** Sensors, and actuators, of one device. */
   sensorsPerDeviceMax: 1_000,
+  calibrationPointsMax: 256,
   /** Values of one profile field, for instance telephone numbers. */
   profileEntriesMax: 20,
   passwordCharactersMin: 8,

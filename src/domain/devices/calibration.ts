@@ -1,3 +1,7 @@
+import type { JsonValue } from '../../lib/json.ts';
+import { invalid } from '../errors.ts';
+import { limits } from '../limits.ts';
+
 /** A raw sensor value and what it really was. */
 export interface CalibrationPoint {
   readonly sensorValue: number;
@@ -11,4 +15,37 @@ export interface Calibration {
   readonly points: readonly CalibrationPoint[];
   /** Whether the client wrote value_min and value_max, or a list of points; answered the same way. */
   readonly spelling: 'ends' | 'points';
+}
+
+/** Sorts the points and refuses what does not define a line: fewer than two, or two alike. */
+export function createCalibration(calibration: Calibration): Calibration {
+  const points = calibration.points.toSorted((a, b) => a.sensorValue - b.sensorValue);
+  if (points.length < 2) throw invalid('calib.linear needs two points or more');
+  if (points.length > limits.calibrationPointsMax) {
+    throw invalid(`calib.linear may have ${limits.calibrationPointsMax} points`);
+  }
+  points.forEach((point, index) => {
+    if (points[index + 1]?.sensorValue === point.sensorValue) {
+      throw invalid(`calib.linear has two points with sensor_value ${point.sensorValue}`);
+    }
+  });
+  return { ...calibration, points };
+}
+
+/**
+ * The real value for a raw one. Only JSON numbers are calibrated [contract 5]; beyond the first and
+ * the last point the nearest segment goes on as a line.
+ */
+export function calibrate(calibration: Calibration | undefined, value: JsonValue): JsonValue {
+  if (calibration === undefined || !calibration.isEnabled || typeof value !== 'number') {
+    return value;
+  }
+  const { points } = calibration;
+  let index = 1;
+  while (index < points.length - 1 && value > (points[index]?.sensorValue ?? 0)) index += 1;
+  const [low, high] = [points[index - 1], points[index]];
+  if (low === undefined || high === undefined) return value;
+  const slope = (high.realValue - low.realValue) / (high.sensorValue - low.sensorValue);
+  const real = low.realValue + (value - low.sensorValue) * slope;
+  return Number.isFinite(real) ? real : value;
 }

@@ -1,17 +1,12 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { VisibleTo } from '../access/viewer.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../ids.ts';
 import type { Actuator } from './actuator.ts';
 import type { Device, DeviceChanges } from './device.ts';
 import type { Filter } from './query.ts';
 import type { Sensor, SensorChanges } from './sensor.ts';
 
-/** Which devices a list may show; the domain decides it, the store obeys. */
-export interface VisibleTo {
-  /** everything: an admin. public: a guest. Else what this user owns, was granted, or is public. */
-  readonly who: 'everything' | 'public' | { readonly username: Username };
-  /** An access key that is limited to these devices. */
-  readonly only?: ReadonlySet<DeviceId>;
-}
+export type { VisibleTo };
 
 export interface DeviceListing {
   readonly devices: readonly Device[];
@@ -26,6 +21,8 @@ export interface DeviceStore {
   list(page: {
     visibleTo: VisibleTo;
     filter?: Filter;
+    /** Whether a filter may ask for the last values of this device; if not, it has none. */
+    maySeeValues: (device: Device) => boolean;
     limit: number;
     offset: number;
   }): Promise<DeviceListing>;

@@ -1,0 +1,62 @@
+import type { Actor } from '../actor.ts';
+import { forbidden } from '../errors.ts';
+import { guestUsername } from '../ids.ts';
+import type { GrantStore } from './grant-store.ts';
+import { effectiveScopes, may, type PolicySettings, type Resource } from './policy.ts';
+import type { Scope } from './scopes.ts';
+
+/** Asks the policy, fetching grants only when they can matter. */
+export interface Access {
+  allows(actor: Actor, scope: Scope, resource: Resource): Promise<boolean>;
+  /** Throws DomainError forbidden when the actor may not. */
+  require(actor: Actor, scope: Scope, resource: Resource): Promise<void>;
+  /** Sharing and handing over are for the owner and admins, never for a grant or a key. */
+  requireOwner(actor: Actor, resource: Resource): void;
+  effective(actor: Actor, resource: Resource): Promise<readonly Scope[]>;
+  readonly settings: PolicySettings;
+}
+
+const noGrants: readonly Scope[] = [];
+
+export function createAccess(options: {
+  readonly grants: GrantStore;
+  readonly settings: PolicySettings;
+}): Access {
+  const { grants, settings } = options;
+
+  function grantsOf(actor: Actor, resource: Resource): Promise<readonly Scope[]> {
+    if (actor.kind !== 'user') return Promise.resolve(noGrants);
+    return grants.find(resource.kind, resource.id, actor.username);
+  }
+
+  async function allows(actor: Actor, scope: Scope, resource: Resource): Promise<boolean> {
+    if (may(actor, scope, resource, noGrants, settings)) return true;
+    const granted = await grantsOf(actor, resource);
+    return granted.length > 0 && may(actor, scope, resource, granted, settings);
+  }
+
+  return {
+    settings,
+    allows,
+    async require(actor, scope, resource) {
+      if (await allows(actor, scope, resource)) return;
+      throw forbidden(`you need the right ${scope} on this ${resource.kind}`);
+    },
+    requireOwner(actor, resource) {
+      requireAccount(actor);
+      if (actor.kind === 'admin' || resource.owner === guestUsername) return;
+      if (actor.kind === 'user' && actor.username === resource.owner) return;
+      throw forbidden(`only the owner of this ${resource.kind} or an admin may do this`);
+    },
+    async effective(actor, resource) {
+      return effectiveScopes(actor, resource, await grantsOf(actor, resource), settings);
+    },
+  };
+}
+
+/** Refuses access keys where an account is meant: keys never manage accounts, keys or sharing. */
+export function requireAccount(actor: Actor): void {
+  if (actor.kind !== 'guest' && actor.key !== undefined) {
+    throw forbidden('an access key cannot do this: log in with username and password');
+  }
+}

@@ -1,0 +1,60 @@
+import type { Actor } from '../actor.ts';
+import type { Username } from '../ids.ts';
+import type { GrantStore } from './grant-store.ts';
+import { effectiveScopes, may, type PolicySettings, type Resource } from './policy.ts';
+import { type ResourceKind, type Scope, viewScopeOf } from './scopes.ts';
+
+/** Which resources a list may show; the domain decides it, the stores obey. */
+export interface VisibleTo {
+  /** everything: an admin. public: a guest. Else what this user owns, was granted, or is public. */
+  readonly who: 'everything' | 'public' | { readonly username: Username };
+  /** An access key that is limited to these ids. */
+  readonly only?: ReadonlySet<string>;
+}
+
+/** An actor with all its grants at hand, for asking about many resources without waiting. */
+export interface Viewer {
+  readonly visibleTo: VisibleTo;
+  may(scope: Scope, resource: Resource): boolean;
+  effective(resource: Resource): readonly Scope[];
+}
+
+/** Fetches what the actor was granted on resources of one kind. */
+export async function createViewer(options: {
+  readonly actor: Actor;
+  readonly kind: ResourceKind;
+  readonly grants: GrantStore;
+  readonly settings: PolicySettings;
+}): Promise<Viewer> {
+  const { actor, kind, settings } = options;
+  const granted = new Map<string, readonly Scope[]>();
+  if (actor.kind === 'user') {
+    for (const grant of await options.grants.listReceivedBy(actor.username)) {
+      if (grant.kind === kind) granted.set(grant.resource, grant.scopes);
+    }
+  }
+  const scopesOn = (resource: Resource) => granted.get(resource.id) ?? [];
+  return {
+    visibleTo: visibleTo(actor, kind),
+    may: (scope, resource) => may(actor, scope, resource, scopesOn(resource), settings),
+    effective: (resource) => effectiveScopes(actor, resource, scopesOn(resource), settings),
+  };
+}
+
+function visibleTo(actor: Actor, kind: ResourceKind): VisibleTo {
+  if (actor.kind === 'guest') return { who: 'public' };
+  const who = actor.kind === 'admin' ? 'everything' : { username: actor.username };
+  const only = onlyThese(actor, kind);
+  return only === undefined ? { who } : { who, only };
+}
+
+function onlyThese(
+  actor: Extract<Actor, { kind: 'user' | 'admin' }>,
+  kind: ResourceKind,
+): ReadonlySet<string> | undefined {
+  if (actor.key === undefined) return undefined;
+  const { scopes, devices } = actor.key;
+  if (scopes !== undefined && !scopes.has(viewScopeOf[kind])) return new Set();
+  if (devices === undefined) return undefined;
+  return kind === 'device' ? devices : new Set();
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createGroupCommit, QueueFullError } from '../../lib/group-commit.ts';
+import { DomainError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Reporter } from '../reporter.ts';
+import type { AppendOutcome, DatapointStore, Push } from './datapoint-store.ts';
+
+/** Lets all pushes that wait share one commit. */
+export interface Appender {
+  /** Resolves when the push is synced to disk. Throws unavailable: nothing was kept, retry. */
+  append(push: Push): Promise<AppendOutcome>;
+  /** Resolves when nothing waits and nothing is in flight. */
+  drain(): Promise<void>;
+}
+
+export function createAppender(options: {
+  readonly store: DatapointStore;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+}): Appender {
+  const { store, clock, reporter } = options;
+
+  async function commit(batch: readonly Push[]): Promise<readonly AppendOutcome[]> {
+    const startedAt = clock.now();
+    try {
+      const outcomes = await store.append(batch);
+      let datapoints = 0;
+      let fresh = 0;
+      batch.forEach((push, index) => {
+        const outcome = outcomes[index];
+        if (outcome?.kind !== 'stored') return;
+        datapoints += push.datapoints.length;
+        fresh += outcome.fresh.length;
+      });
+      reporter.commitFinished({ datapoints: fresh, durationMs: clock.now() - startedAt });
+      if (datapoints > fresh) reporter.datapointsRepeated(datapoints - fresh);
+      return outcomes;
+    } catch (reason) {
+      reporter.commitFailed();
+      throw reason;
+    }
+  }
+
+  const group = createGroupCommit<Push, AppendOutcome>({
+    commit,
+    weigh: (push) => push.datapoints.length,
+    batchWeightMax: limits.commitDatapointsMax,
+    queueWeightMax: limits.commitQueueDatapointsMax,
+  });
+
+  return {
+    async append(push) {
+      try {
+        return await group.add(push);
+      } catch (cause) {
+        if (!(cause instanceof QueueFullError)) throw cause;
+        const message = 'too many datapoints wait to be stored: try again in a moment';
+        throw new DomainError('unavailable', message, { cause, retryAfterSeconds: 2 });
+      }
+    },
+    drain: () => group.drain(),
+  };
+}

@@ -1,0 +1,97 @@
+import type { JsonValue } from '../../lib/json.ts';
+import type { Access } from '../access/access.ts';
+import type { Actor } from '../actor.ts';
+import { calibrate } from '../devices/calibration.ts';
+import { sensorOf } from '../devices/device.ts';
+import type { DeviceStore } from '../devices/device-store.ts';
+import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
+import type { Sensor } from '../devices/sensor.ts';
+import { limits } from '../limits.ts';
+import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
+import type { DatapointStore, Page } from './datapoint-store.ts';
+
+export interface HistoryQuery extends Page {
+  readonly isCalibrated: boolean;
+}
+
+export interface History {
+  /** All datapoints of the sensor in the range, whatever the page. */
+  readonly total: number;
+  /** The page, fetched in steps of bounded size as the reader asks for more. */
+  readonly steps: AsyncIterable<readonly Datapoint[]>;
+}
+
+/** Stored datapoints of one sensor, for those who may view its data. */
+export type ReadHistory = (
+  actor: Actor,
+  sensor: SensorRef,
+  query: HistoryQuery,
+) => Promise<History>;
+
+export function createHistory(options: {
+  readonly devices: DeviceStore;
+  readonly datapoints: DatapointStore;
+  readonly access: Access;
+}): ReadHistory {
+  const { devices, datapoints, access } = options;
+  return async (actor, ref, query) => {
+    const device = await requireDevice(devices, ref.deviceId);
+    await access.require(actor, 'devices-data:view', deviceResource(device));
+    const sensor = sensorOf(device, ref.sensorId);
+    if (sensor === undefined) throw noSensor(ref.deviceId, ref.sensorId);
+    const total = await datapoints.count(ref, query);
+    return { total, steps: calibrated(readSteps(datapoints, ref, query), sensor, query) };
+  };
+}
+
+/**
+ * Walks a page in steps. Each step begins at the order time where the last one ended and skips
+ * what was seen there, so datapoints that arrive meanwhile neither repeat nor hide any.
+ */
+async function* readSteps(
+  store: DatapointStore,
+  ref: SensorRef,
+  query: HistoryQuery,
+): AsyncIterable<readonly Datapoint[]> {
+  let page: Page = query;
+  let remaining = query.limit;
+  while (remaining > 0) {
+    const limit = Math.min(remaining, limits.datapointsPerStep);
+    const step = await store.read(ref, { ...page, limit });
+    if (step.length > 0) yield step;
+    remaining -= step.length;
+    if (step.length < limit) return;
+    page = following(page, step);
+  }
+}
+
+function following(page: Page, step: readonly Datapoint[]): Page {
+  const end = orderTime(step.at(-1) as Datapoint);
+  let seenAtEnd = 0;
+  while (seenAtEnd < step.length && orderTime(step.at(-1 - seenAtEnd) as Datapoint) === end) {
+    seenAtEnd += 1;
+  }
+  // A whole step at one order time: some of those skipped may share it, so go on from where we were.
+  if (seenAtEnd === step.length) return { ...page, skip: page.skip + step.length };
+  const skip = seenAtEnd;
+  return page.order === 'asc' ? { ...page, from: end, skip } : { ...page, to: end, skip };
+}
+
+async function* calibrated(
+  steps: AsyncIterable<readonly Datapoint[]>,
+  sensor: Sensor,
+  query: HistoryQuery,
+): AsyncIterable<readonly Datapoint[]> {
+  for await (const step of steps) {
+    yield query.isCalibrated
+      ? step.map((datapoint) => calibratedDatapoint(sensor, datapoint))
+      : step;
+  }
+}
+
+/** The datapoint as the sensor's calibration shows it; the stored one stays as it is. */
+export function calibratedDatapoint(sensor: Sensor, datapoint: Datapoint): Datapoint {
+  if (sensor.calibration === undefined) return datapoint;
+  const value: JsonValue = calibrate(sensor.calibration, datapoint.value);
+  return value === datapoint.value ? datapoint : { ...datapoint, value };
+}

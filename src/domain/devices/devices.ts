@@ -1,0 +1,168 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Access } from '../access/access.ts';
+import type { Resource } from '../access/policy.ts';
+import type { Viewer } from '../access/viewer.ts';
+import type { Actor } from '../actor.ts';
+import { conflict, DomainError, forbidden, invalid, notFound } from '../errors.ts';
+import { type DeviceId, guestUsername, type SensorId, type Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import type { UserStore } from '../users/user-store.ts';
+import { type Device, type DeviceChanges, sensorOf } from './device.ts';
+import type { DeviceListing, DeviceStore } from './device-store.ts';
+import type { Filter } from './query.ts';
+import type { Sensor, SensorChanges } from './sensor.ts';
+
+/** What a client says of a new device; owner and dates are the service's to say. */
+export type NewDevice = Omit<Device, 'owner' | 'createdAt' | 'modifiedAt'>;
+
+/** Devices and their sensors, with the rights of [contract 4]. */
+export interface Devices {
+  /** Creates a device; without a token it belongs to the guest and is public [spec 5.5]. */
+  create(actor: Actor, device: NewDevice): Promise<void>;
+  /** The device, if the actor may view it. Throws not_found, forbidden. */
+  get(actor: Actor, id: DeviceId): Promise<Device>;
+  list(page: {
+    viewer: Viewer;
+    filter?: Filter;
+    limit: number;
+    offset: number;
+  }): Promise<DeviceListing>;
+  update(actor: Actor, id: DeviceId, changes: DeviceChanges): Promise<void>;
+  /** Hands the device over to another user; for its owner and admins. */
+  handOver(actor: Actor, id: DeviceId, owner: Username): Promise<void>;
+  remove(actor: Actor, id: DeviceId): Promise<void>;
+
+  getSensor(actor: Actor, id: DeviceId, sensorId: SensorId): Promise<[Device, Sensor]>;
+  /** Adds the sensor, or replaces its description and keeps its datapoints [contract 2]. */
+  putSensor(actor: Actor, id: DeviceId, sensor: Sensor): Promise<void>;
+  updateSensor(
+    actor: Actor,
+    id: DeviceId,
+    sensorId: SensorId,
+    changes: SensorChanges,
+  ): Promise<void>;
+  removeSensor(actor: Actor, id: DeviceId, sensorId: SensorId): Promise<void>;
+}
+
+/** The device as the policy sees it. */
+export function deviceResource(device: Device): Resource {
+  return device.visibility === undefined
+    ? { kind: 'device', id: device.id, owner: device.owner }
+    : { kind: 'device', id: device.id, owner: device.owner, visibility: device.visibility };
+}
+
+/** The device with this id. Throws not_found. */
+export async function requireDevice(store: DeviceStore, id: DeviceId): Promise<Device> {
+  const device = await store.find(id);
+  if (device === undefined) throw noDevice(id);
+  return device;
+}
+
+export const noDevice = (id: DeviceId) => notFound(`there is no device with id ${id}`);
+export const noSensor = (id: DeviceId, sensorId: SensorId) =>
+  notFound(`device ${id} has no sensor with id ${sensorId}`);
+
+export function createDevices(options: {
+  readonly store: DeviceStore;
+  readonly users: UserStore;
+  readonly access: Access;
+  readonly clock: Clock;
+}): Devices {
+  const { store, users, access, clock } = options;
+
+  async function requireRight(
+    actor: Actor,
+    scope: 'devices:view' | 'devices:update' | 'devices:delete',
+    id: DeviceId,
+  ): Promise<Device> {
+    const device = await requireDevice(store, id);
+    await access.require(actor, scope, deviceResource(device));
+    return device;
+  }
+
+  async function requireGuestsRoom(): Promise<void> {
+    if ((await store.countOwnedBy(guestUsername)) < limits.guestDevicesMax) return;
+    throw new DomainError(
+      'unavailable',
+      `there are ${limits.guestDevicesMax} devices without an owner already: log in to add yours`,
+    );
+  }
+
+  return {
+    async create(actor, device) {
+      requireCreation(actor, device.id);
+      const now = clock.now();
+      const owner = actor.kind === 'guest' ? guestUsername : actor.username;
+      if (actor.kind === 'guest') await requireGuestsRoom();
+      const outcome = await store.insert({
+        ...device,
+        ...(actor.kind === 'guest' && { visibility: 'public' as const }),
+        owner,
+        createdAt: now,
+        modifiedAt: now,
+      });
+      if (outcome === 'duplicate') throw conflict(`the device id ${device.id} is taken`);
+    },
+    get: (actor, id) => requireRight(actor, 'devices:view', id),
+    list: ({ viewer, ...page }) =>
+      store.list({
+        ...page,
+        visibleTo: viewer.visibleTo,
+        maySeeValues: (device) => viewer.may('devices-data:view', deviceResource(device)),
+      }),
+    async update(actor, id, changes) {
+      const device = await requireRight(actor, 'devices:update', id);
+      if (changes.visibility === 'private' && device.owner === guestUsername) {
+        throw invalid('a device without an owner is always public: set its owner first');
+      }
+      if ((await store.update(id, changes, clock.now())) === 'missing') throw noDevice(id);
+    },
+    async handOver(actor, id, owner) {
+      access.requireOwner(actor, deviceResource(await requireDevice(store, id)));
+      const user = await users.findByUsername(owner);
+      if (user === undefined) throw notFound(`there is no user ${owner}`);
+      const outcome = await store.update(id, { owner: user.username }, clock.now());
+      if (outcome === 'missing') throw noDevice(id);
+    },
+    async remove(actor, id) {
+      await requireRight(actor, 'devices:delete', id);
+      if ((await store.remove(id)) === 'missing') throw noDevice(id);
+    },
+    async getSensor(actor, id, sensorId) {
+      const device = await requireRight(actor, 'devices:view', id);
+      const sensor = sensorOf(device, sensorId);
+      if (sensor === undefined) throw noSensor(id, sensorId);
+      return [device, sensor];
+    },
+    async putSensor(actor, id, sensor) {
+      await requireRight(actor, 'devices:update', id);
+      const outcome = await store.putSensor(id, sensor, clock.now());
+      if (outcome === 'missing') throw noDevice(id);
+      if (outcome === 'too_many') {
+        throw invalid(`a device may have ${limits.sensorsPerDeviceMax} sensors`);
+      }
+    },
+    async updateSensor(actor, id, sensorId, changes) {
+      await requireRight(actor, 'devices:update', id);
+      const outcome = await store.updateSensor(id, sensorId, changes, clock.now());
+      if (outcome === 'missing') throw noSensor(id, sensorId);
+    },
+    async removeSensor(actor, id, sensorId) {
+      await requireRight(actor, 'devices:update', id);
+      const outcome = await store.removeSensor(id, sensorId, clock.now());
+      if (outcome === 'missing') throw noSensor(id, sensorId);
+    },
+  };
+}
+
+/** Anybody may create a device; a key only within its limits. */
+function requireCreation(actor: Actor, id: DeviceId): void {
+  if (actor.kind === 'guest' || actor.key === undefined) return;
+  const { scopes, devices } = actor.key;
+  if (scopes !== undefined && !scopes.has('devices:update')) {
+    throw forbidden('this access key lacks the right devices:update');
+  }
+  if (devices !== undefined && !devices.has(id)) {
+    throw forbidden(`this access key is not for the device ${id}`);
+  }
+}

@@ -1,0 +1,30 @@
+import { requireAccount } from '../access/access.ts';
+import type { Actor } from '../actor.ts';
+import { forbidden } from '../errors.ts';
+import type { UserId } from '../ids.ts';
+
+/** An actor that is a person who gave a password, not a guest and not a key. */
+export type Person = Extract<Actor, { kind: 'user' | 'admin' }>;
+
+/** The person asking; a guest is told to log in, a key is refused. */
+export function requirePerson(actor: Actor): Person {
+  if (actor.kind === 'guest') {
+    throw forbidden('log in first: this needs a token');
+  }
+  requireAccount(actor);
+  return actor;
+}
+
+/** The person asking, who must be an admin. */
+export function requireAdmin(actor: Actor): Person {
+  const person = requirePerson(actor);
+  if (person.kind !== 'admin') throw forbidden('only an admin may do this');
+  return person;
+}
+
+/** The person asking, who must be this user or an admin. */
+export function requireSelfOrAdmin(actor: Actor, userId: UserId): Person {
+  const person = requirePerson(actor);
+  if (person.kind === 'admin' || person.userId === userId) return person;
+  throw forbidden('only this user or an admin may do this');
+}

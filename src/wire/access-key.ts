@@ -1,0 +1,60 @@
+import Type, { type Static } from 'typebox';
+import { parseScope } from '../domain/access/scopes.ts';
+import { parseDeviceId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import type { NewAccessKey } from '../domain/users/access-keys.ts';
+import type { AccessKeyRecord } from '../domain/users/credential-store.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { readInstant } from './datapoint.ts';
+import { DateText, Text } from './fields.ts';
+import { createReader } from './validation.ts';
+
+const described = {
+  name: Text('What the key is for.', 'gateway on the school roof'),
+  scopes: Type.Optional(
+    Type.Array(Type.String(), { description: 'What the key may do; absent: all its owner may.' }),
+  ),
+  devices: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: limits.accessKeyDevicesMax,
+      description: 'The devices it is for; absent: all of its owner.',
+    }),
+  ),
+  expires: Type.Optional(DateText('When it ends; absent: never.')),
+};
+
+export const NewAccessKeyMessage = Type.Object(described);
+
+export const AccessKeyMessage = Type.Object({
+  id: Type.String(),
+  ...described,
+  date_created: DateText('Set by the service.'),
+});
+
+export const CreatedAccessKeyMessage = Type.Object({
+  ...AccessKeyMessage.properties,
+  key: Type.String({ description: 'The secret, shown this once.' }),
+});
+
+const readNewAccessKey = createReader(NewAccessKeyMessage, 'key');
+
+export function accessKeyFromWire(message: unknown): NewAccessKey {
+  const { name, scopes, devices, expires } = readNewAccessKey(message);
+  return {
+    name,
+    ...(scopes !== undefined && { scopes: [...new Set(scopes.map((text) => parseScope(text)))] }),
+    ...(devices !== undefined && { devices: [...new Set(devices.map(parseDeviceId))] }),
+    ...(expires !== undefined && { expiresAt: readInstant(expires, 'expires') }),
+  };
+}
+
+export function accessKeyToWire(key: AccessKeyRecord): Static<typeof AccessKeyMessage> {
+  return {
+    id: key.id,
+    name: key.name,
+    ...(key.scopes !== undefined && { scopes: [...key.scopes] }),
+    ...(key.devices !== undefined && { devices: [...key.devices] }),
+    ...(key.expiresAt !== undefined && { expires: formatTimestamp(key.expiresAt) }),
+    date_created: formatTimestamp(key.createdAt),
+  };
+}

@@ -1,0 +1,104 @@
+import Type from 'typebox';
+import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
+import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
+import { invalid } from '../domain/errors.ts';
+import type { Instant } from '../lib/clock.ts';
+import { isBigNumber, type JsonValue } from '../lib/json.ts';
+import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
+import { Anything, DateText } from './fields.ts';
+
+const NewDatapointMessage = Type.Object(
+  {
+    value: Anything('The measurement: any JSON value.'),
+    timestamp: Type.Optional(
+      DateText('When it was measured: ISO 8601, any offset; without a zone UTC.'),
+    ),
+  },
+  { required: ['value'] },
+);
+
+/** What a push may hold; for the reference only, pushes are read by `readDatapoints`. */
+export const PushMessage = Type.Union(
+  [
+    NewDatapointMessage,
+    Type.Array(NewDatapointMessage),
+    Type.Unknown({ description: 'A bare JSON value.' }),
+  ],
+  { description: 'One datapoint, an array of them, or a bare value.' },
+);
+
+/** The last value of a sensor, inside a sensor or device. */
+export const LastValueMessage = Type.Object({
+  value: Anything('The measurement.'),
+  timestamp: Type.Optional(DateText('When it was measured.')),
+  date_received: DateText('When the service received it.'),
+});
+
+export const DatapointMessage = Type.Object({
+  device_id: Type.String(),
+  sensor_id: Type.String(),
+  timestamp: Type.Optional(DateText('When it was measured; absent when the device has no clock.')),
+  value: Anything('The measurement.'),
+  date_received: DateText('When the service received it.'),
+});
+
+/**
+ * The datapoints of one push [contract 6]: an object with a value, an array of such objects, or any
+ * other JSON value, which is itself the value. An array of objects is always datapoints.
+ */
+export function readDatapoints(body: JsonValue): readonly NewDatapoint[] {
+  if (Array.isArray(body)) {
+    if (body.length === 0) return [];
+    return isObject(body[0]) ? body.map(readElement) : [{ value: body }];
+  }
+  return [isObject(body) ? readDatapoint(body, '') : { value: body as JsonValue }];
+}
+
+function readElement(element: JsonValue, index: number): NewDatapoint {
+  if (isObject(element)) return readDatapoint(element, ` of datapoint ${index + 1}`);
+  throw invalid(`datapoint ${index + 1} must be an object with a value`);
+}
+
+function readDatapoint(body: Readonly<Record<string, JsonValue>>, where: string): NewDatapoint {
+  const { value, timestamp } = body;
+  if (value === undefined || !Object.hasOwn(body, 'value')) {
+    throw invalid(`the value${where} is missing: send {"value": …}`);
+  }
+  if (timestamp === undefined || timestamp === null) return { value };
+  return { value, timestamp: readInstant(timestamp, `timestamp${where}`) };
+}
+
+/** An instant from the wire. Throws DomainError invalid, naming the field. */
+export function readInstant(text: unknown, field: string): Instant {
+  const instant = typeof text === 'string' ? parseTimestamp(text) : undefined;
+  if (instant !== undefined) return instant;
+  const shown = JSON.stringify(text)?.slice(0, 60);
+  throw invalid(`${field} must be an ISO 8601 date such as 2016-06-08T18:20:27.873Z, got ${shown}`);
+}
+
+function isObject(value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !isBigNumber(value)
+  );
+}
+
+/** A last value as sensors and devices show it. */
+export function lastValueToWire(datapoint: Datapoint): object {
+  const { value, timestamp, receivedAt } = datapoint;
+  const date_received = formatTimestamp(receivedAt);
+  return timestamp === undefined
+    ? { value, date_received }
+    : { value, timestamp: formatTimestamp(timestamp), date_received };
+}
+
+/** Writes datapoints as JSON text: by hand, since most of the time of a large answer is spent here. */
+export function createDatapointWriter(sensor: SensorRef): (datapoint: Datapoint) => string {
+  const ids = `{"device_id":${JSON.stringify(sensor.deviceId)},"sensor_id":${JSON.stringify(
+    sensor.sensorId,
+  )},`;
+  return ({ value, timestamp, receivedAt }) => {
+    const measured = timestamp === undefined ? '' : `"timestamp":"${formatTimestamp(timestamp)}",`;
+    const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
+    return `${ids}${measured}"value":${text},"date_received":"${formatTimestamp(receivedAt)}"}`;
+  };
+}

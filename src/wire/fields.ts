@@ -1,0 +1,39 @@
+import Type from 'typebox';
+import { invalid } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import type { JsonValue } from '../lib/json.ts';
+
+/** A free text such as a name or a unit. */
+export const Text = (description: string, example?: string) =>
+  Type.String({
+    description,
+    maxLength: limits.nameCharactersMax,
+    ...(example !== undefined && { examples: [example] }),
+  });
+
+/** Any JSON value. */
+export const Anything = (description: string) => Type.Unknown({ description });
+
+export const DateText = (description: string) =>
+  Type.String({ description, format: 'date-time', examples: ['2016-06-08T18:20:27.873Z'] });
+
+export const Id = (description: string, example: string) =>
+  Type.String({
+    description,
+    minLength: 1,
+    maxLength: limits.idCharactersMax,
+    examples: [example],
+  });
+
+/** One of a few words. */
+export const OneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
+  Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], description });
+
+/** A JSON value that people attach to a device or sensor; bounded, as it is kept with it. */
+export function readMeta(meta: unknown): JsonValue {
+  const bytes = Buffer.byteLength(JSON.stringify(meta) ?? '');
+  if (bytes > limits.metaBytesMax) {
+    throw invalid(`meta must have at most ${limits.metaBytesMax} bytes as JSON, got ${bytes}`);
+  }
+  return meta as JsonValue;
+}

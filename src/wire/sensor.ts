@@ -1,0 +1,63 @@
+import Type, { type Static } from 'typebox';
+import type { SensorSnapshot } from '../domain/datapoints/snapshots.ts';
+import type { Sensor } from '../domain/devices/sensor.ts';
+import { parseSensorId } from '../domain/ids.ts';
+import { CalibrationMessage, calibrationFromWire, calibrationToWire } from './calibration.ts';
+import { LastValueMessage, lastValueToWire } from './datapoint.ts';
+import { Anything, Id, readMeta, Text } from './fields.ts';
+import { createReader } from './validation.ts';
+
+const described = {
+  name: Type.Optional(Text('Human-readable name.', 'Air temperature')),
+  sensing_device: Type.Optional(Text('Kind of physical sensor.', 'Thermometer')),
+  sensor_kind: Type.Optional(Text('Another spelling of sensing_device.')),
+  quantity_kind: Type.Optional(Text('What is measured.', 'AirTemperature')),
+  unit: Type.Optional(Text('Unit of measurement.', 'DegreeCelsius')),
+  calib: Type.Optional(CalibrationMessage),
+  meta: Type.Optional(Anything('Anything you want to keep with it.')),
+};
+
+const id = Id('The id gateways and devices use to push data.', 'TC1');
+
+export const NewSensorMessage = Type.Object({ id, ...described });
+
+export const SensorMessage = Type.Object({
+  id,
+  ...described,
+  last_value: Type.Optional(LastValueMessage),
+  value: Type.Optional(LastValueMessage),
+});
+
+export const readNewSensor = createReader(NewSensorMessage, 'sensor');
+
+export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor {
+  const { name, sensing_device, sensor_kind, quantity_kind, unit, calib, meta } = message;
+  const kind = sensing_device ?? sensor_kind;
+  return {
+    id: parseSensorId(message.id),
+    ...(name !== undefined && { name }),
+    ...(kind !== undefined && { kind }),
+    ...(sensing_device === undefined &&
+      sensor_kind !== undefined && { kindSpelling: 'sensor_kind' as const }),
+    ...(quantity_kind !== undefined && { quantityKind: quantity_kind }),
+    ...(unit !== undefined && { unit }),
+    ...(calib !== undefined && { calibration: calibrationFromWire(calib) }),
+    ...(meta !== undefined && { meta: readMeta(meta) }),
+  };
+}
+
+/** Exactly the keys the sensor was given; with data, the last datapoint under both its names. */
+export function sensorToWire({ sensor, lastValue }: SensorSnapshot): object {
+  const last = lastValue === undefined ? undefined : lastValueToWire(lastValue);
+  const { name, kind, quantityKind, unit, calibration, meta } = sensor;
+  return {
+    id: sensor.id,
+    ...(name !== undefined && { name }),
+    ...(kind !== undefined && { [sensor.kindSpelling ?? 'sensing_device']: kind }),
+    ...(quantityKind !== undefined && { quantity_kind: quantityKind }),
+    ...(unit !== undefined && { unit }),
+    ...(calibration !== undefined && { calib: calibrationToWire(calibration) }),
+    ...(meta !== undefined && { meta }),
+    ...(last !== undefined && { last_value: last, value: last }),
+  };
+}

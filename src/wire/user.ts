@@ -1,0 +1,131 @@
+import Type, { type Static } from 'typebox';
+import { invalid } from '../domain/errors.ts';
+import { parseUsername } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import type { NewAccount } from '../domain/users/accounts.ts';
+import type { Profile, User, UserChanges } from '../domain/users/user.ts';
+import { Text } from './fields.ts';
+import { createReader, isRecord } from './validation.ts';
+
+/** One text or several, as clients send either. */
+const Texts = (description: string, example: string) =>
+  Type.Unsafe<readonly string[] | string>({
+    type: ['array', 'string'],
+    items: { type: 'string', maxLength: limits.nameCharactersMax },
+    maxItems: limits.profileEntriesMax,
+    maxLength: limits.nameCharactersMax,
+    description,
+    examples: [[example]],
+  });
+
+const ProfileFields = {
+  firstName: Type.Optional(Text('First name.', 'Ama')),
+  lastName: Type.Optional(Text('Last name.', 'Mensah')),
+  email: Type.Optional(Text('E-mail address; also a login name.', 'ama@example.org')),
+  phone: Type.Optional(Texts('Telephone numbers with country code.', '+233201234567')),
+  address: Type.Optional(Texts('Postal addresses.', 'Accra, Ghana')),
+  facebook: Type.Optional(Texts('Facebook account ids.', 'ama.mensah')),
+  twitter: Type.Optional(Texts('Twitter account ids without the @ sign.', 'amamensah')),
+};
+
+export const ProfileMessage = Type.Object(ProfileFields);
+
+export const NewUserMessage = Type.Object({
+  username: Type.String({ maxLength: limits.usernameCharactersMax, examples: ['ama'] }),
+  password: Type.String({ description: `${limits.passwordCharactersMin} characters or more.` }),
+  ...ProfileFields,
+});
+
+export const UserChangesMessage = Type.Object({
+  ...ProfileFields,
+  admin: Type.Optional(Type.Boolean({ description: 'For admins to set.' })),
+  disabled: Type.Optional(Type.Boolean({ description: 'For admins to set.' })),
+});
+
+export const UserMessage = Type.Object({
+  id: Type.String(),
+  createdTime: Type.Integer({ description: 'Milliseconds since the epoch.' }),
+  username: Type.String(),
+  ...ProfileFields,
+  admin: Type.Optional(Type.Boolean()),
+  disabled: Type.Optional(Type.Boolean()),
+  sms_credit: Type.Optional(Type.Integer({ description: 'Absent: without limit.' })),
+});
+
+const readProfileMessage = createReader(ProfileMessage, 'user');
+const readNewUser = createReader(NewUserMessage, 'user');
+const readUserChanges = createReader(UserChangesMessage, 'user');
+
+/** A profile from any object that holds its fields in camelCase or snake_case. */
+export function profileFromWire(message: unknown): Profile {
+  const read = readProfileMessage(camelCased(message));
+  const profile: { -readonly [Field in keyof Profile]: Profile[Field] } = {};
+  for (const field of ['firstName', 'lastName', 'email'] as const) {
+    const text = read[field];
+    if (text !== undefined) profile[field] = text;
+  }
+  for (const field of ['phone', 'address', 'facebook', 'twitter'] as const) {
+    const texts = read[field];
+    if (texts !== undefined) profile[field] = typeof texts === 'string' ? [texts] : texts;
+  }
+  if (profile.email !== undefined && profile.email !== '') requireEmail(profile.email);
+  return profile;
+}
+
+export function newAccountFromWire(message: unknown): NewAccount {
+  const { username, password } = readNewUser(camelCased(message));
+  return { username: parseUsername(username), password, profile: profileFromWire(message) };
+}
+
+/** Changes to a user; a profile field that is null is removed. */
+export function userChangesFromWire(message: unknown): UserChanges {
+  const { admin, disabled } = readUserChanges(camelCased(message));
+  const given = camelCased(message);
+  const removed = Object.fromEntries(
+    Object.keys(ProfileFields)
+      .filter((field) => isRecord(given) && given[field] === null)
+      .map((field) => [field, undefined]),
+  );
+  return {
+    profile: { ...removed, ...profileFromWire(message) },
+    ...(admin !== undefined && { isAdmin: admin }),
+    ...(disabled !== undefined && { isDisabled: disabled }),
+  };
+}
+
+function camelCased(message: unknown): unknown {
+  if (!isRecord(message)) throw invalid('user must be a JSON object');
+  const { first_name, last_name, ...others } = message;
+  return {
+    ...others,
+    ...(others['firstName'] === undefined && { firstName: first_name }),
+    ...(others['lastName'] === undefined && { lastName: last_name }),
+  };
+}
+
+function requireEmail(email: string): void {
+  if (/^[^\s@]{1,64}@[^\s@]{1,255}$/.test(email)) return;
+  throw invalid('email must be an address such as ama@example.org');
+}
+
+/** A user as the API shows it; contact details only to those who may see them [contract 4]. */
+export function userToWire(user: User, maySeeContact: boolean): Static<typeof UserMessage> {
+  const { firstName, lastName, email, phone, address, facebook, twitter } = user.profile;
+  return {
+    id: user.id,
+    createdTime: user.createdAt,
+    username: user.username,
+    ...(firstName !== undefined && { firstName }),
+    ...(lastName !== undefined && { lastName }),
+    ...(facebook !== undefined && { facebook }),
+    ...(twitter !== undefined && { twitter }),
+    ...(maySeeContact && {
+      ...(email !== undefined && { email }),
+      ...(phone !== undefined && { phone }),
+      ...(address !== undefined && { address }),
+      ...(user.isAdmin && { admin: true }),
+      ...(user.isDisabled && { disabled: true }),
+      ...(user.smsCredit !== undefined && { sms_credit: user.smsCredit }),
+    }),
+  };
+}

@@ -1,0 +1,138 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { invalid } from '../domain/errors.ts';
+
+/** Checks a message against its schema and gives it back typed. Throws DomainError invalid. */
+export type Reader<Schema extends TSchema> = (message: unknown) => Static<Schema>;
+
+/**
+ * A reader for one message. Optional fields that are null are taken as absent, as clients in Go and
+ * Python send them; unknown keys are ignored. `name` is what the message is called in errors.
+ */
+export function createReader<Schema extends TSchema>(schema: Schema, name: string): Reader<Schema> {
+  // Compiled at first use: start-up does not pay for messages that never come.
+  let compiled: ReturnType<typeof Compile<Schema>> | undefined;
+  return (message) => {
+    compiled ??= Compile(schema);
+    const cleaned = withoutNulls(schema as SchemaNode, message);
+    if (compiled.Check(cleaned)) return cleaned as Static<Schema>;
+    const [error] = compiled.Errors(cleaned);
+    throw invalid(error === undefined ? `${name} is malformed` : describe(error, cleaned, name));
+  };
+}
+
+interface SchemaNode {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaNode;
+}
+
+function withoutNulls(schema: SchemaNode, value: unknown): unknown {
+  if (schema.items !== undefined && Array.isArray(value)) {
+    const { items } = schema;
+    return value.map((element) => withoutNulls(items, element));
+  }
+  if (schema.properties === undefined || !isRecord(value)) return value;
+  const cleaned: Record<string, unknown> = {};
+  for (const [key, property] of Object.entries(schema.properties)) {
+    if (!Object.hasOwn(value, key)) continue;
+    const field = value[key];
+    // A schema without a type takes any JSON value, null included.
+    const isNothing = field === null && property.type !== undefined;
+    if (isNothing && !schema.required?.includes(key)) continue;
+    cleaned[key] = withoutNulls(property, field);
+  }
+  return cleaned;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+interface ValidationError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
+}
+
+function describe(error: ValidationError, message: unknown, name: string): string {
+  const path = readablePath(error.instancePath);
+  if (error.keyword === 'required' && 'requiredProperties' in error.params) {
+    const [missing] = error.params.requiredProperties as readonly string[];
+    return `${path === '' ? name : path} must have the field ${missing}`;
+  }
+  if (error.keyword === 'enum' && 'allowedValues' in error.params) {
+    const allowed = (error.params.allowedValues as readonly unknown[]).join(', ');
+    return `${path || name} must be one of ${allowed}${got(error.instancePath, message)}`;
+  }
+  return `${path || name} ${error.message}${got(error.instancePath, message)}`;
+}
+
+/** /sensors/2/id → sensors[2].id */
+function readablePath(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`))
+    .join('');
+}
+
+function got(pointer: string, message: unknown): string {
+  let value: unknown = message;
+  for (const part of pointer.split('/').slice(1)) {
+    value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, part) : undefined;
+  }
+  if (value === undefined) return '';
+  const text = typeof value === 'object' ? (Array.isArray(value) ? 'an array' : 'an object') : '';
+  return `, got ${text || JSON.stringify(value).slice(0, 60)}`;
+}
+
+export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+interface QuerySchemaNode extends SchemaNode {
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/**
+ * Reads query parameters by their schema: integers, booleans, enums and strings. Integers above
+ * the maximum are taken as the maximum [contract 5]; empty and unknown parameters are ignored.
+ */
+export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery): Static<Schema> {
+  const query: Record<string, unknown> = {};
+  const properties = schema.properties as Readonly<Record<string, QuerySchemaNode>>;
+  for (const [name, property] of Object.entries(properties)) {
+    const given = raw[name];
+    if (given === undefined || given === '') continue;
+    if (typeof given !== 'string') throw invalid(`${name} is given ${given.length} times`);
+    query[name] = readParameter(name, property, given);
+  }
+  return query as Static<Schema>;
+}
+
+function readParameter(name: string, schema: QuerySchemaNode, text: string): unknown {
+  if (schema.type === 'integer') return readInteger(name, schema, text);
+  if (schema.type === 'boolean') {
+    if (text === 'true' || text === 'false') return text === 'true';
+    throw invalid(`${name} must be true or false, got ${shown(text)}`);
+  }
+  if (schema.enum !== undefined && !schema.enum.includes(text)) {
+    throw invalid(`${name} must be one of ${schema.enum.join(', ')}, got ${shown(text)}`);
+  }
+  return text;
+}
+
+function readInteger(name: string, schema: QuerySchemaNode, text: string): number {
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  const value = /^-?\d{1,20}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= minimum)) {
+    throw invalid(`${name} must be a whole number from ${minimum}, got ${shown(text)}`);
+  }
+  return Math.min(value, maximum);
+}
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 60));
