@@ -1,3 +1,5 @@
+import { isHeldBy, mayHoldUnsafeNumber } from './json-number.ts';
+
 /** A number that a double cannot hold exactly; JSON.stringify writes its digits as they came. */
 export interface BigNumber {
   readonly rawJSON: string;
@@ -12,3 +14,254 @@ export type JsonValue =
   | BigNumber
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
+
+declare global {
+  // In Node since version 22, not yet in the library types of TypeScript.
+  interface JSON {
+    rawJSON(text: string): BigNumber;
+    isRawJSON(value: unknown): value is BigNumber;
+  }
+}
+
+/** Text that is not JSON, or JSON beyond our limits; `position` counts characters from 0. */
+export class JsonError extends Error {
+  readonly position: number;
+
+  constructor(problem: string, position: number) {
+    super(`${problem} at character ${position + 1}`);
+    this.name = 'JsonError';
+    this.position = position;
+  }
+}
+
+/** Deeper values would overflow the stack of whoever walks them. */
+const depthDefault = 512;
+/** Longer number literals measure nothing. */
+const numberCharactersMax = 1_024;
+
+/**
+ * The value of a JSON text with nothing lost: a number that a double cannot hold becomes a
+ * BigNumber. -0 is read as 0. Throws JsonError, also for numbers that overflow (1e999) and for
+ * nesting deeper than `depthMax`.
+ */
+export function parseJson(text: string, depthMax: number = depthDefault): JsonValue {
+  const tooDeepAt = excessPosition(text, depthMax);
+  if (tooDeepAt >= 0) throw new JsonError(`nested deeper than ${depthMax} levels`, tooDeepAt);
+  if (!mayHoldUnsafeNumber(text)) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // Not JSON: the reader below finds the spot and says so.
+    }
+  }
+  return read(text);
+}
+
+/** Whether brackets nest deeper than `depthMax`; those inside strings do not count. */
+export function exceedsDepth(text: string, depthMax: number): boolean {
+  return excessPosition(text, depthMax) >= 0;
+}
+
+/** Whether the value is a number kept as its digits. */
+export function isBigNumber(value: unknown): value is BigNumber {
+  return JSON.isRawJSON(value);
+}
+
+/** Whether both values are written as the same JSON text. */
+export function sameJson(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' && typeof b !== 'object') return false;
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+const plainNumber = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+
+/**
+ * The number that a value counts as in comparisons and aggregates: JSON numbers, and text that is
+ * a finite decimal number, white space around it ignored [contract 6]. Nothing else counts.
+ */
+export function asNumber(value: JsonValue): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string') {
+    if (value.length > numberCharactersMax || !plainNumber.test(value)) return undefined;
+    const number = Number(value);
+    // Adding 0 turns -0 into 0.
+    return Number.isFinite(number) ? number + 0 : undefined;
+  }
+  return isBigNumber(value) ? Number(value.rawJSON) + 0 : undefined;
+}
+
+const quote = 34;
+const nine = 57;
+const backslash = 92;
+const openBracket = 91;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
+
+/** The position of the first bracket that nests deeper than `depthMax`, or -1. */
+function excessPosition(text: string, depthMax: number): number {
+  if (!hasMoreOpeners(text, depthMax)) return -1;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      at = endOfString(text, at);
+    } else if (code === openBracket || code === openBrace) {
+      depth += 1;
+      if (depth > depthMax) return at;
+    } else if (code === closeBracket || code === closeBrace) {
+      depth -= 1;
+    }
+  }
+  return -1;
+}
+
+/** Whether there are more than `count` opening brackets, strings included: a cheap first look. */
+function hasMoreOpeners(text: string, count: number): boolean {
+  if (text.length <= count) return false;
+  let openers = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      openers += 1;
+      if (openers > count) return true;
+    }
+  }
+  return false;
+}
+
+/** The position of the quote that ends the string starting at `start`, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at;
+    if (code === backslash) at += 1;
+  }
+  return text.length;
+}
+
+interface Cursor {
+  readonly text: string;
+  at: number;
+}
+
+/**
+ * A strict reader, for what JSON.parse cannot do: numbers with all their digits, and errors with
+ * their position. The caller has checked the depth, so the recursion is bounded.
+ */
+function read(text: string): JsonValue {
+  const cursor: Cursor = { text, at: 0 };
+  const value = readValue(cursor);
+  skipWhiteSpace(cursor);
+  if (cursor.at < text.length) throw unexpected(cursor);
+  return value;
+}
+
+function readValue(cursor: Cursor): JsonValue {
+  skipWhiteSpace(cursor);
+  const code = cursor.text.charCodeAt(cursor.at);
+  if (code === quote) return readString(cursor);
+  if (code === openBracket) return readArray(cursor);
+  if (code === openBrace) return readObject(cursor);
+  if (code <= nine) return readNumber(cursor);
+  if (takeWord(cursor, 'true')) return true;
+  if (takeWord(cursor, 'false')) return false;
+  if (takeWord(cursor, 'null')) return null;
+  throw unexpected(cursor);
+}
+
+function readArray(cursor: Cursor): JsonValue {
+  const items: JsonValue[] = [];
+  cursor.at += 1;
+  if (take(cursor, ']')) return items;
+  while (true) {
+    items.push(readValue(cursor));
+    if (take(cursor, ']')) return items;
+    if (!take(cursor, ',')) throw unexpected(cursor);
+  }
+}
+
+function readObject(cursor: Cursor): JsonValue {
+  const object: Record<string, JsonValue> = {};
+  cursor.at += 1;
+  if (take(cursor, '}')) return object;
+  while (true) {
+    skipWhiteSpace(cursor);
+    if (cursor.text.charCodeAt(cursor.at) !== quote) throw unexpected(cursor);
+    const key = readString(cursor);
+    if (!take(cursor, ':')) throw unexpected(cursor);
+    const value = readValue(cursor);
+    if (key === '__proto__') {
+      // Plain assignment would set the prototype.
+      const own = { value, enumerable: true, configurable: true, writable: true };
+      Object.defineProperty(object, key, own);
+    } else {
+      object[key] = value;
+    }
+    if (take(cursor, '}')) return object;
+    if (!take(cursor, ',')) throw unexpected(cursor);
+  }
+}
+
+const escapeSequence = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y;
+
+function readString(cursor: Cursor): string {
+  const { text, at: start } = cursor;
+  for (cursor.at += 1; cursor.at < text.length; cursor.at += 1) {
+    const code = text.charCodeAt(cursor.at);
+    if (code === quote) {
+      cursor.at += 1;
+      // A fresh string: a slice would keep the whole text in memory.
+      return JSON.parse(text.slice(start, cursor.at));
+    }
+    if (code < 32) throw new JsonError('control character in a string', cursor.at);
+    if (code === backslash) {
+      escapeSequence.lastIndex = cursor.at;
+      if (!escapeSequence.test(text)) throw new JsonError('unknown escape in a string', cursor.at);
+      cursor.at = escapeSequence.lastIndex - 1;
+    }
+  }
+  throw unexpected(cursor);
+}
+
+const numberLiteral = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+function readNumber(cursor: Cursor): JsonValue {
+  const start = cursor.at;
+  numberLiteral.lastIndex = start;
+  if (!numberLiteral.test(cursor.text)) throw unexpected(cursor);
+  cursor.at = numberLiteral.lastIndex;
+  if (cursor.at - start > numberCharactersMax) {
+    throw new JsonError(`number longer than ${numberCharactersMax} characters`, start);
+  }
+  const literal = cursor.text.slice(start, cursor.at);
+  const double = Number(literal);
+  if (!Number.isFinite(double)) throw new JsonError('number too large', start);
+  if (isHeldBy(double, literal)) return double + 0;
+  // Copied for the same reason as strings are.
+  return JSON.rawJSON(JSON.parse(`"${literal}"`));
+}
+
+function take(cursor: Cursor, character: string): boolean {
+  skipWhiteSpace(cursor);
+  return takeWord(cursor, character);
+}
+
+function takeWord(cursor: Cursor, word: string): boolean {
+  if (!cursor.text.startsWith(word, cursor.at)) return false;
+  cursor.at += word.length;
+  return true;
+}
+
+function skipWhiteSpace(cursor: Cursor): void {
+  for (; cursor.at < cursor.text.length; cursor.at += 1) {
+    const code = cursor.text.charCodeAt(cursor.at);
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
+  }
+}
+
+function unexpected(cursor: Cursor): JsonError {
+  if (cursor.at >= cursor.text.length) return new JsonError('unexpected end', cursor.at);
+  const found = String.fromCodePoint(cursor.text.codePointAt(cursor.at) ?? 0);
+  return new JsonError(`unexpected ${JSON.stringify(found)}`, cursor.at);
+}
