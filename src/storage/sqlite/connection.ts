@@ -1,0 +1,76 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { describeFailure } from './failures.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
+
+export interface ConnectionOptions {
+  /** read: sees every commit, cannot write. write: there is one in a process. */
+  readonly role: 'read' | 'write';
+  /** The file may not grow beyond this many pages of 4 KiB; absent: no limit. */
+  readonly pagesMax?: number;
+}
+
+/** Where the database of a data directory is. */
+export function databasePath(directory: string): string {
+  return join(directory, 'kipimo.db');
+}
+
+/** Makes the data directory and an empty database file that only this account may read. */
+export function prepareDirectory(directory: string): void {
+  try {
+    if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+    createPrivately(databasePath(directory));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UnusableStorageError(
+      `the data directory ${directory} cannot be used (${reason}): make it writable`,
+      error,
+    );
+  }
+}
+
+/** Makes an empty file with mode 0600, unless it exists. */
+export function createPrivately(path: string): void {
+  // Never opened when it exists: closing any handle of a file ends SQLite's locks on it (POSIX).
+  if (existsSync(path)) return;
+  closeSync(openSync(path, 'wx', 0o600));
+  chmodSync(path, 0o600);
+}
+
+/** Opens the database; every commit of a write connection is synced to disk when it returns. */
+export function openConnection(path: string, options: ConnectionOptions): DatabaseSync {
+  const database = new DatabaseSync(path, {
+    timeout: sqliteLimits.busyTimeoutMs,
+    readOnly: options.role === 'read',
+    enableForeignKeyConstraints: true,
+  });
+  try {
+    configure(database, options);
+    return database;
+  } catch (error) {
+    database.close();
+    throw new UnusableStorageError(
+      `${path} cannot be opened: ${describeFailure(error) ?? String(error)}`,
+      error,
+    );
+  }
+}
+
+function configure(database: DatabaseSync, options: ConnectionOptions): void {
+  database.exec(`pragma cache_size = -${sqliteLimits.cacheKibibytes}; pragma temp_store = memory;`);
+  if (options.role === 'read') {
+    database.exec(`pragma mmap_size = ${sqliteLimits.readMapBytes};`);
+    return;
+  }
+  database.exec(`
+    pragma journal_mode = wal;
+    pragma synchronous = full;
+    pragma wal_autocheckpoint = ${sqliteLimits.checkpointPages};
+    pragma journal_size_limit = ${sqliteLimits.walBytesMax};
+  `);
+  if (options.pagesMax !== undefined) {
+    database.exec(`pragma max_page_count = ${options.pagesMax};`);
+  }
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { createPrivately } from './connection.ts';
+import { resultCodeOf } from './failures.ts';
+
+const busy = 5;
+
+/** The right to be the only service on a data directory. The system takes it back after a crash. */
+export interface DirectoryLock {
+  release(): void;
+}
+
+/** Takes the lock or refuses at once with a sentence that names the directory. */
+export function lockDirectory(directory: string): DirectoryLock {
+  const path = join(directory, 'kipimo.lock');
+  createPrivately(path);
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // A file lock held by SQLite works alike on every system and ends with the process.
+    database.exec('begin exclusive');
+  } catch (error) {
+    database.close();
+    if (resultCodeOf(error) !== busy) throw error;
+    throw new UnusableStorageError(
+      `the data directory ${directory} is in use by another kipimo: stop that one, ` +
+        'or set KIPIMO_DATA_DIR to another directory',
+    );
+  }
+  return { release: () => database.close() };
+}

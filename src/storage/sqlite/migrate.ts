@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+
+/** One numbered step from a version of the tables to the next. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
+
+/** The migrations that come with this program, in order. */
+export function readMigrations(
+  directory = fileURLToPath(new URL('./migrations/', import.meta.url)),
+): readonly Migration[] {
+  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'));
+  return names.sort().map((name, index) => {
+    const version = Number(fileName.exec(name)?.[1]);
+    if (version !== index + 1) throw new Error(`migration ${name} must have number ${index + 1}`);
+    return { version, name, sql: readFileSync(`${directory}/${name}`, 'utf8') };
+  });
+}
+
+/** The version of the tables in the database; 0: none yet. */
+export function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare('pragma user_version').get()?.['user_version']);
+}
+
+/** Brings the tables to the newest version, one transaction per step; refuses unknown ones. */
+export function migrate(
+  database: DatabaseSync,
+  path: string,
+  migrations: readonly Migration[] = readMigrations(),
+): void {
+  refuseUnknown(database, path, migrations);
+  for (const migration of migrations) {
+    if (versionOf(database) >= migration.version) continue;
+    database.exec('begin immediate');
+    try {
+      // Asked again inside the transaction: another process may have been faster.
+      if (versionOf(database) < migration.version) {
+        database.exec(migration.sql);
+        database.exec(`pragma user_version = ${migration.version}`);
+      }
+      database.exec('commit');
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback');
+      throw new UnusableStorageError(
+        `${path} could not be brought to version ${migration.version} (${migration.name}): ` +
+          `${error instanceof Error ? error.message : String(error)}; nothing was changed`,
+        error,
+      );
+    }
+  }
+}
+
+/** Refuses tables that a newer kipimo or another program made. */
+export function refuseUnknown(
+  database: DatabaseSync,
+  path: string,
+  migrations: readonly Migration[],
+): void {
+  const version = versionOf(database);
+  const newest = migrations.length;
+  if (version > newest) {
+    throw new UnusableStorageError(
+      `${path} has version ${version}, and this kipimo knows versions up to ${newest}: ` +
+        'install the newer kipimo again, or restore a backup made with this one',
+    );
+  }
+  if (version === 0 && tableCount(database) > 0) {
+    throw new UnusableStorageError(
+      `${path} is a SQLite database of another program: ` +
+        'move it away, or set KIPIMO_DATA_DIR to another directory',
+    );
+  }
+}
+
+function tableCount(database: DatabaseSync): number {
+  return Number(database.prepare('select count(*) as n from sqlite_schema').get()?.['n']);
+}

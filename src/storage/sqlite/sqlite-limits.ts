@@ -1,0 +1,27 @@
+const kibibyte = 1_024;
+const mebibyte = 1_024 * kibibyte;
+
+/** The limits inside the sqlite engine, each with its unit and its reason. */
+export const sqliteLimits = {
+  /** How long a writer waits for another process (a command line tool) to finish its transaction. */
+  busyTimeoutMs: 5_000,
+  /** Pages kept by each connection. */
+  cacheKibibytes: 32 * 1_024,
+  /** The part of the file that reads see without copying. */
+  readMapBytes: 256 * mebibyte,
+  /** Pages of write-ahead log before they move to the database: 16 MiB, a few ms of work. */
+  checkpointPages: 4_000,
+  /** A write-ahead log that a long read made larger shrinks back to this. */
+  walBytesMax: 64 * mebibyte,
+  /** Calls to the writer that wait for their answer; beyond it they are refused. */
+  callsWaitingMax: 20_000,
+  /** Calls that share one commit: an upper end to how long the first of them waits. */
+  callsPerCommitMax: 1_000,
+  /** Expired tokens deleted by one insert, so that no insert after a long rest is slow. */
+  expiredTokensPerStep: 1_000,
+  /** Devices remembered between pushes, and what they may weigh in devices, sensors, actuators. */
+  deviceCacheEntriesMax: 50_000,
+  deviceCachePartsMax: 500_000,
+  /** A list reads this many devices, sensors and actuators, then lets others run. */
+  listPartsPerSlice: 500,
+} as const;

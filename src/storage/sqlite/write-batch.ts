@@ -1,0 +1,80 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { describeFailure } from './failures.ts';
+import type { WriterAnswer, WriterRequest } from './writer-messages.ts';
+import type { Writes } from './writes.ts';
+
+type Call = NonNullable<WriterRequest>;
+
+/** Runs calls in one transaction and answers each; the answers hold once this returns. */
+export type RunBatch = (calls: readonly Call[]) => WriterAnswer[];
+
+/** One commit for many calls, in which a failing call undoes only itself. */
+export function createRunBatch(database: DatabaseSync, writes: Writes): RunBatch {
+  const statements = prepare(database);
+
+  return (calls) => {
+    try {
+      statements.begin.run();
+      const answers = calls.map((call) =>
+        runCall(database, writes, statements, call, calls.length),
+      );
+      if (database.isTransaction) statements.commit.run();
+      return answers;
+    } catch (error) {
+      // Nothing of this commit was kept, so no call of it may be told otherwise.
+      if (database.isTransaction) statements.rollback.run();
+      return calls.map((call) => failed(call, error));
+    }
+  };
+}
+
+function runCall(
+  database: DatabaseSync,
+  writes: Writes,
+  statements: Statements,
+  call: Call,
+  callCount: number,
+): WriterAnswer {
+  // A call that is alone needs no savepoint: undoing it is undoing the transaction.
+  const isAlone = callCount === 1;
+  if (!isAlone) statements.savepoint.run();
+  try {
+    const value: unknown = Reflect.apply(writes[call.name], undefined, call.args);
+    if (!isAlone) statements.release.run();
+    return { id: call.id, kind: 'done', value };
+  } catch (error) {
+    // A full or failing disk may have undone the whole transaction already.
+    if (isAlone || !database.isTransaction) throw error;
+    statements.undo.run();
+    statements.release.run();
+    return failed(call, error);
+  }
+}
+
+function failed(call: Call, error: unknown): WriterAnswer {
+  const sentence = describeFailure(error);
+  if (sentence !== undefined) return { id: call.id, kind: 'unavailable', message: sentence };
+  return error instanceof Error
+    ? { id: call.id, kind: 'bug', message: `${call.name}: ${error.message}`, stack: error.stack }
+    : { id: call.id, kind: 'bug', message: `${call.name}: ${String(error)}`, stack: undefined };
+}
+
+interface Statements {
+  readonly begin: StatementSync;
+  readonly commit: StatementSync;
+  readonly rollback: StatementSync;
+  readonly savepoint: StatementSync;
+  readonly release: StatementSync;
+  readonly undo: StatementSync;
+}
+
+function prepare(database: DatabaseSync): Statements {
+  return {
+    begin: database.prepare('begin immediate'),
+    commit: database.prepare('commit'),
+    rollback: database.prepare('rollback'),
+    savepoint: database.prepare('savepoint one_call'),
+    release: database.prepare('release one_call'),
+    undo: database.prepare('rollback to one_call'),
+  };
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { openConnection } from './connection.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
+import { createRunBatch } from './write-batch.ts';
+import type { WriterReport, WriterRequest, WriterSetup } from './writer-messages.ts';
+import { createWrites } from './writes.ts';
+
+// The entry of the writer thread, so this file works at import. It takes every call that waits,
+// runs them in one transaction, and answers them together: group commit for all of the service.
+
+assert(parentPort !== null, 'the writer runs as a worker thread');
+const port = parentPort;
+const setup = workerData as WriterSetup;
+const database = openConnection(setup.path, {
+  role: 'write',
+  ...(setup.pagesMax === undefined ? {} : { pagesMax: setup.pagesMax }),
+});
+const runBatch = createRunBatch(database, createWrites(database));
+
+port.on('message', (first: WriterRequest) => {
+  const calls: NonNullable<WriterRequest>[] = [];
+  let request: WriterRequest | undefined = first;
+  while (request !== undefined && request !== null) {
+    calls.push(request);
+    request =
+      calls.length < sqliteLimits.callsPerCommitMax
+        ? (receiveMessageOnPort(port)?.message as WriterRequest | undefined)
+        : undefined;
+  }
+  if (calls.length > 0) port.postMessage(runBatch(calls) satisfies WriterReport);
+  if (request === null) {
+    database.close();
+    port.close();
+  }
+});
+port.postMessage('ready' satisfies WriterReport);

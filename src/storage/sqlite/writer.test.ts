@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DomainError } from '../../domain/errors.ts';
+import { silentLog } from '../../lib/log.ts';
+import { temporaryDirectory } from '../contract/temporary-directory.ts';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { databasePath, openConnection, prepareDirectory } from './connection.ts';
+import { migrate } from './migrate.ts';
+import { createRunBatch } from './write-batch.ts';
+import { createWriter } from './writer.ts';
+import { createWrites } from './writes.ts';
+
+function migratedDatabase(context: { after(end: () => void): void }): string {
+  const directory = temporaryDirectory(context);
+  prepareDirectory(directory);
+  const path = databasePath(directory);
+  const database = openConnection(path, { role: 'write' });
+  migrate(database, path);
+  database.close();
+  return path;
+}
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof DomainError && error.code === 'unavailable';
+
+test('a call resolves after its commit, so another connection sees it', async (context) => {
+  const path = migratedDatabase(context);
+  const writer = await createWriter({ path, log: silentLog });
+  const reader = openConnection(path, { role: 'read' });
+  context.after(() => reader.close());
+  const checks = reader.prepare('select checks from health');
+  await Promise.all([writer.call('ping'), writer.call('ping'), writer.call('ping')]);
+  assert.equal(checks.get()?.['checks'], 3);
+  await writer.close();
+});
+
+test('closing answers the calls that wait, and refuses later ones', async (context) => {
+  const path = migratedDatabase(context);
+  const writer = await createWriter({ path, log: silentLog });
+  const early = writer.call('ping');
+  const closed = writer.close();
+  await assert.rejects(writer.call('ping'), isUnavailable);
+  await early;
+  await closed;
+  const reader = openConnection(path, { role: 'read' });
+  context.after(() => reader.close());
+  assert.equal(reader.prepare('select checks from health').get()?.['checks'], 1);
+});
+
+test('when the thread dies, calls that wait and later ones are refused', async (context) => {
+  const path = migratedDatabase(context);
+  const program = `
+    import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', () => process.exit(1));
+    parentPort.postMessage('ready');`;
+  const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+  const writer = await createWriter({ path, log: silentLog, entry });
+  await assert.rejects(writer.call('ping'), isUnavailable);
+  await assert.rejects(writer.call('ping'), isUnavailable);
+  await writer.close();
+});
+
+test('a database that cannot be opened refuses the start', async (context) => {
+  const path = `${temporaryDirectory(context)}/missing/kipimo.db`;
+  await assert.rejects(createWriter({ path, log: silentLog }), UnusableStorageError);
+});
+
+test('a failing call undoes itself and leaves the other calls of its commit', (context) => {
+  const path = migratedDatabase(context);
+  const database = openConnection(path, { role: 'write' });
+  context.after(() => database.close());
+  const writes = createWrites(database);
+  const count = database.prepare('select checks from health');
+  let calls = 0;
+  const runBatch = createRunBatch(database, {
+    ...writes,
+    ping: () => {
+      writes.ping();
+      calls += 1;
+      if (calls === 2) throw new Error('broken');
+    },
+  });
+  const answers = runBatch([1, 2, 3].map((id) => ({ id, name: 'ping', args: [] })));
+  assert.deepEqual(
+    answers.map((answer) => answer.kind),
+    ['done', 'bug', 'done'],
+  );
+  assert.equal(count.get()?.['checks'], 2);
+  calls = 1;
+  assert.equal(runBatch([{ id: 4, name: 'ping', args: [] }])[0]?.kind, 'bug');
+  assert.equal(count.get()?.['checks'], 2);
+  assert.equal(runBatch([{ id: 5, name: 'ping', args: [] }])[0]?.kind, 'done');
+  assert.equal(count.get()?.['checks'], 3);
+});

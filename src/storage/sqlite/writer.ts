@@ -1,0 +1,149 @@
+import { type Transferable, Worker } from 'node:worker_threads';
+import { DomainError } from '../../domain/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
+import type { WriterAnswer, WriterReport, WriterRequest, WriterSetup } from './writer-messages.ts';
+import type { WriteName, Writes } from './writes.ts';
+
+/** The way to the only write connection. A call resolves when its commit is synced to disk. */
+export interface Writer {
+  /** Throws DomainError unavailable when nothing was kept: queue full, disk full, thread dead. */
+  call<Name extends WriteName>(
+    name: Name,
+    ...args: Parameters<Writes[Name]>
+  ): Promise<ReturnType<Writes[Name]>>;
+  /** Like call, but hands these buffers of the arguments over instead of copying them. */
+  callTransfer<Name extends WriteName>(
+    name: Name,
+    transferList: readonly Transferable[],
+    ...args: Parameters<Writes[Name]>
+  ): Promise<ReturnType<Writes[Name]>>;
+  /** Resolves when every call was answered and the connection is closed. */
+  close(): Promise<void>;
+}
+
+export interface WriterOptions extends WriterSetup {
+  readonly log: Log;
+  /** The thread's program; absent: ours. */
+  readonly entry?: URL;
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Starts the writer thread; resolves when its connection is open. */
+export async function createWriter(options: WriterOptions): Promise<Writer> {
+  const { log, entry = threadEntry(), ...setup } = options;
+  const worker = new Worker(entry, { workerData: setup satisfies WriterSetup });
+  const waiting = new Map<number, Waiting>();
+  const health = createHealth(log);
+  let lastId = 0;
+  let refusal: string | undefined;
+
+  await started(worker, setup.path);
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  worker.on('message', (report: WriterReport) => {
+    if (report === 'ready') return;
+    for (const answer of report) settle(answer);
+  });
+  worker.on('error', (error) => stop(error));
+  worker.on('exit', () => stop(undefined));
+
+  function settle(answer: WriterAnswer): void {
+    const caller = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    health.observe(answer);
+    if (answer.kind === 'done') caller?.resolve(answer.value);
+    else caller?.reject(failureOf(answer));
+  }
+
+  // Not started again: what killed it would kill it again, and the supervisor sees ping fail.
+  function stop(error: unknown): void {
+    if (refusal === undefined) log.error({ err: error }, 'the storage thread ended');
+    refusal ??= 'the storage has stopped: restart the service';
+    for (const caller of waiting.values()) caller.reject(unavailable(refusal));
+    waiting.clear();
+  }
+
+  function send<Name extends WriteName>(
+    name: Name,
+    transferList: readonly Transferable[] | undefined,
+    args: Parameters<Writes[Name]>,
+  ): Promise<ReturnType<Writes[Name]>> {
+    if (refusal !== undefined) return Promise.reject(unavailable(refusal));
+    if (waiting.size >= sqliteLimits.callsWaitingMax) {
+      return Promise.reject(unavailable('too many changes wait for the disk: try again'));
+    }
+    lastId += 1;
+    const id = lastId;
+    return new Promise((resolve, reject) => {
+      worker.postMessage({ id, name, args } satisfies WriterRequest, transferList);
+      // The thread answers what the function of this name returned.
+      waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+    });
+  }
+
+  return {
+    call: (name, ...args) => send(name, undefined, args),
+    callTransfer: (name, transferList, ...args) => send(name, transferList, args),
+    close: async () => {
+      if (refusal === undefined) {
+        refusal = 'the storage is closed';
+        worker.postMessage(null satisfies WriterRequest);
+      }
+      await ended;
+    },
+  };
+}
+
+// The build turns .ts into .js, and only import statements are rewritten.
+function threadEntry(): URL {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  return new URL(`./writer-thread.${extension}`, import.meta.url);
+}
+
+function started(worker: Worker, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error?: unknown): void => {
+      const reason = error instanceof Error ? error.message : 'the storage thread did not start';
+      reject(new UnusableStorageError(`${path} cannot be written: ${reason}`, error));
+    };
+    worker.once('error', refuse);
+    worker.once('exit', refuse);
+    worker.once('message', () => {
+      worker.off('error', refuse);
+      worker.off('exit', refuse);
+      resolve();
+    });
+  });
+}
+
+// A full disk refuses thousands of calls a second: only the turns are worth a line.
+function createHealth(log: Log): { observe(answer: WriterAnswer): void } {
+  let isFailing = false;
+  return {
+    observe(answer) {
+      if (answer.kind === 'unavailable' && !isFailing) {
+        isFailing = true;
+        log.error({ reason: answer.message }, 'the storage refuses changes');
+      } else if (answer.kind === 'done' && isFailing) {
+        isFailing = false;
+        log.warn({}, 'the storage takes changes again');
+      }
+    },
+  };
+}
+
+function failureOf(answer: Exclude<WriterAnswer, { kind: 'done' }>): Error {
+  if (answer.kind === 'unavailable') return unavailable(answer.message);
+  const error = new Error(answer.message);
+  if (answer.stack !== undefined) error.stack = answer.stack;
+  return error;
+}
+
+function unavailable(message: string): DomainError {
+  return new DomainError('unavailable', message, { retryAfterSeconds: 5 });
+}
