@@ -1,0 +1,148 @@
+import { stripTypeScriptTypes } from 'node:module';
+
+/** Two views of a source text, each as long as it and with the same lines. */
+export interface CodeText {
+  /** Comments are blank. */
+  readonly withoutComments: string;
+  /** Comments, and what stands in strings, templates and regular expressions, are blank. */
+  readonly bare: string;
+}
+
+const quotes = new Set(["'", '"']);
+/** After these a slash opens a regular expression; after a value it divides. */
+const beforeRegExp = /(^|[([{};,=:!&|?+\-*%<>~^]|\b(return|typeof|case|in|of|do|else|void|throw))$/;
+
+/** Blanks comments, and texts, of JavaScript or TypeScript. */
+export function readCode(text: string): CodeText {
+  const kept = text.split('');
+  const bare = text.split('');
+  const blank = (target: string[], from: number, to: number): void => {
+    for (let at = from; at < to; at += 1) if (target[at] !== '\n') target[at] = ' ';
+  };
+  // For each template that is open: how many braces are open within its current ${}.
+  const templates: number[] = [];
+  let at = 0;
+  let code = '';
+  while (at < text.length) {
+    const char = text[at] ?? '';
+    const pair = text.slice(at, at + 2);
+    if (pair === '//' || pair === '/*') {
+      const end = endOfComment(text, at);
+      blank(kept, at, end);
+      blank(bare, at, end);
+      at = end;
+    } else if (quotes.has(char) || (char === '/' && beforeRegExp.test(code))) {
+      const end = char === '/' ? endOfRegExp(text, at) : endOfString(text, at);
+      blank(bare, at + 1, end - 1);
+      code = `${code.slice(-12)}"`;
+      at = end;
+    } else if (char === '`' || (char === '}' && templates.at(-1) === 0)) {
+      if (char === '}') templates.pop();
+      const { end, isOpen } = endOfTemplateText(text, at + 1);
+      blank(bare, at, end);
+      if (isOpen) templates.push(0);
+      code = isOpen ? '(' : '"';
+      at = end;
+    } else {
+      const depth = templates.at(-1);
+      if (depth !== undefined && char === '{') templates[templates.length - 1] = depth + 1;
+      if (depth !== undefined && char === '}') templates[templates.length - 1] = depth - 1;
+      if (char.trim() !== '') code = code.slice(-12) + char;
+      else if (/\w$/.test(code)) code = code.replace(/^.*?(\w*)$/, '$1');
+      at += 1;
+    }
+  }
+  return { withoutComments: kept.join(''), bare: bare.join('') };
+}
+
+function endOfComment(text: string, start: number): number {
+  const isLine = text[start + 1] === '/';
+  const end = text.indexOf(isLine ? '\n' : '*/', start + 2);
+  if (end === -1) return text.length;
+  return isLine ? end : end + 2;
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== text[start]) at += text[at] === '\\' ? 2 : 1;
+  return Math.min(at + 1, text.length);
+}
+
+function endOfRegExp(text: string, start: number): number {
+  let at = start + 1;
+  let isClass = false;
+  while (at < text.length && text[at] !== '\n' && (isClass || text[at] !== '/')) {
+    if (text[at] === '[') isClass = true;
+    if (text[at] === ']') isClass = false;
+    at += text[at] === '\\' ? 2 : 1;
+  }
+  return Math.min(at + 1, text.length);
+}
+
+function endOfTemplateText(text: string, start: number): { end: number; isOpen: boolean } {
+  let at = start;
+  while (at < text.length) {
+    if (text[at] === '`') return { end: at + 1, isOpen: false };
+    if (text.startsWith('${', at)) return { end: at + 2, isOpen: true };
+    at += text[at] === '\\' ? 2 : 1;
+  }
+  return { end: text.length, isOpen: false };
+}
+
+/** Every module a file names: static, type-only, re-exported and dynamic imports. */
+export function importsOf(text: string): readonly string[] {
+  const { withoutComments, bare } = readCode(text);
+  const found: string[] = [];
+  for (const match of bare.matchAll(/\b(?:from|import(?:\s*\()?)\s*(['"])/g)) {
+    const start = match.index + match[0].length;
+    const end = bare.indexOf(match[1] ?? "'", start);
+    found.push(withoutComments.slice(start, end));
+  }
+  return found;
+}
+
+/** A function of a file: where it starts and how many lines are its own. */
+export interface FunctionSize {
+  readonly line: number;
+  /** Lines from brace to brace, without those of the functions inside. */
+  readonly lines: number;
+}
+
+const controlWords = new Set(['if', 'for', 'while', 'switch', 'catch', 'with', 'await']);
+
+/** The functions, methods and arrow functions with a block that a file holds. */
+export function functionsOf(text: string): readonly FunctionSize[] {
+  const { bare } = readCode(stripTypeScriptTypes(text));
+  const open: { line: number; isFunction: boolean; inner: number }[] = [];
+  const found: FunctionSize[] = [];
+  let line = 1;
+  for (let at = 0; at < bare.length; at += 1) {
+    if (bare[at] === '\n') line += 1;
+    if (bare[at] === '{') open.push({ line, isFunction: opensFunction(bare, at), inner: 0 });
+    if (bare[at] !== '}') continue;
+    const block = open.pop();
+    const outer = open.at(-1);
+    if (block === undefined) continue;
+    const total = line - block.line + 1;
+    if (block.isFunction) found.push({ line: block.line, lines: total - block.inner });
+    // The line of either brace is shared with the function around it.
+    if (outer !== undefined) outer.inner += block.isFunction ? Math.max(0, total - 2) : block.inner;
+  }
+  return found;
+}
+
+function opensFunction(bare: string, brace: number): boolean {
+  const before = bare.slice(0, brace).trimEnd();
+  if (before.endsWith('=>')) return true;
+  if (!before.endsWith(')')) return false;
+  let depth = 0;
+  for (let at = before.length - 1; at >= 0; at -= 1) {
+    if (before[at] === ')') depth += 1;
+    if (before[at] === '(') depth -= 1;
+    if (depth === 0) {
+      const word = /([\w$]+)\s*$/.exec(before.slice(Math.max(0, at - 60), at))?.[1];
+      return word === undefined || !controlWords.has(word);
+    }
+  }
+  return false;
+}

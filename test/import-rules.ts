@@ -1,0 +1,223 @@
+import { posix } from 'node:path';
+import { importsOf } from './code-text.ts';
+import type { SourceFile } from './source-files.ts';
+
+/** What a zone (a top-level folder of src/) may import besides itself. */
+interface ZoneRule {
+  readonly zones: readonly string[];
+  /** Exact names, or a prefix that ends in "*". */
+  readonly packages: readonly string[];
+}
+
+const schemas = ['typebox', 'typebox/*'];
+const everyZone = [
+  'lib',
+  'domain',
+  'wire',
+  'http',
+  'mqtt',
+  'storage',
+  'feed',
+  'channels',
+  'telemetry',
+  'cli',
+  'root',
+];
+
+/** Who may import whom. "root" is the files directly in src/. */
+export const zoneRules: Readonly<Record<string, ZoneRule>> = {
+  lib: { zones: [], packages: ['node:crypto', 'node:timers', 'node:events', 'node:assert'] },
+  domain: { zones: ['lib'], packages: [] },
+  wire: { zones: ['domain', 'lib'], packages: schemas },
+  http: {
+    zones: ['wire', 'domain', 'lib'],
+    packages: ['fastify', '@fastify/*', ...schemas, 'node:*'],
+  },
+  mqtt: { zones: ['wire', 'domain', 'lib'], packages: ['mqtt-packet', 'ws', 'node:*'] },
+  storage: { zones: ['domain', 'lib'], packages: ['node:*'] },
+  feed: { zones: ['domain', 'lib'], packages: [] },
+  channels: { zones: ['domain', 'lib'], packages: ['node:*'] },
+  telemetry: { zones: ['domain', 'lib'], packages: ['pino', 'prom-client'] },
+  cli: { zones: everyZone, packages: ['node:*', 'commander', 'cli-progress'] },
+  root: { zones: everyZone, packages: ['node:*'] },
+};
+
+/** Packages that one place alone may import, on top of its zone's. */
+export const packageExceptions: readonly { readonly under: string; readonly packages: string[] }[] =
+  [
+    { under: 'src/lib/pattern.ts', packages: ['re2js'] },
+    { under: 'src/storage/contract/', packages: ['fast-check'] },
+    { under: 'src/storage/postgres/', packages: ['pg'] },
+    { under: 'src/feed/nats-feed.ts', packages: ['@nats-io/*'] },
+  ];
+
+/** Packages that their zone allows, and that still belong to one folder. */
+export const packageHomes: Readonly<Record<string, readonly string[]>> = {
+  'node:sqlite': ['src/storage/sqlite/'],
+  'node:test': ['src/storage/contract/', 'src/feed/contract/', 'src/channels/contract/'],
+};
+
+/** A folder imports only folders before it, and the files of src/domain itself. */
+export const domainOrder = [
+  'access',
+  'users',
+  'devices',
+  'sharing',
+  'gateways',
+  'projects',
+  'datapoints',
+  'notifications',
+] as const;
+
+/** Folders that never import each other, each group for itself. */
+export const strangers: readonly (readonly string[])[] = [
+  ['src/storage/sqlite/', 'src/storage/postgres/', 'src/storage/memory/'],
+];
+
+/** The files that may name an engine from outside of it. */
+export const engineChoosers: readonly string[] = ['src/storage/open-storage.ts', 'src/app.ts'];
+
+/** Never imported from the second one's side: version 1 is written in terms of version 2. */
+const oneWay = [{ from: 'src/http/v2/', to: 'src/http/v1/' }];
+
+interface Import {
+  readonly from: string;
+  /** A path in the repository, or the name of a package. */
+  readonly to: string;
+  readonly isPackage: boolean;
+}
+
+/** One sentence per import that breaks a rule, and per cycle. */
+export function checkImports(files: readonly SourceFile[]): readonly string[] {
+  const imports = files.flatMap(readImports);
+  const ofProgram = imports.filter(({ from }) => !isTest(from));
+  const problems = ofProgram.flatMap((found) =>
+    found.isPackage ? packageFault(found) : fault(found),
+  );
+  return [...problems, ...testFaults(ofProgram), ...cycles(ofProgram)];
+}
+
+function readImports({ path, text }: SourceFile): readonly Import[] {
+  return importsOf(text).map((name) =>
+    name.startsWith('.')
+      ? { from: path, to: posix.join(posix.dirname(path), name), isPackage: false }
+      : { from: path, to: name, isPackage: true },
+  );
+}
+
+const isTest = (path: string): boolean => path.endsWith('.test.ts');
+
+/** The zone of a file of src/, "root" for those directly in it, undefined outside. */
+export function zoneOf(path: string): string | undefined {
+  const [top, second, third] = path.split('/');
+  if (top !== 'src' || second === undefined) return undefined;
+  return third === undefined ? 'root' : second;
+}
+
+function packageFault({ from, to }: Import): readonly string[] {
+  const rule = zoneRules[zoneOf(from) ?? ''];
+  if (rule === undefined) return [`${from}: its folder is in no zone; add it to the table`];
+  const home = packageHomes[to];
+  if (home !== undefined && !home.some((folder) => from.startsWith(folder))) {
+    return [`${from} imports ${to}, which only ${home.join(', ')} may`];
+  }
+  const extra = packageExceptions.filter(({ under }) => from.startsWith(under));
+  const allowed = [...rule.packages, ...extra.flatMap(({ packages }) => packages)];
+  const isAllowed = allowed.some((name) =>
+    name.endsWith('*') ? to.startsWith(name.slice(0, -1)) : to === name || to === `${name}/strict`,
+  );
+  return isAllowed ? [] : [`${from} imports the package ${to}, which its zone may not`];
+}
+
+function fault({ from, to }: Import): readonly string[] {
+  const zone = zoneOf(from);
+  const target = zoneOf(to);
+  const rule = zoneRules[zone ?? ''];
+  if (zone === undefined || rule === undefined) {
+    return [`${from}: its folder is in no zone; add it to the table`];
+  }
+  if (target === undefined) return [`${from} imports ${to}, which is outside of src/`];
+  if (target !== zone && !rule.zones.includes(target)) {
+    return [`${from} imports ${to}: ${zone} may not import ${target}`];
+  }
+  return [...domainFault(from, to), ...strangerFault(from, to), ...engineFault(from, to)];
+}
+
+function domainFault(from: string, to: string): readonly string[] {
+  if (zoneOf(from) !== 'domain' || zoneOf(to) !== 'domain') return [];
+  const own = featureRank(from);
+  const other = featureRank(to);
+  if (own === undefined) return [`${from}: its feature is not in the domain order; add it`];
+  if (other === undefined) return [`${to}: its feature is not in the domain order; add it`];
+  return other > own ? [`${from} imports ${to}, which is to its right in the domain order`] : [];
+}
+
+/** Files of src/domain itself come before all features; Actor speaks of scopes, so with access. */
+function featureRank(path: string): number | undefined {
+  const [, , feature, file] = path.split('/');
+  if (feature === undefined || file === undefined) return 0;
+  const rank = domainOrder.findIndex((name) => name === feature);
+  return rank === -1 ? undefined : rank;
+}
+
+function strangerFault(from: string, to: string): readonly string[] {
+  const oneWayFaults = oneWay
+    .filter((way) => from.startsWith(way.from) && to.startsWith(way.to))
+    .map((way) => `${from} imports ${to}: ${way.from} may not import ${way.to}`);
+  const strangerFaults = strangers
+    .filter((group) => {
+      const own = group.find((folder) => from.startsWith(folder));
+      const other = group.find((folder) => to.startsWith(folder));
+      return own !== undefined && other !== undefined && own !== other;
+    })
+    .map(() => `${from} imports ${to}: they are strangers to each other`);
+  const [zone, folder] = partsInZone(from);
+  const [targetZone, targetFolder] = partsInZone(to);
+  const areChannels = zone === 'channels' && targetZone === 'channels';
+  const isForeign = folder !== undefined && targetFolder !== undefined && folder !== targetFolder;
+  return areChannels && isForeign
+    ? [...oneWayFaults, ...strangerFaults, `${from} imports ${to}: channels are strangers`]
+    : [...oneWayFaults, ...strangerFaults];
+}
+
+function partsInZone(path: string): readonly [string | undefined, string | undefined] {
+  const [, zone, folder, file] = path.split('/');
+  return [zone, file === undefined ? undefined : folder];
+}
+
+function engineFault(from: string, to: string): readonly string[] {
+  const engine = strangers.flat().find((folder) => to.startsWith(folder));
+  if (engine === undefined || from.startsWith(engine) || engineChoosers.includes(from)) return [];
+  return [`${from} imports ${to}: only ${engineChoosers.join(', ')} name engines`];
+}
+
+function testFaults(imports: readonly Import[]): readonly string[] {
+  return imports
+    .filter(({ to, isPackage }) => !isPackage && isTest(to))
+    .map(({ from, to }) => `${from} imports the test ${to}`);
+}
+
+/** Every cycle once, as the path that closes it. */
+function cycles(imports: readonly Import[]): readonly string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to, isPackage } of imports) {
+    if (!isPackage) targets.set(from, [...(targets.get(from) ?? []), to]);
+  }
+  const finished = new Set<string>();
+  const trail: string[] = [];
+  const found: string[] = [];
+  function visit(path: string): void {
+    if (finished.has(path)) return;
+    const start = trail.indexOf(path);
+    if (start !== -1) {
+      found.push(`cycle: ${[...trail.slice(start), path].join(' → ')}`);
+      return;
+    }
+    trail.push(path);
+    for (const target of targets.get(path) ?? []) visit(target);
+    trail.pop();
+    finished.add(path);
+  }
+  for (const path of targets.keys()) visit(path);
+  return found;
+}
