@@ -1,0 +1,71 @@
+#!/usr/bin/env node
+// Runs on any Node that knows ES modules, because its only work is to find the right one:
+// keep to syntax and functions of Node 14.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const majorMin = 24;
+const here = dirname(fileURLToPath(import.meta.url));
+
+const script = findScript();
+const node = findPinnedNode() || ownNodeIfNewEnough();
+if (script === undefined) {
+  fail(
+    'the program is missing (neither src/main.ts nor dist/main.js is there). ' +
+      'Reinstall the package, or run "npm run build" in the repository.',
+  );
+} else if (node === undefined) {
+  fail(
+    `Node ${majorMin} or later is needed, this is ${process.version}, and the Node that comes as ` +
+      `an optional package has none for ${process.platform}-${process.arch} or was left out. ` +
+      `Install Node ${majorMin} from https://nodejs.org, or reinstall without --omit=optional.`,
+  );
+} else {
+  handOver(node, script);
+}
+
+/** The sources in a repository, the built program in a package: types are not stripped there. */
+function findScript() {
+  const built = join(here, '..', 'dist', 'main.js');
+  const source = join(here, '..', 'src', 'main.ts');
+  return [source, built].find((path) => existsSync(path));
+}
+
+function findPinnedNode() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const name = `node-${platform}-${process.arch}`;
+  try {
+    const about = createRequire(import.meta.url).resolve(`${name}/package.json`);
+    const file = join(dirname(about), 'bin', platform === 'win' ? 'node.exe' : 'node');
+    return existsSync(file) ? file : undefined;
+  } catch (_error) {
+    // Not installed: an optional package for another platform, or left out on purpose.
+    return undefined;
+  }
+}
+
+function ownNodeIfNewEnough() {
+  return Number(process.versions.node.split('.')[0]) >= majorMin ? process.execPath : undefined;
+}
+
+function handOver(file, main) {
+  const child = spawn(file, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // The service decides when to leave; the launcher only passes the word on and waits.
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  signals.forEach((signal) => {
+    process.on(signal, () => child.kill(signal));
+  });
+  child.on('error', (error) => fail(`${file} cannot be started: ${error.message}`));
+  child.on('exit', (code, signal) => {
+    process.exitCode = signal === null ? code : 128 + (constants.signals[signal] || 0);
+  });
+}
+
+function fail(sentence) {
+  process.stderr.write(`kipimo: ${sentence}\n`);
+  process.exitCode = 1;
+}
