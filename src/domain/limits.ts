@@ -47,6 +47,12 @@ export const limits = {
   queryCharactersMax: 4_096,
   queryTestsMax: 64,
   patternCharactersMax: 512,
+  /** A character of text costs up to 60 ns per instruction of the compiled pattern. */
+  patternInstructionsMax: 256,
+  /** Names and values to look at; a longer text does not match a pattern. */
+  patternTextCharactersMax: 2_048,
+  /** Elements of an array that a filter looks at. */
+  queryElementsMax: 1_000,
 
   // Datapoints.
   /** A timestamp further ahead of our clock is refused [contract 6]. */
@@ -68,6 +74,8 @@ export const limits = {
   tokensPerUserMax: 1_000,
   accessKeysPerUserMax: 1_000,
   accessKeyDevicesMax: 1_000,
+  /** A file of accounts to import is read whole. */
+  importBytesMax: 64 * 1_048_576,
   /** Tokens and keys remembered between requests, and for how long before the store is asked again. */
   credentialCacheEntriesMax: 50_000,
   credentialCacheMs: 2 * second,

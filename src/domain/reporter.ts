@@ -1,5 +1,3 @@
-import type { ErrorCode } from './errors.ts';
-
 /** One method per thing worth counting, each called in one place. */
 export interface Reporter {
   /** `route` is the pattern, for instance /api/v2/devices/:device_id, never the path with ids. */
@@ -9,7 +7,8 @@ export interface Reporter {
     readonly status: number;
     readonly durationMs: number;
   }): void;
-  requestRefused(code: ErrorCode): void;
+  /** `code` as in the error's body. */
+  requestRefused(code: string): void;
   loginSucceeded(): void;
   loginFailed(): void;
   /** Datapoints made durable by one commit, and how long it took. */

@@ -4,8 +4,11 @@ import type { ResourceKind, Scope } from './scopes.ts';
 
 /** Where grants are kept. Deleting a resource or an account deletes its grants (their stores do). */
 export interface GrantStore {
-  /** Sets what `username` may do with the resource, replacing what was granted before. */
-  put(grant: Grant): Promise<void>;
+  /**
+   * Sets what `username` may do with the resource, replacing what was granted before. missing: the
+   * resource or the account does not exist, and nothing is kept that could come to life with them.
+   */
+  put(grant: Grant): Promise<'put' | 'missing'>;
   remove(kind: ResourceKind, resource: string, username: Username): Promise<'removed' | 'missing'>;
   /** What `username` was granted on the resource; empty when nothing. */
   find(kind: ResourceKind, resource: string, username: Username): Promise<readonly Scope[]>;

@@ -1,5 +1,8 @@
-import type { JsonValue } from '../../lib/json.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { isBigNumber, type JsonValue } from '../../lib/json.ts';
 import type { Device } from './device.ts';
+import { passes, passesInTime } from './query-evaluation.ts';
+import { type FieldTest, parseTests } from './query-parser.ts';
 
 /**
  * The filter language of lists [spec 4, contract 5]: `field==criteria`, tests joined by `;` (AND).
@@ -7,12 +10,107 @@ import type { Device } from './device.ts';
  */
 export interface Filter {
   readonly source: string;
+  readonly tests: readonly FieldTest[];
 }
 
 /** The last value of a sensor of the device in question. */
 export type LastValueOf = (sensorId: string) => JsonValue | undefined;
 
+/** The filter that a client wrote as `q`; a blank one lets everything pass. */
+export function parseFilter(source: string): Filter {
+  return { source, tests: parseTests(source, { label: 'q', isField }) };
+}
+
 /** Whether the device passes every test of the filter. */
-export function matches(_filter: Filter, _device: Device, _lastValueOf: LastValueOf): boolean {
-  throw new Error('not written yet');
+export function matches(filter: Filter, device: Device, lastValueOf: LastValueOf): boolean {
+  return filter.tests.every((test) => {
+    const instantOf = moments.get(test.name);
+    if (instantOf !== undefined) return passesInTime(test, instantOf(device));
+    return passes(test, lookUp(test.name, device, lastValueOf));
+  });
+}
+
+/**
+ * Fields that must equal exactly one text, so that an index can narrow the search. Text that is a
+ * number is left out, as 25 equals "25.0"; so is what needs more than a look at one column.
+ */
+export function requiredEquals(filter: Filter): ReadonlyMap<string, string> {
+  const required = new Map<string, string>();
+  for (const test of filter.tests) {
+    if (test.operator !== '==' || !indexed.has(test.name)) continue;
+    const [only, ...others] = test.anyOf;
+    if (only === undefined || others.length > 0 || 'from' in only) continue;
+    if (only.number === undefined && !required.has(test.name)) required.set(test.name, only.text);
+  }
+  return required;
+}
+
+const indexed: ReadonlySet<string> = new Set(['id', 'owner', 'gateway_id', 'domain']);
+
+const moments: ReadonlyMap<string, (device: Device) => Instant> = new Map([
+  ['date_created', (device: Device) => device.createdAt],
+  ['date_modified', (device: Device) => device.modifiedAt],
+]);
+
+/** The fields of a device by their names in the API. */
+const fields: ReadonlyMap<string, (device: Device) => JsonValue | undefined> = new Map([
+  ['id', (device: Device): JsonValue | undefined => device.id],
+  ['owner', (device) => device.owner],
+  ['name', (device) => device.name],
+  ['gateway_id', (device) => device.gatewayId],
+  ['domain', (device) => device.domain],
+  ['visibility', (device) => device.visibility ?? 'public'],
+  ['location', (device) => device.location && { ...device.location }],
+  ['deployed', (device) => device.isDeployed],
+  ['meta', (device) => device.meta],
+  ['sensors', (device) => idsOf(device.sensors)],
+  ['actuators', (device) => idsOf(device.actuators)],
+]);
+
+/** Sensors and actuators compare by their ids; a device without any has no such field. */
+function idsOf(parts: readonly { readonly id: string }[]): JsonValue | undefined {
+  return parts.length === 0 ? undefined : parts.map((part) => part.id);
+}
+
+const nested: ReadonlySet<string> = new Set(['location', 'meta']);
+
+function isField(name: string): boolean {
+  if (fields.has(name) || moments.has(name)) return true;
+  const dot = name.indexOf('.');
+  return dot > 0 && nested.has(name.slice(0, dot));
+}
+
+/** A field of the device comes first, then a place inside its objects, then a sensor. */
+function lookUp(name: string, device: Device, lastValueOf: LastValueOf): JsonValue | undefined {
+  const field = fields.get(name);
+  if (field !== undefined) return field(device);
+  const dot = name.indexOf('.');
+  const head = name.slice(0, dot);
+  if (dot > 0 && nested.has(head)) {
+    const inside = valueAt(fields.get(head)?.(device), name.slice(dot + 1));
+    if (inside !== undefined) return inside;
+  }
+  return lastValueOf(name);
+}
+
+/** The value at a dotted path. A key that holds dots itself is found where it ends the path. */
+function valueAt(root: JsonValue | undefined, path: string): JsonValue | undefined {
+  let value = root;
+  let rest = path;
+  while (isObject(value)) {
+    // Own keys only: meta.constructor is not what a client stored.
+    if (Object.hasOwn(value, rest)) return value[rest];
+    const dot = rest.indexOf('.');
+    const key = rest.slice(0, dot);
+    if (dot < 0 || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+    rest = rest.slice(dot + 1);
+  }
+  return undefined;
+}
+
+function isObject(value: JsonValue | undefined): value is { readonly [key: string]: JsonValue } {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !isBigNumber(value)
+  );
 }

@@ -1,0 +1,154 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Config, Secrets } from './config.ts';
+import { createAccess } from './domain/access/access.ts';
+import { createAppender } from './domain/datapoints/appender.ts';
+import { createHistory } from './domain/datapoints/history.ts';
+import { createIngest } from './domain/datapoints/ingest.ts';
+import { createSnapshots } from './domain/datapoints/snapshots.ts';
+import { createDevices, deviceResource, requireDevice } from './domain/devices/devices.ts';
+import { notFound } from './domain/errors.ts';
+import { parseDeviceId } from './domain/ids.ts';
+import { limits } from './domain/limits.ts';
+import type { Reporter } from './domain/reporter.ts';
+import { createSharing } from './domain/sharing/sharing.ts';
+import { createAccessKeys } from './domain/users/access-keys.ts';
+import { createAccounts } from './domain/users/accounts.ts';
+import { ensureAdmin } from './domain/users/first-admin.ts';
+import { createLogins } from './domain/users/logins.ts';
+import { createSessions } from './domain/users/sessions.ts';
+import { createHttpServer } from './http/server.ts';
+import type { Services } from './http/v2/index.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
+import type { Log } from './lib/log.ts';
+import { openStorage } from './storage/open-storage.ts';
+import type { Storage } from './storage/storage.ts';
+import { createMetrics, metricsContentType } from './telemetry/metrics.ts';
+import { createReporter } from './telemetry/reporter.ts';
+import { readVersion } from './version.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** Instead of the one the configuration names; closed with the app. */
+  readonly storage?: Storage;
+}
+
+export interface RunningApp {
+  /** Where HTTP listens, for instance http://127.0.0.1:8080. */
+  readonly url: string;
+  /** Present once, when the first start made up the admin's password. */
+  readonly generatedPassword?: string;
+  /** Answers what is under way, stores what was accepted, and leaves. */
+  close(): Promise<void>;
+}
+
+/** Builds every part in order, wires them by hand, and opens the doors. */
+export async function startApp(options: AppOptions): Promise<RunningApp> {
+  const { config, secrets, log, clock = systemClock } = options;
+  const metrics = createMetrics();
+  const reporter = createReporter(metrics);
+  const { directory } = config.storage;
+  const storage =
+    options.storage ?? (await openStorage({ kind: 'sqlite', directory, clock, log, reporter }));
+  try {
+    const admin = await ensureAdmin({
+      users: storage.users,
+      clock,
+      username: config.accounts.adminUsername,
+      ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
+    });
+    const { services, drain } = createServices({ config, storage, clock, reporter });
+    const http = await createHttpServer({
+      services,
+      tokenLifeSeconds: config.accounts.tokenLifeMs / 1_000,
+      version: readVersion(),
+      ...(config.listen.tls !== undefined && { tls: config.listen.tls }),
+      ping: () => storage.ping(),
+      metricsText: () => metrics.metricsText(),
+      metricsContentType,
+      reporter,
+      log,
+    });
+    const { host, httpPort: port } = config.listen;
+    await http.listen({ host, port });
+    const close = () => closeAll({ http, drain, storage, log });
+    return { url: urlOf(http, config), ...admin, close };
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+function createServices(parts: {
+  readonly config: Config;
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+}): { readonly services: Services; readonly drain: () => Promise<void> } {
+  const { config, storage, clock, reporter } = parts;
+  const { users, credentials, grants, datapoints } = storage;
+  const settings = { publicPush: config.publicPush };
+  const access = createAccess({ grants, settings });
+  const sessions = createSessions({ credentials, clock });
+  const logins = createLogins({ users, clock, reporter });
+  const { signup } = config.accounts;
+  const accounts = createAccounts({ users, logins, sessions, clock, signup });
+  const accessKeys = createAccessKeys({ credentials, sessions, clock });
+  const devices = createDevices({ store: storage.devices, users, access, clock });
+  const sharing = createSharing({
+    grants,
+    devices: storage.devices,
+    users,
+    access,
+    findResource: async (kind, id) => {
+      if (kind !== 'device') throw notFound(`there is no ${kind} with id ${id}`);
+      return deviceResource(await requireDevice(storage.devices, parseDeviceId(id)));
+    },
+  });
+  const appender = createAppender({ store: datapoints, clock, reporter });
+  const ingest = createIngest({ devices: storage.devices, access, appender, clock });
+  const readHistory = createHistory({ devices: storage.devices, datapoints, access });
+  const snapshots = createSnapshots({ devices, datapoints, grants, access });
+  return {
+    services: {
+      logins,
+      sessions,
+      accounts,
+      accessKeys,
+      sharing,
+      devices,
+      snapshots,
+      ingest,
+      readHistory,
+    },
+    drain: () => appender.drain(),
+  };
+}
+
+async function closeAll(parts: {
+  readonly http: FastifyInstance;
+  readonly drain: () => Promise<void>;
+  readonly storage: Storage;
+  readonly log: Log;
+}): Promise<void> {
+  const { http, drain, storage, log } = parts;
+  // A client that never finishes its request must not keep the process alive.
+  const impatience = setTimeout(() => {
+    log.warn({ afterMs: limits.drainMs }, 'closing connections that did not finish');
+    http.server.closeAllConnections();
+  }, limits.drainMs);
+  await http.close();
+  clearTimeout(impatience);
+  await drain();
+  await storage.close();
+}
+
+function urlOf(http: FastifyInstance, config: Config): string {
+  const { address, port } = http.server.address() as AddressInfo;
+  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  const scheme = config.listen.tls === undefined ? 'http' : 'https';
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,97 @@
+import type { Instant } from '../../lib/clock.ts';
+import { asNumber, isBigNumber, type JsonValue } from '../../lib/json.ts';
+import { formatTimestamp } from '../../lib/timestamp.ts';
+import { limits } from '../limits.ts';
+import type { Criterion, FieldTest, Operand } from './query-parser.ts';
+
+/**
+ * Whether the value of its field passes the test. An absent value passes only `!field`. A number
+ * compares as a number and with numbers only, all else as text. An array passes when one of its
+ * elements does; an object equals nothing.
+ */
+export function passes(test: FieldTest, value: JsonValue | undefined): boolean {
+  if (value === undefined) return test.operator === 'absent';
+  if (!Array.isArray(value) || test.operator === 'exists') return passesOne(plain, test, value);
+  const elements: readonly JsonValue[] = value.slice(0, limits.queryElementsMax);
+  if (test.operator === '!=') {
+    return elements.every((element) => passesOne(plain, test, element));
+  }
+  return elements.some((element) => passesOne(plain, test, element));
+}
+
+/** Whether a moment passes the test: compared in time with operands that are timestamps. */
+export function passesInTime(test: FieldTest, instant: Instant): boolean {
+  return passesOne(inTime, test, instant);
+}
+
+/** How a kind of value is compared: below 0, 0 or above 0 as it comes before, with or after. */
+interface Reading<Value> {
+  text(value: Value): string | undefined;
+  order(value: Value, operand: Operand): number | undefined;
+}
+
+const plain: Reading<JsonValue> = {
+  text: textOf,
+  order(value, operand) {
+    if (operand.number === undefined) return orderOf(textOf(value), operand.text);
+    // Text that is no number is neither above 30 nor below: "error" must not raise an alarm.
+    return orderOf(asNumber(value), operand.number);
+  },
+};
+
+const inTime: Reading<Instant> = {
+  text: formatTimestamp,
+  order(instant, operand) {
+    if (operand.instant !== undefined) return orderOf(instant, operand.instant);
+    return orderOf(formatTimestamp(instant), operand.text);
+  },
+};
+
+function textOf(value: JsonValue): string | undefined {
+  if (typeof value === 'string') return value;
+  if (isBigNumber(value)) return value.rawJSON;
+  return typeof value === 'object' && value !== null ? undefined : String(value);
+}
+
+function orderOf<Value extends number | string>(
+  a: Value | undefined,
+  b: Value,
+): number | undefined {
+  if (a === undefined) return undefined;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function passesOne<Value>(reading: Reading<Value>, test: FieldTest, value: Value): boolean {
+  switch (test.operator) {
+    case 'exists':
+      return true;
+    case 'absent':
+      return false;
+    case '==':
+      return test.anyOf.some((criterion) => meets(reading, value, criterion));
+    case '!=':
+      return !test.anyOf.some((criterion) => meets(reading, value, criterion));
+    case '~=': {
+      const text = reading.text(value);
+      return text !== undefined && test.pattern.test(text);
+    }
+    default: {
+      const order = reading.order(value, test.operand);
+      return order !== undefined && isOrdered(test.operator, order);
+    }
+  }
+}
+
+function meets<Value>(reading: Reading<Value>, value: Value, criterion: Criterion): boolean {
+  if (!('from' in criterion)) return reading.order(value, criterion) === 0;
+  const fromStart = reading.order(value, criterion.from);
+  const fromEnd = reading.order(value, criterion.to);
+  return fromStart !== undefined && fromEnd !== undefined && fromStart >= 0 && fromEnd <= 0;
+}
+
+function isOrdered(operator: '<' | '<=' | '>' | '>=', order: number): boolean {
+  if (operator === '<') return order < 0;
+  if (operator === '<=') return order <= 0;
+  return operator === '>' ? order > 0 : order >= 0;
+}

@@ -1,0 +1,244 @@
+import type { Instant } from '../../lib/clock.ts';
+import { asNumber } from '../../lib/json.ts';
+import { compilePattern, type Pattern, PatternError } from '../../lib/pattern.ts';
+import { parseTimestamp } from '../../lib/timestamp.ts';
+import { type DomainError, invalid } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+/** What a field is compared with. */
+export interface Operand {
+  readonly text: string;
+  /** The number that the text is, unless quotes force it to be text. */
+  readonly number: number | undefined;
+  /** The moment that the text is, for fields that hold one. */
+  readonly instant: Instant | undefined;
+}
+
+/** One value, or a range with both its ends. */
+export type Criterion = Operand | { readonly from: Operand; readonly to: Operand };
+
+/** One test of a filter or expression, over the field of that name. */
+export type FieldTest =
+  | { readonly operator: 'exists' | 'absent'; readonly name: string }
+  | {
+      readonly operator: '==' | '!=';
+      readonly name: string;
+      readonly anyOf: readonly Criterion[];
+    }
+  | {
+      readonly operator: '<' | '<=' | '>' | '>=';
+      readonly name: string;
+      readonly operand: Operand;
+    }
+  | { readonly operator: '~='; readonly name: string; readonly pattern: Pattern };
+
+export interface ParseOptions {
+  /** What the client calls the text, for error messages: q, expression. */
+  readonly label: string;
+  /** Names that end at a colon whatever follows; other names may hold colons. */
+  readonly isField: (name: string) => boolean;
+}
+
+interface Cursor {
+  readonly text: string;
+  readonly options: ParseOptions;
+  at: number;
+}
+
+/**
+ * The tests of a text in the q language [spec 4, contract 5]: joined by `;`, all must pass.
+ * A blank text has none. Throws DomainError invalid that points at the spot.
+ */
+export function parseTests(text: string, options: ParseOptions): readonly FieldTest[] {
+  const { queryCharactersMax, queryTestsMax } = limits;
+  if (text.length > queryCharactersMax) {
+    throw invalid(
+      `${options.label} must have at most ${queryCharactersMax} characters, got ${text.length}`,
+    );
+  }
+  const cursor: Cursor = { text, options, at: 0 };
+  const tests: FieldTest[] = [];
+  while (true) {
+    skipSpace(cursor);
+    if (cursor.at >= text.length) return tests;
+    if (tests.length === queryTestsMax) {
+      throw invalid(`${options.label} must have at most ${queryTestsMax} tests`);
+    }
+    if (!take(cursor, ';')) tests.push(readTest(cursor));
+  }
+}
+
+function readTest(cursor: Cursor): FieldTest {
+  if (cursor.text[cursor.at] === '!' && cursor.text[cursor.at + 1] !== '=') {
+    cursor.at += 1;
+    skipSpace(cursor);
+    const name = readAbsentName(cursor);
+    expectEnd(cursor);
+    return { operator: 'absent', name };
+  }
+  const name = readName(cursor);
+  const operator = readOperator(cursor);
+  if (operator === undefined) {
+    expectEnd(cursor);
+    return { operator: 'exists', name };
+  }
+  skipSpace(cursor);
+  if (operator === '~=') {
+    const pattern = readPattern(cursor);
+    expectEnd(cursor);
+    return { operator, name, pattern };
+  }
+  if (operator === '==' || operator === '!=') {
+    const anyOf = readList(cursor);
+    expectEnd(cursor);
+    return { operator, name, anyOf };
+  }
+  const operand = readOperand(cursor);
+  expectEnd(cursor);
+  return { operator, name, operand };
+}
+
+function readAbsentName(cursor: Cursor): string {
+  if (cursor.text[cursor.at] === "'") return readQuoted(cursor);
+  return readRaw(cursor, endOf(cursor, /[;<>=']/g), 'a field name');
+}
+
+/** Leaves the cursor at the operator, the `;` or the end that follows the name. */
+function readName(cursor: Cursor): string {
+  if (cursor.text[cursor.at] === "'") {
+    const name = readQuoted(cursor);
+    if (name === '') throw malformed(cursor, 'a field name');
+    skipSpace(cursor);
+    return name;
+  }
+  return readRaw(cursor, nameEnd(cursor), 'a field name');
+}
+
+/**
+ * Ids may hold colons, so the colon is the operator only if no other one comes first, or if it
+ * ends the name of a field.
+ */
+function nameEnd(cursor: Cursor): number {
+  const end = endOf(cursor, /[;'=<>]|[!~]=/g);
+  const colon = cursor.text.indexOf(':', cursor.at);
+  if (colon < 0 || colon >= end) return end;
+  const isOperator = end < cursor.text.length && /[=<>!~]/.test(cursor.text[end] ?? '');
+  const head = cursor.text.slice(cursor.at, colon).trim();
+  return isOperator && !cursor.options.isField(head) ? end : colon;
+}
+
+// Longer ones first. A single = is understood too: it has no other meaning.
+const operators = ['==', '!=', '<=', '>=', '~=', '<', '>', '=', ':'] as const;
+
+function readOperator(cursor: Cursor): Exclude<(typeof operators)[number], '=' | ':'> | undefined {
+  for (const operator of operators) {
+    if (take(cursor, operator)) return operator === '=' || operator === ':' ? '==' : operator;
+  }
+  return undefined;
+}
+
+function readList(cursor: Cursor): readonly Criterion[] {
+  const anyOf: Criterion[] = [];
+  do {
+    skipSpace(cursor);
+    anyOf.push(readCriterion(cursor));
+  } while (take(cursor, ','));
+  return anyOf;
+}
+
+function readCriterion(cursor: Cursor): Criterion {
+  const from = readOperand(cursor);
+  if (!take(cursor, '..')) return from;
+  skipSpace(cursor);
+  const to = readOperand(cursor);
+  if (from.number !== undefined && to.number !== undefined) return { from, to };
+  // Ends are compared alike: 1..b is a range of texts.
+  return { from: { ...from, number: undefined }, to: { ...to, number: undefined } };
+}
+
+function readOperand(cursor: Cursor): Operand {
+  if (cursor.text[cursor.at] === "'") {
+    const text = readQuoted(cursor);
+    skipSpace(cursor);
+    return { text, number: undefined, instant: parseTimestamp(text) };
+  }
+  const text = readRaw(cursor, endOf(cursor, /[;,'=<>]|\.\./g), "a value (text in '…' may be any)");
+  return { text, number: asNumber(text), instant: parseTimestamp(text) };
+}
+
+function readPattern(cursor: Cursor): Pattern {
+  const start = cursor.at;
+  const source =
+    cursor.text[start] === "'"
+      ? readQuoted(cursor)
+      : readRaw(cursor, endOf(cursor, /;/g), 'a regular expression');
+  skipSpace(cursor);
+  try {
+    return compilePattern(source, {
+      sourceCharactersMax: limits.patternCharactersMax,
+      instructionsMax: limits.patternInstructionsMax,
+      textCharactersMax: limits.patternTextCharactersMax,
+    });
+  } catch (reason) {
+    if (!(reason instanceof PatternError)) throw reason;
+    throw invalid(`${place(cursor, start)}: ${reason.message}`);
+  }
+}
+
+/** Text in quotes, in which two quotes are one. */
+function readQuoted(cursor: Cursor): string {
+  const start = cursor.at;
+  let text = '';
+  let at = start + 1;
+  while (true) {
+    const quote = cursor.text.indexOf("'", at);
+    if (quote < 0) throw invalid(`${place(cursor, start)}: the quote that opens here never closes`);
+    text += cursor.text.slice(at, quote);
+    if (cursor.text[quote + 1] !== "'") {
+      cursor.at = quote + 1;
+      return text;
+    }
+    text += "'";
+    at = quote + 2;
+  }
+}
+
+function readRaw(cursor: Cursor, end: number, expected: string): string {
+  const text = cursor.text.slice(cursor.at, end).trim();
+  if (text === '') throw malformed(cursor, expected);
+  cursor.at = end;
+  return text;
+}
+
+/** Where one of the stops begins, or the end of the text. */
+function endOf(cursor: Cursor, stops: RegExp): number {
+  stops.lastIndex = cursor.at;
+  return stops.exec(cursor.text)?.index ?? cursor.text.length;
+}
+
+function take(cursor: Cursor, expected: string): boolean {
+  if (!cursor.text.startsWith(expected, cursor.at)) return false;
+  cursor.at += expected.length;
+  return true;
+}
+
+function skipSpace(cursor: Cursor): void {
+  while (/\s/.test(cursor.text[cursor.at] ?? '')) cursor.at += 1;
+}
+
+function expectEnd(cursor: Cursor): void {
+  skipSpace(cursor);
+  if (cursor.at < cursor.text.length && cursor.text[cursor.at] !== ';') {
+    throw malformed(cursor, '; or the end');
+  }
+}
+
+function malformed(cursor: Cursor, expected: string): DomainError {
+  const found = cursor.text.codePointAt(cursor.at);
+  const got = found === undefined ? 'the end' : JSON.stringify(String.fromCodePoint(found));
+  return invalid(`${place(cursor, cursor.at)}: expected ${expected}, got ${got}`);
+}
+
+function place(cursor: Cursor, at: number): string {
+  return `${cursor.options.label} is malformed at character ${at + 1}`;
+}

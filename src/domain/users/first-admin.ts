@@ -1,0 +1,36 @@
+import type { Clock } from '../../lib/clock.ts';
+import { hashPassword } from '../../lib/password-hash.ts';
+import { createId, createSecret } from '../../lib/secret-token.ts';
+import { parseUserId, type Username } from '../ids.ts';
+import type { UserStore } from './user-store.ts';
+
+/**
+ * Makes the first admin where there is none. Answers the password if it was generated: the only
+ * time anybody can see it.
+ */
+export async function ensureAdmin(options: {
+  readonly users: UserStore;
+  readonly clock: Clock;
+  readonly username: Username;
+  readonly password?: string;
+}): Promise<{ readonly generatedPassword?: string }> {
+  const { users, clock, username } = options;
+  if ((await users.countAdmins()) > 0) return {};
+  const password = options.password ?? createSecret();
+  const admin = {
+    id: parseUserId(createId()),
+    username,
+    createdAt: clock.now(),
+    profile: {},
+    isAdmin: true,
+    isDisabled: false,
+  };
+  const outcome = await users.insert(admin, await hashPassword(password));
+  if (outcome === 'duplicate') {
+    throw new Error(
+      `there is no admin, and the name ${username} belongs to a plain user: ` +
+        'name another in KIPIMO_ADMIN_USERNAME, or use kipimo user add --admin',
+    );
+  }
+  return options.password === undefined ? { generatedPassword: password } : {};
+}

@@ -1,0 +1,117 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What a route answers; every success of version 2 is 200 or 204 [contract 2]. */
+export type Answer =
+  | { readonly kind: 'empty'; readonly status: 200 | 204 }
+  | { readonly kind: 'json'; readonly message: unknown; readonly headers: Headers }
+  | { readonly kind: 'bare'; readonly text: string; readonly headers: Headers }
+  | {
+      readonly kind: 'text';
+      readonly contentType: string;
+      readonly text: string;
+      readonly headers: Headers;
+    }
+  | {
+      readonly kind: 'stream';
+      readonly contentType: string;
+      readonly chunks: AsyncIterable<string>;
+      readonly headers: Headers;
+    };
+
+export const jsonType = 'application/json; charset=utf-8';
+export const textType = 'text/plain; charset=utf-8';
+export const csvType = 'text/csv; charset=utf-8';
+
+/** 204 without a body. */
+export const done: Answer = { kind: 'empty', status: 204 };
+
+export const json = (message: unknown, headers: Headers = {}): Answer => ({
+  kind: 'json',
+  message,
+  headers,
+});
+
+/** A bare string such as a token: raw text, or a JSON string for those who ask for JSON. */
+export const bare = (text: string, headers: Headers = {}): Answer => ({
+  kind: 'bare',
+  text,
+  headers,
+});
+
+export const text = (contentType: string, body: string, headers: Headers = {}): Answer => ({
+  kind: 'text',
+  contentType,
+  text: body,
+  headers,
+});
+
+export const stream = (
+  contentType: string,
+  chunks: AsyncIterable<string>,
+  headers: Headers = {},
+): Answer => ({ kind: 'stream', contentType, chunks, headers });
+
+/** Sends the answer; a stream is read only as fast as the client takes it. */
+export function send(
+  answer: Answer,
+  accept: string | undefined,
+  reply: FastifyReply,
+): FastifyReply {
+  if (answer.kind === 'empty') return reply.code(answer.status).send();
+  reply.headers(answer.headers);
+  switch (answer.kind) {
+    case 'json':
+      return reply.header('content-type', jsonType).send(JSON.stringify(answer.message));
+    case 'bare':
+      return prefersJson(accept)
+        ? reply.header('content-type', jsonType).send(JSON.stringify(answer.text))
+        : reply.header('content-type', textType).send(answer.text);
+    case 'text':
+      return reply.header('content-type', answer.contentType).send(answer.text);
+    case 'stream': {
+      const readable = Readable.from(answer.chunks, { highWaterMark: 2 });
+      return reply.header('content-type', answer.contentType).send(readable);
+    }
+  }
+}
+
+/** Whether Accept names application/json ahead of text; a wildcard names nothing [contract 2]. */
+export function prefersJson(accept: string | undefined): boolean {
+  const ranges = acceptedRanges(accept);
+  const jsonWeight = weightOf(ranges, ['application/json']);
+  const textWeight = weightOf(ranges, ['text/plain', 'text/*']);
+  if (jsonWeight === undefined) return false;
+  if (textWeight === undefined) return true;
+  return jsonWeight.quality > textWeight.quality
+    ? true
+    : jsonWeight.quality === textWeight.quality && jsonWeight.place < textWeight.place;
+}
+
+/** Whether Accept names text/csv. */
+export function prefersCsv(accept: string | undefined): boolean {
+  return weightOf(acceptedRanges(accept), ['text/csv']) !== undefined;
+}
+
+interface Range {
+  readonly type: string;
+  readonly quality: number;
+  readonly place: number;
+}
+
+function acceptedRanges(accept: string | undefined): readonly Range[] {
+  if (accept === undefined) return [];
+  return accept.split(',', 64).map((range, place) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    return { type, quality: quality === undefined ? 1 : Number(quality) || 0, place };
+  });
+}
+
+function weightOf(ranges: readonly Range[], types: readonly string[]): Range | undefined {
+  return ranges
+    .filter(({ type, quality }) => types.includes(type) && quality > 0)
+    .toSorted((a, b) => b.quality - a.quality || a.place - b.place)[0];
+}

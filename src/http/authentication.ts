@@ -1,0 +1,38 @@
+import { type Actor, guest } from '../domain/actor.ts';
+import { unauthenticated } from '../domain/errors.ts';
+import type { Sessions } from '../domain/users/sessions.ts';
+
+/** Who is asking, by the Authorization header. Throws unauthenticated. */
+export type Authenticate = (authorization: string | undefined) => Actor | Promise<Actor>;
+
+/** Bearer tokens and access keys; no header, an empty one or a bare `Bearer` is the guest. */
+export function createAuthenticate(sessions: Sessions): Authenticate {
+  return (authorization) => {
+    const secret = bearerSecret(authorization);
+    return secret === undefined ? guest : sessions.authenticate(secret);
+  };
+}
+
+/** The token or key in an Authorization header; double quotes around it are taken off. */
+export function bearerSecret(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const header = authorization.trim();
+  if (header === '' || /^bearer$/i.test(header)) return undefined;
+  const match = /^bearer\s+"?([^\s"]+)"?$/i.exec(header);
+  if (match?.[1] === undefined) {
+    throw unauthenticated('the Authorization header must be: Bearer <token>');
+  }
+  return match[1];
+}
+
+/** Username and password of HTTP Basic [RFC 7617]. */
+export function basicCredentials(
+  authorization: string | undefined,
+): { username: string; password: string } | undefined {
+  const match = /^basic\s+([\w+/=-]+)$/i.exec(authorization?.trim() ?? '');
+  if (match?.[1] === undefined) return undefined;
+  const text = Buffer.from(match[1], 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 0) return undefined;
+  return { username: text.slice(0, colon), password: text.slice(colon + 1) };
+}

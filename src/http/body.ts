@@ -1,0 +1,106 @@
+import { isUtf8 } from 'node:buffer';
+import { invalid } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { exceedsDepth, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { EdgeError } from './errors.ts';
+
+/** A bare value: the body of a single-field PUT, as text or JSON [spec 4, contract 2]. */
+export interface BareBody {
+  readonly text: string;
+  readonly isJson: boolean;
+}
+
+type MediaType = 'json' | 'text' | 'none' | 'other';
+
+function mediaType(contentType: string | undefined): MediaType {
+  if (contentType === undefined || contentType === '') return 'none';
+  const [type = ''] = contentType.split(';');
+  const name = type.trim().toLowerCase();
+  if (name === 'application/json' || name.endsWith('+json')) return 'json';
+  return name === 'text/plain' ? 'text' : 'other';
+}
+
+/** A JSON message. */
+export function readJsonBody(body: unknown, contentType: string | undefined): unknown {
+  const type = mediaType(contentType);
+  if (type === 'other' || type === 'text') throw unsupported(contentType, 'application/json');
+  const text = decode(body);
+  if (text === '') throw invalid('the body is empty: send a JSON object');
+  return parse(text);
+}
+
+/** What a push holds: JSON kept to the last digit, or text, which is the value itself. */
+export function readValueBody(body: unknown, contentType: string | undefined): JsonValue {
+  const type = mediaType(contentType);
+  if (type === 'other') throw unsupported(contentType, 'application/json or text/plain');
+  const text = decode(body);
+  if (text === '') throw invalid('the value is missing: the body is empty');
+  if (type === 'text') return text;
+  return isRawText(text) ? text : parse(text);
+}
+
+/** A bare value that is to be read as text or as JSON, whatever the field needs. */
+export function readBareBody(body: unknown, contentType: string | undefined): BareBody {
+  const type = mediaType(contentType);
+  if (type === 'other') throw unsupported(contentType, 'text/plain or application/json');
+  const text = decode(body);
+  if (text.trim() === '') throw invalid('the body is empty: send the new value as the body');
+  return { text, isJson: type === 'json' };
+}
+
+/** The text of a bare value; undefined when it is a JSON null, which removes the field. */
+export function bareText(body: BareBody): string | undefined {
+  if (!body.isJson || isRawText(body.text)) return body.text;
+  const value = parse(body.text);
+  if (value === null) return undefined;
+  if (typeof value === 'object') throw invalid('the body must be a text, not an object or array');
+  return String(value);
+}
+
+/** The JSON value of a bare value; under text/plain, a text that is no JSON is itself. */
+export function bareJson(body: BareBody): JsonValue {
+  try {
+    return parse(body.text);
+  } catch (error) {
+    if (body.isJson && !isRawText(body.text)) throw error;
+    return body.text;
+  }
+}
+
+function decode(body: unknown): string {
+  if (!Buffer.isBuffer(body)) return '';
+  if (!isUtf8(body)) throw invalid('the body is not valid UTF-8');
+  const text = body.toString('utf8');
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+/**
+ * Old sketches send raw text under a JSON content type where a bare value is expected [contract 2].
+ * What begins like JSON must be JSON; so must what only a broken number printer writes.
+ */
+function isRawText(text: string): boolean {
+  const trimmed = text.trim();
+  if (/^["[{]/.test(trimmed) || /^(true|false|null)$/.test(trimmed)) return false;
+  if (/^[-+]?(nan|inf|infinity)$/i.test(trimmed) || trimmed === 'undefined') return false;
+  return !/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(trimmed);
+}
+
+function parse(text: string): JsonValue {
+  if (exceedsDepth(text, limits.jsonDepthMax)) {
+    throw invalid(`the JSON is nested deeper than ${limits.jsonDepthMax} levels`);
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw invalid(`the body is not valid JSON: ${error.message}`);
+  }
+}
+
+function unsupported(contentType: string | undefined, expected: string): EdgeError {
+  const shown = (contentType ?? '').slice(0, 60);
+  return new EdgeError(
+    'unsupported_media_type',
+    `the content type ${shown} is not read here: send Content-Type: ${expected}`,
+  );
+}

@@ -1,0 +1,89 @@
+import { DomainError, type ErrorCode } from '../domain/errors.ts';
+import type { Log } from '../lib/log.ts';
+
+/** Refusals that only HTTP knows. */
+export const edgeErrorCodes = {
+  method_not_allowed: 'The path exists, but not with this method; see the Allow header.',
+  unsupported_media_type: 'The Content-Type is not one this endpoint reads.',
+  internal: 'A fault of ours; it was logged.',
+} as const;
+
+export type EdgeErrorCode = keyof typeof edgeErrorCodes;
+
+/** The only place that knows which status a refusal has [contract 2]. */
+export const statusOf: Readonly<Record<ErrorCode | EdgeErrorCode, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  too_large: 413,
+  unsupported_media_type: 415,
+  conflict: 422,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+};
+
+/** A refusal by the HTTP edge itself. */
+export class EdgeError extends Error {
+  readonly code: EdgeErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: EdgeErrorCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.name = 'EdgeError';
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+export interface ErrorAnswer {
+  readonly code: ErrorCode | EdgeErrorCode;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly error: string; readonly description: string };
+}
+
+/** Turns whatever was thrown into an answer. A bug is logged and shows nothing. */
+export function errorAnswer(error: unknown, log: Log): ErrorAnswer {
+  if (error instanceof DomainError) {
+    return answer(error.code, error.message, domainHeaders(error));
+  }
+  if (error instanceof EdgeError) return answer(error.code, error.message, error.headers);
+  const framework = frameworkAnswer(error);
+  if (framework !== undefined) return framework;
+  log.error({ error }, 'a request failed by a fault of ours');
+  return answer('internal', 'something went wrong on our side; it was logged', {});
+}
+
+function domainHeaders(error: DomainError): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  if (error.retryAfterSeconds !== undefined) headers['retry-after'] = `${error.retryAfterSeconds}`;
+  if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
+  return headers;
+}
+
+/** What Fastify itself refuses while it reads a request. */
+function frameworkAnswer(error: unknown): ErrorAnswer | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
+  const status = error.statusCode;
+  if (status === 413) return answer('too_large', 'the body is larger than this path takes', {});
+  if (status === 415) return answer('unsupported_media_type', 'this content type is not read', {});
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return answer('invalid', error.message, {});
+  }
+  return undefined;
+}
+
+function answer(
+  code: ErrorCode | EdgeErrorCode,
+  description: string,
+  headers: Readonly<Record<string, string>>,
+): ErrorAnswer {
+  return { code, status: statusOf[code], headers, body: { error: code, description } };
+}

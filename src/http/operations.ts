@@ -1,0 +1,27 @@
+import type { FastifyInstance } from 'fastify';
+import { forbidden } from '../domain/errors.ts';
+import { jsonType } from './answer.ts';
+import type { Authenticate } from './authentication.ts';
+
+/** What an operator's tools ask: is it alive, is it ready, what does it count. */
+export function mountOperations(
+  fastify: FastifyInstance,
+  options: {
+    readonly authenticate: Authenticate;
+    readonly ping: () => Promise<void>;
+    readonly metricsText: () => Promise<string>;
+    readonly metricsContentType: string;
+  },
+): void {
+  const ok = JSON.stringify({ status: 'ok' });
+  fastify.get('/healthz', (_request, reply) => reply.header('content-type', jsonType).send(ok));
+  fastify.get('/readyz', async (_request, reply) => {
+    await options.ping();
+    return reply.header('content-type', jsonType).send(ok);
+  });
+  fastify.get('/metrics', async (request, reply) => {
+    const actor = await options.authenticate(request.headers.authorization);
+    if (actor.kind !== 'admin') throw forbidden('metrics need the token or key of an admin');
+    return reply.type(options.metricsContentType).send(await options.metricsText());
+  });
+}

@@ -1,0 +1,178 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Actor } from '../domain/actor.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import type { JsonValue } from '../lib/json.ts';
+import { type RawQuery, readQuery } from '../wire/validation.ts';
+import { type Answer, send } from './answer.ts';
+import type { Authenticate } from './authentication.ts';
+import { type BareBody, readBareBody, readJsonBody, readValueBody } from './body.ts';
+import { EdgeError, type EdgeErrorCode } from './errors.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** How a body is read. json: a message; value: what a push holds; bare: one field's new value. */
+export interface RouteBody {
+  readonly kind: 'json' | 'value' | 'bare';
+  readonly schema: TSchema;
+  readonly bytesMax?: number;
+}
+
+interface BodyOf {
+  json: unknown;
+  value: JsonValue;
+  bare: BareBody;
+}
+
+export interface RouteRequest {
+  readonly actor: Actor;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly url: string;
+  readonly accept: string | undefined;
+  readonly authorization: string | undefined;
+  /** The client's network address. */
+  readonly address: string;
+}
+
+/** What a route answers with when all goes well, for the reference. */
+export interface RouteAnswer {
+  readonly status: 200 | 204;
+  readonly description: string;
+  /** By content type. */
+  readonly content?: Readonly<Record<string, TSchema>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A route is data: mounting, the reference and version 1 all follow from it. */
+export interface Route {
+  readonly method: Method;
+  /** With :parameters, below the version's prefix. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly query?: TObject;
+  readonly body?: RouteBody;
+  readonly answer: RouteAnswer;
+  readonly errors: readonly (ErrorCode | EdgeErrorCode)[];
+  /** A log-in reads its own credentials: a stale token beside them harms nobody. */
+  readonly isLogin?: boolean;
+  readonly handle: (request: RouteRequest) => Answer | Promise<Answer>;
+}
+
+type TypedRoute<Query extends TObject, Body extends RouteBody> = Omit<
+  Route,
+  'query' | 'body' | 'handle'
+> & {
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly handle: (
+    request: Omit<RouteRequest, 'query' | 'body'> & {
+      readonly query: Static<Query>;
+      readonly body: BodyOf[Body['kind']];
+    },
+  ) => Answer | Promise<Answer>;
+};
+
+/** A route whose handler knows the types of its query and body. */
+export function defineRoute<Query extends TObject, Body extends RouteBody>(
+  route: TypedRoute<Query, Body>,
+): Route {
+  return route as unknown as Route;
+}
+
+const bodyReaders = { json: readJsonBody, value: readValueBody, bare: readBareBody } as const;
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Puts the routes below `prefix`; other methods of their paths are answered 405. */
+export function mountRoutes(
+  fastify: FastifyInstance,
+  options: {
+    readonly prefix: string;
+    readonly routes: readonly Route[];
+    readonly authenticate: Authenticate;
+    readonly reporter: Reporter;
+  },
+): void {
+  const { prefix, routes } = options;
+  for (const route of routes) mountRoute(fastify, route, options);
+  for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
+    refuseOtherMethods(
+      fastify,
+      prefix + path,
+      known.map((route) => route.method),
+    );
+  }
+}
+
+function mountRoute(
+  fastify: FastifyInstance,
+  route: Route,
+  options: {
+    readonly prefix: string;
+    readonly authenticate: Authenticate;
+    readonly reporter: Reporter;
+  },
+): void {
+  const { authenticate, reporter } = options;
+  const url = options.prefix + route.path;
+  const label = { method: route.method, route: url };
+  const respond = createResponder(route, authenticate);
+
+  fastify.route({
+    method: route.method,
+    url,
+    bodyLimit: route.body?.bytesMax ?? limits.bodyBytesMax,
+    config: { label: url },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const startedAt = performance.now();
+      send(await respond(request), request.headers.accept, reply);
+      const durationMs = performance.now() - startedAt;
+      reporter.requestAnswered({ ...label, status: reply.statusCode, durationMs });
+      return reply;
+    },
+  });
+}
+
+/** Reads the request by the route's data and asks its handler. */
+function createResponder(
+  route: Route,
+  authenticate: Authenticate,
+): (request: FastifyRequest) => Promise<Answer> {
+  const readBody = route.body === undefined ? undefined : bodyReaders[route.body.kind];
+  return async (request) => {
+    const { authorization } = request.headers;
+    const actor = await authenticate(route.isLogin === true ? undefined : authorization);
+    return route.handle({
+      actor,
+      params: request.params as Readonly<Record<string, string>>,
+      query:
+        route.query === undefined ? undefined : readQuery(route.query, request.query as RawQuery),
+      body: readBody?.(request.body, request.headers['content-type']),
+      url: request.url,
+      accept: request.headers.accept,
+      authorization,
+      address: request.ip,
+    });
+  };
+}
+
+function refuseOtherMethods(fastify: FastifyInstance, url: string, known: readonly Method[]): void {
+  const allowed: HTTPMethods[] = known.includes('GET') ? ['HEAD', ...known] : [...known];
+  const allow = [...allowed, 'OPTIONS'].join(', ');
+  const others: HTTPMethods[] = [...methods, 'HEAD' as const].filter(
+    (method) => !allowed.includes(method),
+  );
+  fastify.route({
+    method: others,
+    url,
+    handler: (request) => {
+      const message = `${request.method} is not possible here: use ${allow}`;
+      throw new EdgeError('method_not_allowed', message, { allow });
+    },
+  });
+}

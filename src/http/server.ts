@@ -1,0 +1,160 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Server as TlsServer } from 'node:tls';
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import { notFound } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import type { Log } from '../lib/log.ts';
+import { jsonType } from './answer.ts';
+import { createAuthenticate } from './authentication.ts';
+import { errorAnswer } from './errors.ts';
+import { createOpenApi } from './openapi.ts';
+import { mountOperations } from './operations.ts';
+import { mountReference } from './reference.ts';
+import { mountRoutes } from './route.ts';
+import { type TlsFiles, watchTlsFiles } from './tls.ts';
+import { type Services, v2Routes } from './v2/index.ts';
+
+export interface HttpServerOptions {
+  readonly services: Services;
+  readonly tokenLifeSeconds: number;
+  readonly version: string;
+  readonly tls?: TlsFiles;
+  readonly ping: () => Promise<void>;
+  readonly metricsText: () => Promise<string>;
+  readonly metricsContentType: string;
+  readonly reporter: Reporter;
+  readonly log: Log;
+}
+
+/** The HTTP door, ready to listen: the API below /api, the reference, the operator's paths. */
+export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
+  const { services, reporter, log } = options;
+  const fastify = createFastify(options);
+  const authenticate = createAuthenticate(services.sessions);
+  const routes = v2Routes(services, options.tokenLifeSeconds);
+
+  readBodiesAsBytes(fastify);
+  allowOrigins(fastify);
+  answerErrors(fastify, { reporter, log });
+  mountRoutes(fastify, { prefix: '/api/v2', routes, authenticate, reporter });
+  mountOperations(fastify, { ...options, authenticate });
+  await mountReference(fastify, {
+    v2: () =>
+      createOpenApi({ title: 'Kipimo', version: options.version, prefix: '/api/v2', routes }),
+  });
+  fastify.get('/', (_request, reply) => reply.redirect('/docs', 302));
+  return fastify;
+}
+
+function createFastify(options: HttpServerOptions): FastifyInstance {
+  const settings = {
+    logger: false,
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      // An id of 256 characters, each percent-encoded.
+      maxParamLength: 3 * limits.idCharactersMax,
+    },
+    frameworkErrors: (error, _request, reply) => {
+      const { status, body } = errorAnswer(error, options.log);
+      const raw: ServerResponse = reply.raw;
+      raw.writeHead(status, { 'content-type': jsonType }).end(JSON.stringify(body));
+    },
+    clientErrorHandler: refuseBrokenRequest,
+  } satisfies FastifyServerOptions;
+  const { tls } = options;
+  if (tls === undefined) return bounded(Fastify(settings));
+  const watched = watchTlsFiles(tls, options.log);
+  const fastify = Fastify({ ...settings, https: watched.context });
+  const server: TlsServer = fastify.server;
+  watched.onChange((context) => server.setSecureContext(context));
+  fastify.addHook('onClose', () => watched.close());
+  // The same instance whatever its transport; Fastify types the two apart.
+  return bounded(fastify as unknown as FastifyInstance);
+}
+
+function bounded(fastify: FastifyInstance): FastifyInstance {
+  const server: Server = fastify.server;
+  server.headersTimeout = limits.requestHeadersMs;
+  server.maxConnections = limits.connectionsMax;
+  return fastify;
+}
+
+/** What is no HTTP at all, or comes too slowly, gets an answer in our form and the door. */
+const refuseBrokenRequest: NonNullable<FastifyServerOptions['clientErrorHandler']> = (
+  error,
+  socket,
+) => {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const description = isSlow
+    ? 'the request took too long to arrive'
+    : isLarge
+      ? 'the request headers are too large'
+      : 'this is not a valid HTTP request';
+  const body = JSON.stringify({ error: 'invalid', description });
+  const status = isSlow ? '408 Request Timeout' : '400 Bad Request';
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+};
+
+/** Bodies reach the routes as bytes: each route says how they are to be read. */
+function readBodiesAsBytes(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
+}
+
+/** Any web page may call the API; credentials travel in a header, never in a cookie [contract 2]. */
+function allowOrigins(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    reply.raw.setHeader('access-control-allow-origin', '*');
+    reply.raw.setHeader('access-control-expose-headers', 'X-Total-Count, Link');
+    reply.raw.setHeader('x-content-type-options', 'nosniff');
+    done();
+  });
+  fastify.options('/*', (_request, reply) =>
+    reply
+      .headers({
+        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+        'access-control-allow-headers': 'Authorization, Content-Type, Access-Control-Allow-Origin',
+        'access-control-max-age': '86400',
+      })
+      .code(204)
+      .send(),
+  );
+}
+
+function answerErrors(
+  fastify: FastifyInstance,
+  { reporter, log }: { readonly reporter: Reporter; readonly log: Log },
+): void {
+  fastify.setErrorHandler((error, request, reply) => {
+    const { code, status, headers, body } = errorAnswer(error, log);
+    reporter.requestRefused(code);
+    const route = request.routeOptions.url ?? 'unknown';
+    const durationMs = reply.elapsedTime;
+    reporter.requestAnswered({ method: request.method, route, status, durationMs });
+    return reply
+      .code(status)
+      .headers({ ...headers, 'content-type': jsonType })
+      .send(JSON.stringify(body));
+  });
+  fastify.setNotFoundHandler((request) => {
+    const [path = ''] = request.url.split('?', 1);
+    throw notFound(`there is nothing at ${path.slice(0, 200)}: see /docs`);
+  });
+}

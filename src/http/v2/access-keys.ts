@@ -1,0 +1,63 @@
+import Type from 'typebox';
+import { parseAccessKeyId } from '../../domain/ids.ts';
+import type { AccessKeys } from '../../domain/users/access-keys.ts';
+import {
+  AccessKeyMessage,
+  accessKeyFromWire,
+  accessKeyToWire,
+  CreatedAccessKeyMessage,
+  NewAccessKeyMessage,
+} from '../../wire/access-key.ts';
+import { done, json } from '../answer.ts';
+import { defineRoute, type Route } from '../route.ts';
+
+const tag = 'Authentication';
+
+/** Access keys, for gateways and devices that cannot renew a token every ten minutes. */
+export function accessKeyRoutes(accessKeys: AccessKeys): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/auth/keys',
+      tag,
+      summary: 'Create an access key, usable as bearer token and as MQTT password',
+      body: { kind: 'json', schema: NewAccessKeyMessage },
+      answer: {
+        status: 200,
+        description: 'The key with its secret, which is shown this once.',
+        content: { 'application/json': CreatedAccessKeyMessage },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden'],
+      handle: async ({ actor, body }) => {
+        const { record, secret } = await accessKeys.create(actor, accessKeyFromWire(body));
+        const headers = { 'cache-control': 'no-store' };
+        return json({ ...accessKeyToWire(record), key: secret }, headers);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/auth/keys',
+      tag,
+      summary: 'List your access keys, without their secrets',
+      answer: {
+        status: 200,
+        description: 'In order of creation.',
+        content: { 'application/json': Type.Array(AccessKeyMessage) },
+      },
+      errors: ['unauthenticated', 'forbidden'],
+      handle: async ({ actor }) => json((await accessKeys.list(actor)).map(accessKeyToWire)),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/auth/keys/:key_id',
+      tag,
+      summary: 'Revoke an access key',
+      answer: { status: 204, description: 'The key is no longer valid.' },
+      errors: ['unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) => {
+        await accessKeys.remove(actor, parseAccessKeyId(params['key_id']));
+        return done;
+      },
+    }),
+  ];
+}

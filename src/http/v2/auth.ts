@@ -1,0 +1,123 @@
+import Type from 'typebox';
+import { unauthenticated } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import type { Sharing } from '../../domain/sharing/sharing.ts';
+import type { Logins } from '../../domain/users/logins.ts';
+import type { Sessions } from '../../domain/users/sessions.ts';
+import { PermissionMessage } from '../../wire/grant.ts';
+import { createReader } from '../../wire/validation.ts';
+import { bare, done, jsonType, stream } from '../answer.ts';
+import { basicCredentials, bearerSecret } from '../authentication.ts';
+import { defineRoute, type Route } from '../route.ts';
+
+const tag = 'Authentication';
+
+const LoginMessage = Type.Object({
+  username: Type.String({ description: 'Username or e-mail address.', examples: ['ama'] }),
+  password: Type.String({ maxLength: limits.passwordCharactersMax }),
+});
+
+const readLogin = createReader(LoginMessage, 'login');
+
+const tokenAnswer = {
+  status: 200,
+  description: 'A token: an opaque text, raw; a JSON string when Accept names application/json.',
+  content: { 'text/plain': Type.String() },
+} as const;
+
+/** Logging in and out, and what one may do. */
+export function authRoutes(options: {
+  readonly logins: Logins;
+  readonly sessions: Sessions;
+  readonly sharing: Sharing;
+  readonly tokenLifeSeconds: number;
+}): readonly Route[] {
+  const { logins, sessions, sharing, tokenLifeSeconds } = options;
+
+  async function token(login: { username: string; password: string }, address: string) {
+    const user = await logins.logIn({ ...login, address });
+    return bare(await sessions.open(user.id, tokenLifeSeconds), { 'cache-control': 'no-store' });
+  }
+
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/auth/token',
+      tag,
+      summary: 'Get a token for a username (or e-mail address) and a password',
+      isLogin: true,
+      body: { kind: 'json', schema: LoginMessage },
+      answer: tokenAnswer,
+      errors: ['invalid', 'unauthenticated', 'rate_limited', 'unavailable'],
+      handle: ({ body, address }) => token(readLogin(body), address),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/auth/token',
+      tag,
+      summary: 'Get a token with HTTP Basic credentials',
+      isLogin: true,
+      answer: tokenAnswer,
+      errors: ['unauthenticated', 'rate_limited', 'unavailable'],
+      handle: ({ authorization, address }) => {
+        const login = basicCredentials(authorization);
+        if (login !== undefined) return token(login, address);
+        throw unauthenticated('send username and password as HTTP Basic, or as JSON with POST');
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/auth/token',
+      tag,
+      summary: 'End the token this request carries',
+      answer: { status: 204, description: 'The token is no longer valid.' },
+      errors: ['unauthenticated', 'forbidden'],
+      handle: async ({ authorization }) => {
+        await sessions.end(requireSecret(authorization));
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/auth/renew',
+      tag,
+      summary: 'Get a fresh token for a valid one, until 30 days after the login',
+      answer: tokenAnswer,
+      errors: ['unauthenticated', 'forbidden'],
+      handle: async ({ authorization }) => {
+        const fresh = await sessions.renew(requireSecret(authorization), tokenLifeSeconds);
+        return bare(fresh, { 'cache-control': 'no-store' });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/auth/permissions/devices',
+      tag,
+      summary: 'List what you may do with each device; without a token, what a guest may',
+      answer: {
+        status: 200,
+        description: 'One entry per device on which you have a right.',
+        content: { 'application/json': Type.Array(PermissionMessage) },
+      },
+      errors: ['unauthenticated'],
+      handle: ({ actor }) => stream(jsonType, jsonArray(sharing.devicePermissions(actor))),
+    }),
+  ];
+}
+
+function requireSecret(authorization: string | undefined): string {
+  const secret = bearerSecret(authorization);
+  if (secret === undefined)
+    throw unauthenticated('send the token as Authorization: Bearer <token>');
+  return secret;
+}
+
+async function* jsonArray(steps: AsyncIterable<readonly unknown[]>): AsyncIterable<string> {
+  let separator = '[';
+  for await (const step of steps) {
+    if (step.length === 0) continue;
+    yield separator + step.map((element) => JSON.stringify(element)).join(',');
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
+}

@@ -1,0 +1,167 @@
+import Type, { type Static } from 'typebox';
+import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { History, HistoryQuery, ReadHistory } from '../../domain/datapoints/history.ts';
+import type { Ingest } from '../../domain/datapoints/ingest.ts';
+import { limits } from '../../domain/limits.ts';
+import { csvHeader, csvRow } from '../../wire/csv.ts';
+import {
+  createDatapointWriter,
+  DatapointMessage,
+  PushMessage,
+  readDatapoints,
+  readInstant,
+} from '../../wire/datapoint.ts';
+import { type Answer, csvType, done, jsonType, prefersCsv, stream, text } from '../answer.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { deviceIdOf } from './devices.ts';
+import { sensorIdOf } from './sensors.ts';
+
+const tag = 'Datapoints';
+
+const date = { format: 'date-time' } as const;
+
+const pageMax = limits.datapointsPageMax;
+
+export const DatapointsQuery = Type.Object({
+  lastN: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: pageMax, description: 'The last N, newest first.' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: pageMax, default: 20 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+  sort: Type.Optional(
+    Type.Unsafe<'asc' | 'dsc'>({
+      type: 'string',
+      enum: ['asc', 'dsc'],
+      default: 'asc',
+      description: 'By timestamp; by date_received where there is none.',
+    }),
+  ),
+  dateFrom: Type.Optional(Type.String({ ...date, description: 'Earliest, included.' })),
+  date_from: Type.Optional(Type.String({ ...date, description: 'Another spelling.' })),
+  dateTo: Type.Optional(Type.String({ ...date, description: 'Latest, included.' })),
+  date_to: Type.Optional(Type.String({ ...date, description: 'Another spelling.' })),
+  calibrated: Type.Optional(
+    Type.Boolean({ default: true, description: 'false: raw values, without calibration.' }),
+  ),
+  format: Type.Optional(Type.Unsafe<'json' | 'csv'>({ type: 'string', enum: ['json', 'csv'] })),
+});
+
+/** Pushing and reading datapoints; `value` and `values` are one road [contract 6]. */
+export function datapointRoutes(ingest: Ingest, readHistory: ReadHistory): readonly Route[] {
+  return ['value', 'values'].flatMap((word) => [
+    pushRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, ingest),
+    readRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, readHistory),
+  ]);
+}
+
+const sensorOf = (params: Readonly<Record<string, string>>): SensorRef => ({
+  deviceId: deviceIdOf(params),
+  sensorId: sensorIdOf(params),
+});
+
+function pushRoute(path: string, ingest: Ingest): Route {
+  return defineRoute({
+    method: 'POST',
+    path,
+    tag,
+    summary: 'Push one datapoint, an array of them, or a bare value',
+    body: { kind: 'value', schema: PushMessage, bytesMax: limits.valuesBodyBytesMax },
+    answer: { status: 204, description: 'Stored: written and synced to disk.' },
+    errors: [
+      'invalid',
+      'unauthenticated',
+      'forbidden',
+      'not_found',
+      'too_large',
+      'unsupported_media_type',
+      'unavailable',
+    ],
+    handle: async ({ actor, params, body }) => {
+      await ingest(actor, sensorOf(params), readDatapoints(body));
+      return done;
+    },
+  });
+}
+
+function readRoute(path: string, readHistory: ReadHistory): Route {
+  return defineRoute({
+    method: 'GET',
+    path,
+    tag,
+    summary: 'Read datapoints as JSON or CSV',
+    query: DatapointsQuery,
+    answer: {
+      status: 200,
+      description: 'Datapoints; X-Total-Count has the number of all in the range.',
+      content: {
+        'application/json': Type.Array(DatapointMessage),
+        'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),
+      },
+    },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, query, accept }) => {
+      const sensor = sensorOf(params);
+      const page = historyQuery(query);
+      const history = await readHistory(actor, sensor, page);
+      const isCsv = query.format === 'csv' || (query.format === undefined && prefersCsv(accept));
+      return answerWith(history, page, isCsv ? csvOf(sensor) : jsonOf(sensor));
+    },
+  });
+}
+
+function historyQuery(query: Static<typeof DatapointsQuery>): HistoryQuery {
+  const from = query.dateFrom ?? query.date_from;
+  const to = query.dateTo ?? query.date_to;
+  const isDescending = query.sort === undefined ? query.lastN !== undefined : query.sort === 'dsc';
+  return {
+    order: isDescending ? 'desc' : 'asc',
+    skip: query.offset ?? 0,
+    limit: query.lastN ?? query.limit ?? limits.datapointsPageDefault,
+    isCalibrated: query.calibrated ?? true,
+    ...(from !== undefined && { from: readInstant(from, 'dateFrom') }),
+    ...(to !== undefined && { to: readInstant(to, 'dateTo') }),
+  };
+}
+
+/** How datapoints are written in one format. */
+interface Format {
+  readonly contentType: string;
+  readonly head: string;
+  readonly between: string;
+  readonly tail: string;
+  readonly item: (datapoint: Datapoint) => string;
+}
+
+const jsonOf = (sensor: SensorRef): Format => ({
+  contentType: jsonType,
+  head: '[',
+  between: ',',
+  tail: ']',
+  item: createDatapointWriter(sensor),
+});
+
+const csvOf = (sensor: SensorRef): Format => ({
+  contentType: csvType,
+  head: csvHeader,
+  between: '',
+  tail: '',
+  item: (datapoint) => csvRow({ ...sensor, datapoint }),
+});
+
+async function answerWith(history: History, page: HistoryQuery, format: Format): Promise<Answer> {
+  const headers = { 'x-total-count': String(history.total) };
+  const chunks = written(history, format);
+  if (page.limit > limits.datapointsPerStep) return stream(format.contentType, chunks, headers);
+  let whole = '';
+  for await (const chunk of chunks) whole += chunk;
+  return text(format.contentType, whole, headers);
+}
+
+async function* written({ steps }: History, format: Format): AsyncIterable<string> {
+  let separator = format.head;
+  for await (const step of steps) {
+    yield separator + step.map(format.item).join(format.between);
+    separator = format.between;
+  }
+  yield separator === format.head ? format.head + format.tail : format.tail;
+}

@@ -1,0 +1,191 @@
+import Type from 'typebox';
+import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
+import type { DeviceChanges } from '../../domain/devices/device.ts';
+import type { Devices } from '../../domain/devices/devices.ts';
+import { parseFilter } from '../../domain/devices/query.ts';
+import { invalid } from '../../domain/errors.ts';
+import { type DeviceId, parseDeviceId, parseUsername } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  DeviceMessage,
+  deviceFromWire,
+  deviceToWire,
+  NewDeviceMessage,
+  readGatewayReference,
+  readNewDevice,
+  visibilities,
+} from '../../wire/device.ts';
+import { readMeta } from '../../wire/fields.ts';
+import { LocationMessage, parseLocation } from '../../wire/location.ts';
+import { done, json } from '../answer.ts';
+import { type BareBody, bareJson } from '../body.ts';
+import { pageHeaders } from '../paging.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { optionalText, readFlag, requiredText } from './fields.ts';
+
+const tag = 'Devices';
+
+const DevicesQuery = Type.Object({
+  q: Type.Optional(
+    Type.String({
+      description: 'Filter, for instance owner==ama;TC1>30. See docs/query-language.md.',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.devicesPageMax, default: 20 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+});
+
+/** Devices: create, list, read, change, delete. */
+export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/devices',
+      tag,
+      summary: 'Create a device; without a token it is everybody’s',
+      body: { kind: 'json', schema: NewDeviceMessage },
+      answer: { status: 204, description: 'Created.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
+      handle: async ({ actor, body }) => {
+        await devices.create(actor, deviceFromWire(readNewDevice(body)));
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/devices',
+      tag,
+      summary: 'List the devices you may see, in order of creation',
+      query: DevicesQuery,
+      answer: {
+        status: 200,
+        description: 'Devices; X-Total-Count has the number of all that match.',
+        content: { 'application/json': Type.Array(DeviceMessage) },
+      },
+      errors: ['invalid', 'unauthenticated'],
+      handle: async ({ actor, query, url }) => {
+        const { q, limit = limits.devicesPageDefault, offset = 0 } = query;
+        const filter = q === undefined ? {} : { filter: parseFilter(q) };
+        const page = await snapshots.devices(actor, { ...filter, limit, offset });
+        const headers = pageHeaders({ url, total: page.total, limit, offset });
+        return json(page.snapshots.map(deviceToWire), headers);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/devices/:device_id',
+      tag,
+      summary: 'Read a device with its sensors and their last values',
+      answer: {
+        status: 200,
+        description: 'The device.',
+        content: { 'application/json': DeviceMessage },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) =>
+        json(deviceToWire(await snapshots.device(actor, deviceIdOf(params)))),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/devices/:device_id',
+      tag,
+      summary: 'Delete a device with its sensors, actuators, datapoints and grants',
+      answer: { status: 204, description: 'Deleted.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) => {
+        await devices.remove(actor, deviceIdOf(params));
+        return done;
+      },
+    }),
+    ...deviceFields.map((field) => fieldRoute(devices, field)),
+    ownerRoute(devices),
+  ];
+}
+
+export const deviceIdOf = (params: Readonly<Record<string, string>>): DeviceId =>
+  parseDeviceId(params['device_id']);
+
+interface DeviceField {
+  readonly name: string;
+  readonly schema: Route['body'] extends infer Body ? NonNullable<Body> : never;
+  readonly read: (body: BareBody) => DeviceChanges;
+}
+
+const bareText = { kind: 'bare', schema: Type.String() } as const;
+
+const deviceFields: readonly DeviceField[] = [
+  { name: 'name', schema: bareText, read: (body) => ({ name: optionalText(body) }) },
+  { name: 'domain', schema: bareText, read: (body) => ({ domain: optionalText(body) }) },
+  {
+    name: 'gateway_id',
+    schema: bareText,
+    read: (body) => {
+      const text = optionalText(body);
+      return { gatewayId: text === undefined ? undefined : readGatewayReference(text.trim()) };
+    },
+  },
+  {
+    name: 'visibility',
+    schema: { kind: 'bare', schema: Type.Enum([...visibilities], { type: 'string' }) },
+    read: (body) => {
+      const text = requiredText(body).trim();
+      const visibility = visibilities.find((word) => word === text);
+      if (visibility === undefined) throw invalid('visibility must be public or private');
+      return { visibility };
+    },
+  },
+  {
+    name: 'location',
+    schema: { kind: 'bare', schema: LocationMessage },
+    read: (body) => {
+      const value = bareJson(body);
+      return { location: value === null ? undefined : parseLocation(value) };
+    },
+  },
+  {
+    name: 'meta',
+    schema: { kind: 'bare', schema: Type.Unknown() },
+    read: (body) => {
+      const value = bareJson(body);
+      return { meta: value === null ? undefined : readMeta(value) };
+    },
+  },
+  {
+    name: 'deployed',
+    schema: { kind: 'bare', schema: Type.Boolean() },
+    read: (body) => ({ isDeployed: readFlag('deployed', body) }),
+  },
+];
+
+function fieldRoute(devices: Devices, field: DeviceField): Route {
+  return defineRoute({
+    method: 'PUT',
+    path: `/devices/:device_id/${field.name}`,
+    tag,
+    summary: `Set the ${field.name} of a device`,
+    body: field.schema,
+    answer: { status: 204, description: 'Set.' },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, body }) => {
+      await devices.update(actor, deviceIdOf(params), field.read(body as BareBody));
+      return done;
+    },
+  });
+}
+
+function ownerRoute(devices: Devices): Route {
+  return defineRoute({
+    method: 'PUT',
+    path: '/devices/:device_id/owner',
+    tag,
+    summary: 'Hand a device over to another user',
+    body: bareText,
+    answer: { status: 204, description: 'Handed over.' },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, body }) => {
+      const owner = parseUsername(requiredText(body).trim());
+      await devices.handOver(actor, deviceIdOf(params), owner);
+      return done;
+    },
+  });
+}

@@ -1,0 +1,91 @@
+import Type from 'typebox';
+import type { ResourceKind } from '../../domain/access/scopes.ts';
+import { parseUsername } from '../../domain/ids.ts';
+import type { Sharing } from '../../domain/sharing/sharing.ts';
+import {
+  GrantMessage,
+  givenGrantToWire,
+  grantToWire,
+  MyGrantsMessage,
+  RightsMessage,
+  receivedGrantToWire,
+  rightsFromWire,
+} from '../../wire/grant.ts';
+import { done, json } from '../answer.ts';
+import { defineRoute, type Route } from '../route.ts';
+
+const tag = 'Sharing';
+
+/** Who may do what with the things of one kind, for their owner and admins. */
+export function grantRoutes(sharing: Sharing, kind: ResourceKind): readonly Route[] {
+  const parameter = `${kind}_id`;
+  const path = `/${kind}s/:${parameter}/grants`;
+  const idOf = (params: Readonly<Record<string, string>>) => params[parameter] ?? '';
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      tag,
+      summary: `List with whom a ${kind} is shared`,
+      answer: {
+        status: 200,
+        description: 'One entry per user.',
+        content: { 'application/json': Type.Array(GrantMessage) },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) =>
+        json((await sharing.listGrants(actor, kind, idOf(params))).map(grantToWire)),
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: `${path}/:username`,
+      tag,
+      summary: `Share a ${kind} with a user: sets the rights, an empty array revokes`,
+      body: { kind: 'json', schema: RightsMessage },
+      answer: { status: 204, description: 'In force at once.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params, body }) => {
+        const username = parseUsername(params['username']);
+        const scopes = rightsFromWire(body, kind);
+        await sharing.grant(actor, kind, idOf(params), { username, scopes });
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:username`,
+      tag,
+      summary: `Stop sharing a ${kind} with a user`,
+      answer: { status: 204, description: 'In force at once.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) => {
+        const username = parseUsername(params['username']);
+        await sharing.revoke(actor, kind, idOf(params), username);
+        return done;
+      },
+    }),
+  ];
+}
+
+/** What I share, and what is shared with me. */
+export function myGrantsRoute(sharing: Sharing): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/users/me/grants',
+    tag,
+    summary: 'List what you share with whom, and what is shared with you',
+    answer: {
+      status: 200,
+      description: 'Grants given and received.',
+      content: { 'application/json': MyGrantsMessage },
+    },
+    errors: ['unauthenticated', 'forbidden'],
+    handle: async ({ actor }) => {
+      const { given, received } = await sharing.mine(actor);
+      return json({
+        given: given.map(givenGrantToWire),
+        received: received.map(receivedGrantToWire),
+      });
+    },
+  });
+}

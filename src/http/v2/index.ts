@@ -1,0 +1,45 @@
+import type { ReadHistory } from '../../domain/datapoints/history.ts';
+import type { Ingest } from '../../domain/datapoints/ingest.ts';
+import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
+import type { Devices } from '../../domain/devices/devices.ts';
+import type { Sharing } from '../../domain/sharing/sharing.ts';
+import type { AccessKeys } from '../../domain/users/access-keys.ts';
+import type { Accounts } from '../../domain/users/accounts.ts';
+import type { Logins } from '../../domain/users/logins.ts';
+import type { Sessions } from '../../domain/users/sessions.ts';
+import type { Route } from '../route.ts';
+import { accessKeyRoutes } from './access-keys.ts';
+import { authRoutes } from './auth.ts';
+import { datapointRoutes } from './datapoints.ts';
+import { deviceRoutes } from './devices.ts';
+import { grantRoutes, myGrantsRoute } from './grants.ts';
+import { sensorRoutes } from './sensors.ts';
+import { userRoutes } from './users.ts';
+
+/** What the routes of version 2 are built on. */
+export interface Services {
+  readonly logins: Logins;
+  readonly sessions: Sessions;
+  readonly accounts: Accounts;
+  readonly accessKeys: AccessKeys;
+  readonly sharing: Sharing;
+  readonly devices: Devices;
+  readonly snapshots: Snapshots;
+  readonly ingest: Ingest;
+  readonly readHistory: ReadHistory;
+}
+
+/** All routes of version 2, in the order of the specification. */
+export function v2Routes(services: Services, tokenLifeSeconds: number): readonly Route[] {
+  const { accounts, accessKeys, sharing, devices, snapshots, ingest, readHistory } = services;
+  return [
+    ...authRoutes({ ...services, tokenLifeSeconds }),
+    ...accessKeyRoutes(accessKeys),
+    ...deviceRoutes(devices, snapshots),
+    ...sensorRoutes(devices, snapshots),
+    ...datapointRoutes(ingest, readHistory),
+    ...grantRoutes(sharing, 'device'),
+    ...userRoutes(accounts),
+    myGrantsRoute(sharing),
+  ];
+}

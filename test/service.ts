@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningApp, startApp } from '../src/app.ts';
+import { loadConfig } from '../src/config.ts';
+import { silentReporter } from '../src/domain/reporter.ts';
+import type { Clock } from '../src/lib/clock.ts';
+import { systemClock } from '../src/lib/clock.ts';
+import { type Log, silentLog } from '../src/lib/log.ts';
+import { openStorage } from '../src/storage/open-storage.ts';
+
+export const adminPassword = 'admin-password-1';
+
+export interface ServiceOptions {
+  /** sqlite or memory; default TEST_STORAGE, else sqlite. */
+  readonly storage?: 'sqlite' | 'memory';
+  /** A data directory to keep; default: a temporary one that goes with the service. */
+  readonly directory?: string;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** KIPIMO_… keys beside those the test service sets. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** The real app on a free port, and a client for its front door. */
+export interface Service {
+  readonly url: string;
+  readonly app: RunningApp;
+  /** Sends a request to a path below /api/v2. */
+  call(request: Call): Promise<Reply>;
+  /** A token for a user; creates the account when it does not exist. Cached per service. */
+  tokenOf(username: string): Promise<string>;
+  /** Sends as this user; 'guest' sends without a token, 'admin' as the admin. */
+  as(username: string): (request: Omit<Call, 'token'>) => Promise<Reply>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface Call {
+  readonly method?: string;
+  /** Below /api/v2, or from the root with a double slash in front. */
+  readonly path: string;
+  readonly token?: string;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is; text/plain unless `type` says otherwise. */
+  readonly body?: string | Uint8Array;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; undefined when it is empty or no JSON. */
+  readonly json: unknown;
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const temporary =
+    options.directory === undefined ? mkdtempSync(join(tmpdir(), 'kipimo-test-')) : undefined;
+  const directory = options.directory ?? (temporary as string);
+  const clock = options.clock ?? systemClock;
+  const log = options.log ?? silentLog;
+  const kind = options.storage ?? storageFromEnvironment();
+  const { config, secrets } = loadConfig({
+    KIPIMO_HOST: '127.0.0.1',
+    KIPIMO_HTTP_PORT: '0',
+    KIPIMO_MQTT_PORT: '0',
+    KIPIMO_DATA_DIR: directory,
+    KIPIMO_ADMIN_PASSWORD: adminPassword,
+    ...options.environment,
+  });
+  const storage = await openStorage({ kind, directory, clock, log, reporter: silentReporter });
+  const app = await startApp({ config, secrets, log, clock, storage });
+  const call = (request: Call) => send(app.url, request);
+  const tokenOf = createTokens(call);
+  return {
+    url: app.url,
+    app,
+    call,
+    tokenOf,
+    as: (username) => async (request) =>
+      username === 'guest' ? call(request) : call({ ...request, token: await tokenOf(username) }),
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+    },
+  };
+}
+
+function storageFromEnvironment(): 'sqlite' | 'memory' {
+  const name = process.env['TEST_STORAGE'] ?? 'sqlite';
+  if (name === 'sqlite' || name === 'memory') return name;
+  throw new Error(`TEST_STORAGE must be sqlite or memory, got ${name}`);
+}
+
+function createTokens(call: Service['call']): Service['tokenOf'] {
+  const tokens = new Map<string, Promise<string>>();
+  const login = async (username: string) => {
+    const password = passwordOf(username);
+    if (username !== 'admin') {
+      await call({ method: 'POST', path: '/users', json: { username, password } });
+    }
+    const reply = await call({
+      method: 'POST',
+      path: '/auth/token',
+      json: { username, password },
+    });
+    if (reply.status !== 200) throw new Error(`no token for ${username}: ${reply.text}`);
+    return reply.text;
+  };
+  return (username) => {
+    const known = tokens.get(username) ?? login(username);
+    tokens.set(username, known);
+    return known;
+  };
+}
+
+/** The password of a test user. */
+export function passwordOf(username: string): string {
+  return username === 'admin' ? adminPassword : `password of ${username}`;
+}
+
+async function send(url: string, request: Call): Promise<Reply> {
+  const { method = 'GET', path, token, json, body, type, headers = {} } = request;
+  const target = path.startsWith('//') ? url + path.slice(1) : `${url}/api/v2${path}`;
+  const sentType = type ?? (json === undefined ? 'text/plain' : 'application/json');
+  const sentBody = json === undefined ? body : JSON.stringify(json);
+  const response = await fetch(target, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(sentBody !== undefined && sentType !== '' && { 'content-type': sentType }),
+      ...headers,
+    },
+    ...(sentBody !== undefined && { body: sentBody }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON: the test looks at the text.
+    return undefined;
+  }
+}
