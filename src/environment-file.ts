@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from './config.ts';
+import { ConfigError, loadConfig } from './config.ts';
 
 /** A file of settings is typed by people; more is not such a file. */
 const fileBytesMax = 65_536;
 const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
+
+/** The settings of this process: its environment and `.env` in its working directory. */
+export function loadConfigHere(): ReturnType<typeof loadConfig> {
+  return loadConfig(readEnvironment(process.cwd(), process.env));
+}
 
 /** The process's environment on top of `.env` in `directory`, when there is one. */
 export function readEnvironment(

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMetrics, metricsContentType } from './metrics.ts';
-import { createReporter } from './reporter.ts';
+import { createMetricsReporter } from './reporter.ts';
 
 function setUp() {
   const metrics = createMetrics();
-  return { reporter: createReporter(metrics), metricsText: metrics.metricsText };
+  return { reporter: createMetricsReporter(metrics), metricsText: metrics.metricsText };
 }
 
-const request = { method: 'GET', route: '/api/v2/devices/:device_id', status: 200, durationMs: 7 };
+const route = '/api/v2/devices/:device_id';
+const request = { method: 'GET', route, status: 200, durationMs: 7 };
 
 test('requests are counted by method, route and status, with their duration in seconds', async () => {
   const { reporter, metricsText } = setUp();

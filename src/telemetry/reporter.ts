@@ -1,5 +1,4 @@
 import type { Histogram } from 'prom-client';
-import type { ErrorCode } from '../domain/errors.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -10,9 +9,9 @@ type RequestLabels = 'method' | 'route' | 'status';
 type Series = Pick<Histogram.Internal<RequestLabels>, 'observe'>;
 
 /** A Reporter that counts into `metrics`. */
-export function createReporter(metrics: Metrics): Reporter {
+export function createMetricsReporter(metrics: Metrics): Reporter {
   const observeRequest = createRequestObserver(metrics.requests);
-  const refusals = new Map<ErrorCode, { inc(): void }>();
+  const refusals = new Map<string, { inc(): void }>();
   const succeeded = metrics.logins.labels('succeeded');
   const failed = metrics.logins.labels('failed');
   return {

@@ -1,0 +1,66 @@
+import { conflict, notFound } from '../domain/errors.ts';
+import { parseUserId, parseUsername } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import { requireStrongPassword } from '../domain/users/profile.ts';
+import type { Profile, User } from '../domain/users/user.ts';
+import type { UserStore } from '../domain/users/user-store.ts';
+import type { Clock } from '../lib/clock.ts';
+import { hashPassword } from '../lib/password-hash.ts';
+import { createId } from '../lib/secret-token.ts';
+
+/** Adds an account; throws conflict when the username is taken. */
+export async function addAccount(
+  { users, clock }: { readonly users: UserStore; readonly clock: Clock },
+  account: {
+    readonly username: string;
+    readonly password: string;
+    readonly isAdmin: boolean;
+    readonly profile: Profile;
+  },
+): Promise<User> {
+  const user: User = {
+    id: parseUserId(createId()),
+    username: parseUsername(account.username),
+    createdAt: clock.now(),
+    profile: account.profile,
+    isAdmin: account.isAdmin,
+    isDisabled: false,
+  };
+  requireStrongPassword(account.password);
+  const outcome = await users.insert(user, await hashPassword(account.password));
+  if (outcome === 'duplicate') throw conflict(`the username ${user.username} is taken`);
+  return user;
+}
+
+/** Sets a password and ends the tokens of the user; throws not_found for an unknown name. */
+export async function replacePassword(
+  { users }: { readonly users: UserStore },
+  { username, password }: { readonly username: string; readonly password: string },
+): Promise<User> {
+  const user = await requireUser(users, username);
+  requireStrongPassword(password);
+  const outcome = await users.setPassword(user.id, await hashPassword(password));
+  if (outcome === 'missing') throw unknownUser(username);
+  return user;
+}
+
+/** The account with this username; throws not_found when there is none. */
+export async function requireUser(users: UserStore, username: string): Promise<User> {
+  const user = await users.findByUsername(username);
+  if (user === undefined) throw unknownUser(username);
+  return user;
+}
+
+/** All accounts in order of creation, page by page. */
+export async function* allAccounts(users: UserStore): AsyncGenerator<User> {
+  let offset = 0;
+  while (true) {
+    const page = await users.list({ limit: limits.usersPageMax, offset });
+    yield* page.users;
+    offset += page.users.length;
+    if (page.users.length === 0 || offset >= page.total) return;
+  }
+}
+
+const unknownUser = (username: string) =>
+  notFound(`there is no user ${JSON.stringify(username)}: kipimo user list shows them`);

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+
+/** One command of the command line; its file is read only when it is asked for. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** What runs when no command is named. */
+export const defaultCommand = 'serve';
+
+/** Every command, in the order the help shows them. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    summary: 'start the service (the default)',
+    load: async () => (await import('./serve.ts')).createServeCommand(),
+  },
+  {
+    name: 'user',
+    summary: 'add, import and list accounts, set passwords',
+    load: async () => (await import('./user.ts')).createUserCommand(),
+  },
+];

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { invalid } from '../domain/errors.ts';
+
+export interface ChosenPassword {
+  readonly password: string;
+  /** Nobody knows it yet: it must be shown, once. */
+  readonly isGenerated: boolean;
+}
+
+/** The password given as an option, else one typed without echo, else a fresh one. */
+export async function choosePassword(given: string | undefined): Promise<ChosenPassword> {
+  if (given !== undefined) return { password: given, isGenerated: false };
+  if (process.stdin.isTTY) {
+    const first = await askSilently('Password (empty: one is generated): ');
+    if (first !== '') {
+      if ((await askSilently('Once more: ')) !== first) {
+        throw invalid('the two passwords differ; nothing was changed');
+      }
+      return { password: first, isGenerated: false };
+    }
+  }
+  return { password: generatePassword(), isGenerated: true };
+}
+
+/** A password that nobody can guess: 144 random bits. */
+export function generatePassword(): string {
+  return randomBytes(18).toString('base64url');
+}
+
+async function askSilently(question: string): Promise<string> {
+  process.stderr.write(question);
+  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: silence, terminal: true });
+  // Ctrl-C and Ctrl-D leave without a change instead of waiting for ever.
+  const left = new AbortController();
+  terminal.once('SIGINT', () => left.abort());
+  terminal.once('close', () => left.abort());
+  try {
+    return await terminal.question('', { signal: left.signal });
+  } catch {
+    throw invalid('no password was given; nothing was changed');
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Command } from 'commander';
+import { ConfigError } from '../config.ts';
+import { type CommandEntry, commands } from './commands.ts';
+import { sentencesOf } from './failure.ts';
+import { createProgram } from './program.ts';
+
+function recordingCommands() {
+  const loaded: string[] = [];
+  const ran: string[] = [];
+  const entries: CommandEntry[] = ['serve', 'user'].map((name) => ({
+    name,
+    summary: `about ${name}`,
+    load: async () => {
+      loaded.push(name);
+      return new Command(name).action(() => {
+        ran.push(name);
+      });
+    },
+  }));
+  return { entries, loaded, ran };
+}
+
+async function parse(words: readonly string[]) {
+  const recorded = recordingCommands();
+  const program = await createProgram(words, recorded.entries);
+  await program.parseAsync(words, { from: 'user' });
+  return recorded;
+}
+
+test('no command means serve', async () => {
+  assert.deepEqual((await parse([])).ran, ['serve']);
+});
+
+test('only the file of the command that runs is loaded', async () => {
+  const { loaded, ran } = await parse(['user']);
+  assert.deepEqual(loaded, ['user']);
+  assert.deepEqual(ran, ['user']);
+});
+
+test('the help lists every command with its summary', async () => {
+  const program = await createProgram(['--help'], commands);
+  const help = program.helpInformation();
+  assert.ok(commands.length > 1);
+  for (const { name, summary } of commands) {
+    assert.ok(help.includes(name) && help.includes(summary), name);
+  }
+});
+
+test('every command of the list loads under its own name and describes itself', async () => {
+  for (const { name, load } of commands) {
+    const command = await load();
+    assert.equal(command.name(), name);
+    assert.notEqual(command.description(), '');
+  }
+});
+
+test('settings that are wrong become one sentence each', () => {
+  assert.deepEqual(sentencesOf(new ConfigError(['A is bad', 'B is bad'])), [
+    'A is bad',
+    'B is bad',
+  ]);
+});
+
+test('failures of the system become sentences that say what to change', () => {
+  const failure = (code: string, more: object) => Object.assign(new Error('x'), { code, ...more });
+  assert.match(sentencesOf(failure('EADDRINUSE', { port: 8080 })).join(), /port 8080 is taken/);
+  assert.match(sentencesOf(failure('EACCES', { port: 80 })).join(), /above 1023/);
+  assert.match(sentencesOf(failure('EADDRNOTAVAIL', {})).join(), /KIPIMO_HOST/);
+  assert.deepEqual(sentencesOf(failure('EACCES', {})), ['x']);
+  assert.deepEqual(sentencesOf('thrown text'), ['thrown text']);
+});

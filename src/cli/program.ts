@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { readVersion } from '../version.ts';
+import { type CommandEntry, defaultCommand } from './commands.ts';
+import { sentencesOf } from './failure.ts';
+
+/**
+ * Runs the command that `words` name (without node and the script). Resolves when it is done;
+ * a failure becomes sentences on standard error and exit code 1.
+ */
+export async function runCommandLine(
+  words: readonly string[],
+  commands: readonly CommandEntry[],
+): Promise<void> {
+  try {
+    const program = await createProgram(words, commands);
+    await program.parseAsync(words, { from: 'user' });
+  } catch (error) {
+    for (const sentence of sentencesOf(error)) process.stderr.write(`kipimo: ${sentence}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** The program with the one command that `words` name; the others are there for the help alone. */
+export async function createProgram(
+  words: readonly string[],
+  commands: readonly CommandEntry[],
+): Promise<Command> {
+  const wanted = commandIn(words) ?? defaultCommand;
+  const program = new Command('kipimo')
+    .description('Your own sensor cloud in one process.')
+    .version(readVersion())
+    .showHelpAfterError('(kipimo --help tells more)');
+  for (const entry of commands) {
+    const command = entry.name === wanted ? await entry.load() : new Command(entry.name);
+    command.summary(entry.summary);
+    program.addCommand(command, { isDefault: entry.name === defaultCommand });
+  }
+  if (!commands.some((entry) => entry.name === wanted)) {
+    program.error(`error: unknown command '${wanted}'`);
+  }
+  return program;
+}
+
+function commandIn(words: readonly string[]): string | undefined {
+  const [first, second] = words.filter((word) => !word.startsWith('-'));
+  return first === 'help' ? second : first;
+}

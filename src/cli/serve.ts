@@ -1,0 +1,66 @@
+import { Command } from 'commander';
+import type { RunningApp } from '../app.ts';
+import type { Config } from '../config.ts';
+import { loadConfigHere } from '../environment-file.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { createPinoLog } from '../telemetry/pino-log.ts';
+import { readVersion } from '../version.ts';
+import { waitForStopSignal } from './stop-signal.ts';
+
+/** `kipimo serve`: the service, until SIGTERM or SIGINT. */
+export function createServeCommand(): Command {
+  return new Command('serve')
+    .description(
+      'Start the service. Settings come from the environment and from .env in this directory; ' +
+        'docs/configuration.md lists them. SIGTERM or Ctrl-C drains and stops; a second one ' +
+        'stops at once.',
+    )
+    .action(serve);
+}
+
+async function serve(): Promise<void> {
+  const { config, secrets } = loadConfigHere();
+  const log = createPinoLog({ level: config.log.level });
+  const stopped = waitForStopSignal({
+    signals: process,
+    clock: systemClock,
+    onImpatience: () => process.exit(1),
+  });
+  // Nothing acknowledged is lost by leaving: the store is made to survive it. Staying after a bug
+  // that nobody caught would mean going on with a state that nobody knows.
+  process.on('uncaughtException', (err) => {
+    log.error({ err }, 'leaving after an error that nothing caught');
+    process.exit(1);
+  });
+  const { startApp } = await import('../app.ts');
+  const app = await startApp({ config, secrets, log });
+  announce(app, config, log);
+  const signal = await stopped;
+  log.info({ signal }, 'stopping');
+  await app.close();
+  log.info({}, 'stopped');
+  process.exit(0);
+}
+
+function announce(app: RunningApp, config: Config, log: Log): void {
+  const version = readVersion();
+  const { directory } = config.storage;
+  if (process.stdout.isTTY) {
+    process.stdout.write(
+      `Kipimo ${version} is ready.\n` +
+        `  API        ${app.url}/api/v2\n` +
+        `  reference  ${app.url}/docs\n` +
+        `  data in    ${directory}\n`,
+    );
+  } else {
+    log.info({ version, url: app.url, directory }, 'listening');
+  }
+  if (app.generatedPassword !== undefined) {
+    // Outside of the log, which blots passwords and may be off: nobody can see it a second time.
+    const { adminUsername } = config.accounts;
+    process.stdout.write(
+      `Made the admin ${adminUsername} with password ${app.generatedPassword} (shown this once).\n`,
+    );
+  }
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '../lib/clock.ts';
+
+/** npm and shells pass a Ctrl-C on that the service got already: so soon, it is the same one. */
+const echoMs = 1_000;
+
+/** The part of a process that tells of signals. */
+export interface SignalSource {
+  on(signal: StopSignal, listener: () => void): unknown;
+}
+
+export type StopSignal = 'SIGTERM' | 'SIGINT';
+
+/** Resolves at the first signal to stop; `onImpatience` is called at a second one. */
+export function waitForStopSignal(options: {
+  readonly signals: SignalSource;
+  readonly clock: Clock;
+  readonly onImpatience: () => void;
+}): Promise<StopSignal> {
+  return new Promise((resolve) => {
+    let firstAt: number | undefined;
+    function receive(signal: StopSignal): void {
+      const now = options.clock.now();
+      if (firstAt === undefined) {
+        firstAt = now;
+        resolve(signal);
+      } else if (now - firstAt >= echoMs) {
+        options.onImpatience();
+      }
+    }
+    options.signals.on('SIGTERM', () => receive('SIGTERM'));
+    options.signals.on('SIGINT', () => receive('SIGINT'));
+  });
+}
