@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { configKeys } from '../src/config.ts';
+import { later } from '../src/config-kinds.ts';
+import { errorCodes } from '../src/domain/errors.ts';
+import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
+
+/** A committed file that follows from the source: `npm run docs` writes it, the check compares. */
+export interface GeneratedFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly content: () => string | Promise<string>;
+}
+
+/** Every generated file; one that follows from the source is one line more. */
+export const generatedFiles: readonly GeneratedFile[] = [
+  { path: 'docs/configuration.md', content: configurationPage },
+  { path: 'docs/errors.md', content: errorsPage },
+];
+
+const root = resolve(dirname(import.meta.filename), '..');
+
+/** Where a generated file is on this machine. */
+export function absolutePath(file: GeneratedFile): string {
+  return join(root, file.path);
+}
+
+/** The generated files whose committed content differs from what the source says now. */
+export async function staleFiles(): Promise<readonly string[]> {
+  const checks = generatedFiles.map(async (file) => {
+    const committed = await readFile(absolutePath(file), 'utf8').catch(() => undefined);
+    return committed === (await file.content()) ? [] : [file.path];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+const notice = (source: string): string =>
+  `<!-- Generated from ${source} by "npm run docs"; edit that file, not this one. -->`;
+
+function configurationPage(): string {
+  const rows = Object.entries(configKeys).map(([name, declaration]) => {
+    const { kind, meaning } = declaration;
+    const standard = 'default' in declaration ? declaration.default : undefined;
+    const isSecret = 'isSecret' in declaration ? ' Secret.' : '';
+    const shown = standard === undefined ? 'none' : `\`${standard}\``;
+    const must = kind === later ? 'not in this version' : kind.must;
+    return `| \`${name}\` | ${shown} | ${must} | ${meaning}${isSecret} |`;
+  });
+  return lines(
+    '# Configuration',
+    '',
+    notice('src/config.ts'),
+    '',
+    'Settings come from the environment and from a file `.env` in the working directory; where',
+    'both speak, the environment wins. An empty value counts as not set. An unknown `KIPIMO_…` key',
+    'or a value that is not allowed stops the start with one sentence for each.',
+    '',
+    '| key | default | what it must be | meaning |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+    'A key that is "not in this version" is reserved: giving it a value is refused, so that no',
+    'setting is ignored in silence.',
+    '',
+    'Lines of `.env` are `NAME=value`; `#` starts a comment, quotes around a value are taken off,',
+    'and nothing is expanded.',
+  );
+}
+
+function errorsPage(): string {
+  const meanings: readonly (readonly [keyof typeof statusOf, string])[] = [
+    ...entriesOf(errorCodes),
+    ...entriesOf(edgeErrorCodes),
+  ];
+  const rows = meanings
+    .map(([code, meaning]) => ({ code, meaning, status: statusOf[code] }))
+    .sort((left, right) => left.status - right.status)
+    .map(({ code, meaning, status }) => `| ${status} | \`${code}\` | ${meaning} |`);
+  return lines(
+    '# Errors',
+    '',
+    notice('src/domain/errors.ts and src/http/errors.ts'),
+    '',
+    'A refused request is answered with a status and a JSON body, in every version of the API:',
+    '`{"error": "<code>", "description": "<what to change>"}`.',
+    '',
+    '| status | code | when |',
+    '|---|---|---|',
+    ...rows,
+  );
+}
+
+/** Object.entries that keeps the names of a closed table. */
+function entriesOf<Name extends string>(
+  table: Readonly<Record<Name, string>>,
+): readonly (readonly [Name, string])[] {
+  return Object.entries(table) as [Name, string][];
+}
+
+function lines(...all: readonly string[]): string {
+  return `${all.join('\n')}\n`;
+}

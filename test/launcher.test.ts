@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { repositoryRoot } from './source-files.ts';
+
+/** What the launched program does: tells its arguments, waits for a signal when asked to. */
+const program = `
+  console.log(JSON.stringify({ words: process.argv.slice(2), by: process.env.BY ?? 'own' }));
+  if (process.argv.includes('wait')) {
+    process.on('SIGTERM', () => process.exit(7));
+    setInterval(() => {}, 1_000);
+    console.log('waiting');
+  } else {
+    process.stdin.pipe(process.stdout);
+    process.stdin.on('end', () => process.exit(3));
+  }
+`;
+
+/** Stands in for an old Node: the launcher asks process.versions alone. */
+const pretendOld = `
+  Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } });
+`;
+
+interface Package {
+  readonly directory: string;
+  readonly launch: (
+    words: readonly string[],
+    options?: { readonly isOld: boolean },
+  ) => ChildProcess;
+}
+
+async function withPackage(work: (made: Package) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-launcher-'));
+  cpSync(join(repositoryRoot, 'bin'), join(directory, 'bin'), { recursive: true });
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(directory, 'old.cjs'), pretendOld);
+  const launch: Package['launch'] = (words, options) =>
+    spawn(
+      process.execPath,
+      [
+        ...(options?.isOld === true ? ['--require', join(directory, 'old.cjs')] : []),
+        join(directory, 'bin', 'kipimo.js'),
+        ...words,
+      ],
+      { stdio: ['pipe', 'pipe', 'pipe'] },
+    );
+  try {
+    await work({ directory, launch });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function addProgram(directory: string, path: 'src/main.ts' | 'dist/main.js'): void {
+  mkdirSync(join(directory, path, '..'), { recursive: true });
+  writeFileSync(join(directory, path), program);
+}
+
+/** An optional package whose Node is the one of this test, and says that it was taken. */
+function addPinnedNode(directory: string): void {
+  const name = `node-${process.platform}-${process.arch}`;
+  const folder = join(directory, 'node_modules', name);
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version: '24.0.0' }));
+  const file = join(folder, 'bin', 'node');
+  writeFileSync(file, `#!/bin/sh\nBY=pinned exec "${process.execPath}" "$@"\n`);
+  chmodSync(file, 0o755);
+}
+
+async function outcome(child: ChildProcess): Promise<{ code: unknown; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  child.stdout?.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    err += chunk;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  return { code, out, err };
+}
+
+test('arguments, standard input and output and the exit code pass through', () =>
+  withPackage(async ({ directory, launch }) => {
+    addProgram(directory, 'src/main.ts');
+    const child = launch(['user', 'add', 'a b', '--admin']);
+    child.stdin?.end('typed');
+    const { code, out, err } = await outcome(child);
+    assert.deepEqual(
+      { code, out, err },
+      { code: 3, out: '{"words":["user","add","a b","--admin"],"by":"own"}\ntyped', err: '' },
+    );
+  }));
+
+test('the pinned Node is taken where it is installed, whatever Node runs the launcher', () =>
+  withPackage(async ({ directory, launch }) => {
+    addProgram(directory, 'dist/main.js');
+    addPinnedNode(directory);
+    for (const isOld of [false, true]) {
+      const child = launch([], { isOld });
+      child.stdin?.end();
+      assert.match((await outcome(child)).out, /"by":"pinned"/);
+    }
+  }));
+
+test('an old Node without the pinned one is refused with what to do', () =>
+  withPackage(async ({ directory, launch }) => {
+    addProgram(directory, 'dist/main.js');
+    const { code, out, err } = await outcome(launch([], { isOld: true }));
+    assert.equal(code, 1);
+    assert.equal(out, '');
+    assert.match(err, /^kipimo: Node 24 or later is needed, .*nodejs\.org.*--omit=optional/);
+  }));
+
+test('a package without the program is refused with what to do', () =>
+  withPackage(async ({ launch }) => {
+    const { code, err } = await outcome(launch([]));
+    assert.equal(code, 1);
+    assert.match(err, /the program is missing .*npm run build/);
+  }));
+
+test('a signal to the launcher reaches the service, whose exit code is the answer', () =>
+  withPackage(async ({ directory, launch }) => {
+    addProgram(directory, 'src/main.ts');
+    const child = launch(['wait']);
+    const ended = outcome(child);
+    child.stdout?.on('data', (chunk) => {
+      if (String(chunk).includes('waiting')) child.kill('SIGTERM');
+    });
+    assert.equal((await ended).code, 7);
+  }));
