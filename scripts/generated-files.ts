@@ -4,6 +4,9 @@ import { configKeys } from '../src/config.ts';
 import { later } from '../src/config-kinds.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
+import { createOpenApi } from '../src/http/openapi.ts';
+import { type Services, v2Routes } from '../src/http/v2/index.ts';
+import { readVersion } from '../src/version.ts';
 
 /** A committed file that follows from the source: `npm run docs` writes it, the check compares. */
 export interface GeneratedFile {
@@ -16,6 +19,7 @@ export interface GeneratedFile {
 export const generatedFiles: readonly GeneratedFile[] = [
   { path: 'docs/configuration.md', content: configurationPage },
   { path: 'docs/errors.md', content: errorsPage },
+  { path: 'docs/openapi/v2.json', content: v2Document },
 ];
 
 const root = resolve(dirname(import.meta.filename), '..');
@@ -99,4 +103,16 @@ function entriesOf<Name extends string>(
 
 function lines(...all: readonly string[]): string {
   return `${all.join('\n')}\n`;
+}
+
+function v2Document(): string {
+  // The routes close over the services and ask nothing of them until a request comes.
+  const routes = v2Routes({} as Services, 600);
+  const document = createOpenApi({
+    title: 'Kipimo',
+    version: readVersion(),
+    prefix: '/api/v2',
+    routes,
+  });
+  return `${JSON.stringify(document, undefined, 2)}\n`;
 }

@@ -19,12 +19,13 @@ import { createLogins } from './domain/users/logins.ts';
 import { createSessions } from './domain/users/sessions.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Services } from './http/v2/index.ts';
+import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
 import { openStorage } from './storage/open-storage.ts';
 import type { Storage } from './storage/storage.ts';
 import { createMetrics, metricsContentType } from './telemetry/metrics.ts';
-import { createReporter } from './telemetry/reporter.ts';
+import { createMetricsReporter } from './telemetry/reporter.ts';
 import { readVersion } from './version.ts';
 
 export interface AppOptions {
@@ -49,8 +50,9 @@ export interface RunningApp {
 export async function startApp(options: AppOptions): Promise<RunningApp> {
   const { config, secrets, log, clock = systemClock } = options;
   const metrics = createMetrics();
-  const reporter = createReporter(metrics);
+  const reporter = createMetricsReporter(metrics);
   const { directory } = config.storage;
+  ensureInstallationSecret(directory);
   const storage =
     options.storage ?? (await openStorage({ kind: 'sqlite', directory, clock, log, reporter }));
   try {

@@ -11,6 +11,8 @@ import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
 
 export interface HistoryQuery extends Page {
+  /** The page is counted from the newest datapoint, whatever the order it is answered in. */
+  readonly isCountedFromNewest: boolean;
   readonly isCalibrated: boolean;
 }
 
@@ -40,8 +42,16 @@ export function createHistory(options: {
     const sensor = sensorOf(device, ref.sensorId);
     if (sensor === undefined) throw noSensor(ref.deviceId, ref.sensorId);
     const total = await datapoints.count(ref, query);
-    return { total, steps: calibrated(readSteps(datapoints, ref, query), sensor, query) };
+    const page = pageOf(query, total);
+    return { total, steps: calibrated(readSteps(datapoints, ref, page), sensor, query) };
   };
+}
+
+function pageOf(query: HistoryQuery, total: number): Page {
+  if (!query.isCountedFromNewest || query.order === 'desc') return query;
+  const end = Math.max(0, total - query.skip);
+  const skip = Math.max(0, end - query.limit);
+  return { ...query, skip, limit: end - skip };
 }
 
 /**
@@ -51,10 +61,10 @@ export function createHistory(options: {
 async function* readSteps(
   store: DatapointStore,
   ref: SensorRef,
-  query: HistoryQuery,
+  whole: Page,
 ): AsyncIterable<readonly Datapoint[]> {
-  let page: Page = query;
-  let remaining = query.limit;
+  let page = whole;
+  let remaining = whole.limit;
   while (remaining > 0) {
     const limit = Math.min(remaining, limits.datapointsPerStep);
     const step = await store.read(ref, { ...page, limit });

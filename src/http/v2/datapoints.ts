@@ -117,6 +117,7 @@ function historyQuery(query: Static<typeof DatapointsQuery>): HistoryQuery {
     order: isDescending ? 'desc' : 'asc',
     skip: query.offset ?? 0,
     limit: query.lastN ?? query.limit ?? limits.datapointsPageDefault,
+    isCountedFromNewest: query.lastN !== undefined,
     isCalibrated: query.calibrated ?? true,
     ...(from !== undefined && { from: readInstant(from, 'dateFrom') }),
     ...(to !== undefined && { to: readInstant(to, 'dateTo') }),

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const secretPattern = /^[0-9a-f]{64}\n$/;
+
+/**
+ * The installation's own secret, 256 random bits made at the first start and kept beside the
+ * database. Throws when the file is not what was written: a known or empty secret is none.
+ */
+export function ensureInstallationSecret(directory: string): string {
+  const file = join(directory, 'secret');
+  if (!existsSync(file)) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+  }
+  const text = readFileSync(file, 'utf8');
+  if (secretPattern.test(text)) return text.trim();
+  throw new Error(`${file} is damaged: restore it from a backup, or delete it to make a new one`);
+}
