@@ -1,4 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { createCredentialWrites } from './credential-writes.ts';
+import { createDatapointWrites } from './datapoint-writes.ts';
+import { createDeviceWrites } from './device-writes.ts';
+import { createGrantWrites } from './grant-writes.ts';
+import { createUserWrites } from './user-writes.ts';
 
 /**
  * Everything the writer thread can do. Each function runs inside the transaction of its group
@@ -7,6 +12,11 @@ import type { DatabaseSync } from 'node:sqlite';
 export function createWrites(database: DatabaseSync) {
   return {
     ...createHealthWrites(database),
+    ...createUserWrites(database),
+    ...createCredentialWrites(database),
+    ...createGrantWrites(database),
+    ...createDeviceWrites(database),
+    ...createDatapointWrites(database),
   };
 }
 

@@ -63,7 +63,6 @@ create table devices (
   visibility text,
   gateway_id text,
   domain text,
-  name text,
   created_at integer not null,
   modified_at integer not null,
   details text not null
@@ -71,6 +70,7 @@ create table devices (
 
 create index devices_by_owner on devices (owner, position);
 create index devices_by_gateway on devices (gateway_id, position) where gateway_id is not null;
+create index devices_by_domain on devices (domain, position) where domain is not null;
 
 -- A series is one life of a sensor: its number is never used again, so nothing kept under it can
 -- come back when a sensor of the same name is made anew.

@@ -1,0 +1,87 @@
+import type { Actuator } from '../../domain/devices/actuator.ts';
+import type { Device } from '../../domain/devices/device.ts';
+import type { Sensor } from '../../domain/devices/sensor.ts';
+import type {
+  AccessKeyId,
+  ActuatorId,
+  DeviceId,
+  SensorId,
+  UserId,
+  Username,
+} from '../../domain/ids.ts';
+import type { AccessKeyRecord, TokenRecord } from '../../domain/users/credential-store.ts';
+import type { User } from '../../domain/users/user.ts';
+import type { Instant } from '../../lib/clock.ts';
+
+// Tests choose names that the parse functions would let through, or that no client could send.
+export const deviceId = (text: string): DeviceId => text as DeviceId;
+export const sensorId = (text: string): SensorId => text as SensorId;
+export const actuatorId = (text: string): ActuatorId => text as ActuatorId;
+export const userId = (text: string): UserId => text as UserId;
+export const username = (text: string): Username => text as Username;
+export const keyId = (text: string): AccessKeyId => text as AccessKeyId;
+
+/** A moment that tests start from. */
+export const noon: Instant = Date.UTC(2026, 10, 20, 12);
+
+/** A sensor that says nothing of itself. */
+export function aSensor(id: string, fields: Omit<Sensor, 'id'> = {}): Sensor {
+  return { id: sensorId(id), ...fields };
+}
+
+/** An actuator that says nothing of itself. */
+export function anActuator(id: string, fields: Omit<Actuator, 'id'> = {}): Actuator {
+  return { id: actuatorId(id), ...fields };
+}
+
+/** A public device of alice's without sensors. */
+export function aDevice(id: string, fields: Partial<Omit<Device, 'id'>> = {}): Device {
+  return {
+    id: deviceId(id),
+    owner: username('alice'),
+    sensors: [],
+    actuators: [],
+    createdAt: noon,
+    modifiedAt: noon,
+    ...fields,
+  };
+}
+
+/** An account whose id is `id-` and its username. */
+export function aUser(name: string, fields: Partial<User> = {}): User {
+  return {
+    id: userId(`id-${name}`),
+    username: username(name),
+    createdAt: noon,
+    profile: {},
+    isAdmin: false,
+    isDisabled: false,
+    ...fields,
+  };
+}
+
+/** A token of the account that `aUser` makes, good for ten minutes from noon. */
+export function aToken(
+  hash: string,
+  owner: string,
+  fields: Partial<Omit<TokenRecord, 'hash'>> = {},
+): TokenRecord {
+  const userIdOfOwner = userId(`id-${owner}`);
+  return { hash, userId: userIdOfOwner, expiresAt: noon + 600_000, loggedInAt: noon, ...fields };
+}
+
+/** An access key of the account that `aUser` makes. */
+export function aKey(
+  id: string,
+  owner: string,
+  fields: Partial<Omit<AccessKeyRecord, 'id'>> = {},
+): AccessKeyRecord {
+  return {
+    id: keyId(id),
+    hash: `hash-${id}`,
+    userId: userId(`id-${owner}`),
+    name: id,
+    createdAt: noon,
+    ...fields,
+  };
+}

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import type { Device } from '../../domain/devices/device.ts';
+import { limits } from '../../domain/limits.ts';
+import { type JsonValue, parseJson } from '../../lib/json.ts';
+import type { Storage } from '../storage.ts';
+import {
+  actuatorId,
+  aDevice,
+  anActuator,
+  aSensor,
+  aUser,
+  deviceId,
+  noon,
+  sensorId,
+  username,
+} from './builders.ts';
+import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
+
+const later = noon + 1_000;
+
+const anyJson: readonly JsonValue[] = [
+  false,
+  0,
+  '',
+  null,
+  [],
+  { '': null },
+  parseJson('{"__proto__": {"constructor": 1}, "digits": 12345678901234567890.123456789}'),
+  ['\ud800', 'nul\u0000', '山田'],
+];
+
+async function find(opened: Storage, id: string): Promise<Device | undefined> {
+  return opened.devices.find(deviceId(id));
+}
+
+const promises: Promises = {
+  'a device is found as it was inserted': async (opened) => {
+    const full = aDevice('d', {
+      visibility: 'private',
+      gatewayId: 'gw 1',
+      name: 'Café \u0000 \udfff 山田 👩‍🌾',
+      domain: 'farm',
+      location: { latitude: -90, longitude: 0.1 },
+      meta: { crop: ['maize'] },
+      isDeployed: false,
+      sensors: [aSensor('b', { kind: 'k', kindSpelling: 'sensor_kind' }), aSensor('a')],
+      actuators: [anActuator('z', { valueType: 'bool', value: false }), anActuator('y')],
+      modifiedAt: later,
+    });
+    assert.equal(await opened.devices.insert(full), 'inserted');
+    assert.equal(await opened.devices.insert(aDevice('e')), 'inserted');
+    assert.deepEqual(await find(opened, 'd'), full);
+    assert.deepEqual(await find(opened, 'e'), aDevice('e'));
+    assert.equal(await find(opened, 'f'), undefined);
+  },
+
+  'a second device with an id is refused and changes nothing': async (opened) => {
+    await opened.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
+    const second = aDevice('d', { name: 'other', sensors: [aSensor('t')] });
+    assert.equal(await opened.devices.insert(second), 'duplicate');
+    assert.deepEqual((await find(opened, 'd'))?.sensors, [aSensor('s')]);
+    assert.equal(await opened.devices.insert(aDevice('D')), 'inserted');
+  },
+
+  'ids that objects know are ids like others': async (opened) => {
+    for (const id of ['__proto__', 'constructor', 'hasOwnProperty']) {
+      assert.equal(await find(opened, id), undefined);
+      const device = aDevice(id, { sensors: [aSensor(id)], actuators: [anActuator(id)] });
+      await opened.devices.insert(device);
+      assert.deepEqual(await find(opened, id), device);
+    }
+  },
+
+  'meta and actuator values may be any JSON, to the last digit': async (opened) => {
+    for (const [index, value] of anyJson.entries()) {
+      const device = aDevice(`d${index}`, {
+        meta: value,
+        sensors: [aSensor('s', { meta: value })],
+        actuators: [anActuator('a', { meta: value, value })],
+      });
+      await opened.devices.insert(device);
+      await opened.devices.update(device.id, { name: 'n' }, noon);
+      const found = await find(opened, device.id);
+      assert.equal(JSON.stringify(found?.meta), JSON.stringify(value));
+      assert.equal(JSON.stringify(found?.sensors[0]?.meta), JSON.stringify(value));
+      assert.equal(JSON.stringify(found?.actuators[0]?.meta), JSON.stringify(value));
+      assert.equal(JSON.stringify(found?.actuators[0]?.value), JSON.stringify(value));
+    }
+  },
+
+  'an update sets, keeps and removes fields and says when': async (opened) => {
+    const before = aDevice('d', { name: 'n', domain: 'farm', visibility: 'private', meta: 0 });
+    await opened.devices.insert(before);
+    await find(opened, 'd');
+    const changes = { name: undefined, visibility: undefined, meta: false, gatewayId: 'g' };
+    assert.equal(await opened.devices.update(before.id, changes, later), 'updated');
+    const after = aDevice('d', {
+      domain: 'farm',
+      meta: false,
+      gatewayId: 'g',
+      modifiedAt: later,
+    });
+    assert.deepEqual(await find(opened, 'd'), after);
+    await opened.devices.update(
+      before.id,
+      { owner: username('bob'), visibility: 'private' },
+      later,
+    );
+    assert.equal((await find(opened, 'd'))?.owner, 'bob');
+    assert.equal((await find(opened, 'd'))?.visibility, 'private');
+    assert.equal(await opened.devices.update(deviceId('e'), { name: 'x' }, later), 'missing');
+  },
+
+  'changes made at once are all kept': async (opened) => {
+    await opened.devices.insert(aDevice('d'));
+    const id = deviceId('d');
+    await Promise.all([
+      opened.devices.update(id, { name: 'n' }, later),
+      opened.devices.update(id, { domain: 'farm' }, later),
+      ...['s1', 's2', 's3'].map((sensor) => opened.devices.putSensor(id, aSensor(sensor), later)),
+      opened.devices.updateSensor(id, sensorId('s1'), { unit: 'C' }, later),
+      opened.devices.updateSensor(id, sensorId('s1'), { name: 'one' }, later),
+    ]);
+    assert.deepEqual(await find(opened, 'd'), {
+      ...aDevice('d', { name: 'n', domain: 'farm', modifiedAt: later }),
+      sensors: [aSensor('s1', { unit: 'C', name: 'one' }), aSensor('s2'), aSensor('s3')],
+    });
+  },
+
+  'a removed device is gone with its parts and can be made anew': async (opened) => {
+    const sensors = [aSensor('s')];
+    await opened.devices.insert(aDevice('d', { sensors, actuators: [anActuator('a')] }));
+    await find(opened, 'd');
+    const sensor = { deviceId: deviceId('d'), sensorId: sensorId('s') };
+    await opened.datapoints.append([{ ...sensor, datapoints: [{ value: 1, receivedAt: noon }] }]);
+    assert.equal(await opened.devices.remove(deviceId('d')), 'removed');
+    assert.equal(await opened.devices.remove(deviceId('d')), 'missing');
+    assert.equal(await find(opened, 'd'), undefined);
+    await opened.devices.insert(aDevice('d', { sensors }));
+    assert.deepEqual(await find(opened, 'd'), aDevice('d', { sensors }));
+    assert.equal(await opened.datapoints.count(sensor, {}), 0);
+    assert.equal((await opened.datapoints.lastValues([sensor.deviceId])).size, 0);
+  },
+
+  'a sensor is added at the end, or replaced in its place with its data': async (opened) => {
+    const id = deviceId('d');
+    await opened.devices.insert(aDevice('d', { sensors: [aSensor('b', { name: 'n' })] }));
+    assert.equal(await opened.devices.putSensor(id, aSensor('a'), noon), 'put');
+    const sensor = { deviceId: id, sensorId: sensorId('b') };
+    await opened.datapoints.append([{ ...sensor, datapoints: [{ value: 1, receivedAt: noon }] }]);
+    assert.equal(await opened.devices.putSensor(id, aSensor('b', { unit: 'C' }), later), 'put');
+    const found = await find(opened, 'd');
+    assert.deepEqual(found?.sensors, [aSensor('b', { unit: 'C' }), aSensor('a')]);
+    assert.equal(found?.modifiedAt, later);
+    assert.equal(await opened.datapoints.count(sensor, {}), 1);
+    assert.equal(await opened.devices.putSensor(deviceId('e'), aSensor('a'), noon), 'missing');
+  },
+
+  'a device has sensors and actuators up to the limit': async (opened) => {
+    const id = deviceId('d');
+    const ids = Array.from({ length: limits.sensorsPerDeviceMax }, (_, index) => `s${index}`);
+    const device = aDevice('d', {
+      sensors: ids.slice(1).map((sensor) => aSensor(sensor)),
+      actuators: ids.map((actuator) => anActuator(actuator)),
+    });
+    await opened.devices.insert(device);
+    assert.equal(await opened.devices.putSensor(id, aSensor('last'), noon), 'put');
+    assert.equal(await opened.devices.putSensor(id, aSensor('more'), later), 'too_many');
+    assert.equal(await opened.devices.putActuator(id, anActuator('more'), later), 'too_many');
+    assert.equal(await opened.devices.putSensor(id, aSensor('s1', { name: 'n' }), noon), 'put');
+    assert.equal(await opened.devices.putActuator(id, anActuator('s1'), noon), 'put');
+    const found = await find(opened, 'd');
+    assert.equal(found?.sensors.length, limits.sensorsPerDeviceMax);
+    assert.deepEqual(found?.sensors.at(-1), aSensor('last'));
+    assert.deepEqual(found?.actuators, device.actuators);
+    assert.equal(found?.modifiedAt, noon);
+  },
+
+  'a sensor update sets, keeps and removes fields': async (opened) => {
+    const id = deviceId('d');
+    const calibration = {
+      isEnabled: true,
+      spelling: 'ends' as const,
+      points: [
+        { sensorValue: 0, realValue: -1.5 },
+        { sensorValue: 1, realValue: 2 },
+      ],
+    };
+    await opened.devices.insert(
+      aDevice('d', { sensors: [aSensor('s', { name: 'n', unit: 'C' })] }),
+    );
+    const changes = { name: undefined, calibration, meta: 0 };
+    assert.equal(await opened.devices.updateSensor(id, sensorId('s'), changes, later), 'updated');
+    const found = await find(opened, 'd');
+    assert.deepEqual(found?.sensors, [aSensor('s', { unit: 'C', calibration, meta: 0 })]);
+    assert.equal(found?.modifiedAt, later);
+    assert.equal(await opened.devices.updateSensor(id, sensorId('t'), {}, later), 'missing');
+    const elsewhere = deviceId('e');
+    assert.equal(await opened.devices.updateSensor(elsewhere, sensorId('s'), {}, later), 'missing');
+  },
+
+  'a removed sensor takes its data with it and leaves the others': async (opened) => {
+    const id = deviceId('d');
+    await opened.devices.insert(aDevice('d', { sensors: [aSensor('s'), aSensor('t')] }));
+    const datapoints = [{ value: 1, receivedAt: noon }];
+    const refs = ['s', 't'].map((sensor) => ({ deviceId: id, sensorId: sensorId(sensor) }));
+    await opened.datapoints.append(refs.map((ref) => ({ ...ref, datapoints })));
+    assert.equal(await opened.devices.removeSensor(id, sensorId('s'), later), 'removed');
+    assert.equal(await opened.devices.removeSensor(id, sensorId('s'), later + 1), 'missing');
+    assert.deepEqual((await find(opened, 'd'))?.sensors, [aSensor('t')]);
+    assert.equal((await find(opened, 'd'))?.modifiedAt, later);
+    await opened.devices.putSensor(id, aSensor('s'), later);
+    const counts = refs.map((ref) => opened.datapoints.count(ref, {}));
+    assert.deepEqual(await Promise.all(counts), [0, 1]);
+    assert.deepEqual((await find(opened, 'd'))?.sensors, [aSensor('t'), aSensor('s')]);
+  },
+
+  'actuators are put, replaced in their place and removed': async (opened) => {
+    const id = deviceId('d');
+    await opened.devices.insert(aDevice('d', { actuators: [anActuator('a', { value: 1 })] }));
+    assert.equal(await opened.devices.putActuator(id, anActuator('b'), later), 'put');
+    assert.equal(
+      await opened.devices.putActuator(id, anActuator('a', { name: 'n' }), later),
+      'put',
+    );
+    const found = await find(opened, 'd');
+    assert.deepEqual(found?.actuators, [anActuator('a', { name: 'n' }), anActuator('b')]);
+    assert.equal(found?.modifiedAt, later);
+    assert.equal(await opened.devices.putActuator(deviceId('e'), anActuator('b'), noon), 'missing');
+    assert.equal(await opened.devices.removeActuator(id, actuatorId('a'), later), 'removed');
+    assert.equal(await opened.devices.removeActuator(id, actuatorId('a'), later), 'missing');
+    assert.deepEqual((await find(opened, 'd'))?.actuators, [anActuator('b')]);
+  },
+
+  'devices are counted by owner': async (opened) => {
+    await opened.users.insert(aUser('alice'), 'hash');
+    for (const id of ['a', 'b']) await opened.devices.insert(aDevice(id));
+    assert.equal(await opened.devices.countOwnedBy(username('alice')), 2);
+    assert.equal(await opened.devices.countOwnedBy(username('guest')), 0);
+    await opened.devices.update(deviceId('a'), { owner: username('guest') }, noon);
+    assert.equal(await opened.devices.countOwnedBy(username('alice')), 1);
+    assert.equal(await opened.devices.countOwnedBy(username('guest')), 1);
+  },
+};
+
+/** What every engine promises of devices, sensors and actuators one by one. */
+export function devicesContract(openEmptyStorage: OpenEmptyStorage): void {
+  testPromises(promises, openEmptyStorage);
+}

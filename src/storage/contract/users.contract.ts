@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import {
+  aDevice,
+  aKey,
+  aSensor,
+  aToken,
+  aUser,
+  deviceId,
+  noon,
+  userId,
+  username,
+} from './builders.ts';
+import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
+
+const awkwardTexts = ['\ud800', 'nul\u0000nul', 'Jürgen 山田 👩‍🌾', '', "'; drop table users; --"];
+
+const promises: Promises = {
+  'an account is found as it was inserted': async ({ users }) => {
+    const profile = { firstName: 'Ana', email: 'Ana@x.org', phone: ['+1', '+2'], twitter: [] };
+    const ana = aUser('ana', { profile, isAdmin: true, smsCredit: 0 });
+    assert.equal(await users.insert(ana, 'hash'), 'inserted');
+    assert.deepEqual(await users.find(ana.id), ana);
+    assert.equal(await users.find(userId('id-bob')), undefined);
+  },
+
+  'profile texts come back whole, whatever they hold': async ({ users }) => {
+    for (const [index, text] of awkwardTexts.entries()) {
+      const user = aUser(`u${index}`, { profile: { firstName: text, address: [text, text] } });
+      await users.insert(user, text === '\ud800' ? 'hash' : 'other');
+      assert.deepEqual(await users.find(user.id), user);
+    }
+  },
+
+  'a username is unique and found without regard to case': async ({ users }) => {
+    await users.insert(aUser('Ana'), 'hash');
+    assert.equal(await users.insert(aUser('aNA', { id: userId('2') }), 'hash'), 'duplicate');
+    assert.equal(await users.insert(aUser('bob', { id: userId('id-Ana') }), 'hash'), 'duplicate');
+    assert.equal((await users.findByUsername('ANA'))?.username, 'Ana');
+    assert.equal(await users.findByUsername('bob'), undefined);
+    assert.equal((await users.list({ limit: 10, offset: 0 })).total, 1);
+  },
+
+  'names that objects know are names like others': async ({ users }) => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      assert.equal(await users.findByUsername(name), undefined);
+      assert.equal(await users.find(userId(name)), undefined);
+      await users.insert(aUser(name, { id: userId(name) }), 'hash');
+      assert.equal((await users.findByUsername(name))?.id, name);
+      assert.equal((await users.find(userId(name)))?.username, name);
+    }
+  },
+
+  'a login is a username, else the oldest account with the e-mail': async ({ users }) => {
+    await users.insert(aUser('old', { profile: { email: 'Ärzte@x.org' } }), 'hash-old');
+    await users.insert(aUser('new', { profile: { email: 'ärzte@X.org' } }), 'hash-new');
+    await users.insert(aUser('ceo@x.org'), 'hash-name');
+    await users.insert(aUser('thief', { profile: { email: 'ceo@x.org' } }), 'hash-thief');
+    assert.equal((await users.findLogin('ÄRZTE@x.org'))?.passwordHash, 'hash-old');
+    assert.equal((await users.findLogin('NEW'))?.passwordHash, 'hash-new');
+    assert.equal((await users.findLogin('ceo@x.org'))?.passwordHash, 'hash-name');
+    assert.equal(await users.findLogin('nobody'), undefined);
+    await users.update(userId('id-old'), { profile: { email: undefined } });
+    assert.equal((await users.findLogin('ärzte@x.org'))?.passwordHash, 'hash-new');
+  },
+
+  'accounts are listed in order of creation, in pages': async ({ users }) => {
+    for (const name of ['c', 'a', 'b']) await users.insert(aUser(name), 'hash');
+    const page = await users.list({ limit: 2, offset: 1 });
+    assert.deepEqual(
+      page.users.map((user) => user.username),
+      ['a', 'b'],
+    );
+    assert.equal(page.total, 3);
+    assert.deepEqual(await users.list({ limit: 2, offset: 3 }), { users: [], total: 3 });
+    const named = await users.list({ username: 'A', limit: 2, offset: 0 });
+    assert.deepEqual(
+      named.users.map((user) => user.username),
+      ['a'],
+    );
+    assert.equal(named.total, 1);
+    assert.deepEqual(await users.list({ username: 'A', limit: 2, offset: 1 }), {
+      users: [],
+      total: 1,
+    });
+    assert.equal((await users.list({ username: 'x', limit: 2, offset: 0 })).total, 0);
+  },
+
+  'an update changes what it names and removes what it sets to undefined': async ({ users }) => {
+    const profile = { firstName: 'Ana', lastName: 'Li', phone: ['+1'] };
+    const ana = aUser('ana', { profile, smsCredit: 3 });
+    await users.insert(ana, 'hash');
+    const changes = { profile: { firstName: undefined, lastName: 'Lu' }, isAdmin: true };
+    assert.equal(await users.update(ana.id, changes), 'updated');
+    assert.deepEqual(await users.find(ana.id), {
+      ...ana,
+      profile: { lastName: 'Lu', phone: ['+1'] },
+      isAdmin: true,
+    });
+    await users.update(ana.id, { smsCredit: 0 });
+    assert.equal((await users.find(ana.id))?.smsCredit, 0);
+    await users.update(ana.id, { smsCredit: 'unlimited' });
+    assert.equal('smsCredit' in ((await users.find(ana.id)) ?? {}), false);
+    assert.equal(await users.update(userId('nobody'), { isAdmin: true }), 'missing');
+  },
+
+  'a new password or disabling ends all tokens of that account only': async ({
+    users,
+    credentials,
+  }) => {
+    for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
+    const ends = [
+      () => users.setPassword(userId('id-ana'), 'new hash'),
+      () => users.update(userId('id-ana'), { isDisabled: true }),
+    ];
+    for (const end of ends) {
+      await credentials.insertToken(aToken('t1', 'ana'), noon);
+      await credentials.insertToken(aToken('t2', 'bob'), noon);
+      assert.equal(await end(), 'updated');
+      await users.update(userId('id-ana'), { isDisabled: false });
+      assert.equal(await credentials.findToken('t1'), undefined);
+      assert.equal((await credentials.findToken('t2'))?.bearer.username, 'bob');
+      await credentials.removeToken('t2');
+    }
+    assert.equal((await users.findLogin('ana'))?.passwordHash, 'new hash');
+    assert.equal(await users.setPassword(userId('nobody'), 'hash'), 'missing');
+  },
+
+  'removing an account removes all that is its own and nothing else': async (all) => {
+    const { users, credentials, grants, devices, datapoints } = all;
+    for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
+    await credentials.insertToken(aToken('t', 'ana'), noon);
+    await credentials.insertKey(aKey('k', 'ana'));
+    const sensors = [aSensor('s')];
+    for (const id of ['a1', 'a2'])
+      await devices.insert(aDevice(id, { owner: username('ana'), sensors }));
+    await devices.insert(aDevice('b1', { owner: username('bob') }));
+    const scopes = ['devices:view'] as const;
+    await grants.put({ kind: 'device', resource: 'a1', username: username('bob'), scopes });
+    await grants.put({ kind: 'device', resource: 'b1', username: username('ana'), scopes });
+    const sensor = { deviceId: deviceId('a1'), sensorId: aSensor('s').id };
+    await datapoints.append([{ ...sensor, datapoints: [{ value: 1, receivedAt: noon }] }]);
+
+    assert.deepEqual(await users.remove(userId('id-ana')), { devices: ['a1', 'a2'] });
+    assert.equal(await users.remove(userId('id-ana')), 'missing');
+    await users.insert(aUser('ana'), 'hash');
+    await devices.insert(aDevice('a1', { owner: username('ana'), sensors }));
+    assert.equal(await credentials.findToken('t'), undefined);
+    assert.equal(await credentials.findKey('hash-k'), undefined);
+    assert.equal(await devices.find(deviceId('a2')), undefined);
+    assert.deepEqual(await grants.listOn('device', 'a1'), []);
+    assert.deepEqual(await grants.listOn('device', 'b1'), []);
+    assert.equal(await datapoints.count(sensor, {}), 0);
+    assert.equal((await devices.find(deviceId('b1')))?.owner, 'bob');
+  },
+
+  'admins are counted': async ({ users }) => {
+    assert.equal(await users.countAdmins(), 0);
+    await users.insert(aUser('ana', { isAdmin: true }), 'hash');
+    await users.insert(aUser('bob'), 'hash');
+    assert.equal(await users.countAdmins(), 1);
+    await users.update(userId('id-bob'), { isAdmin: true });
+    assert.equal(await users.countAdmins(), 2);
+  },
+};
+
+/** What every engine promises of accounts. */
+export function usersContract(openEmptyStorage: OpenEmptyStorage): void {
+  testPromises(promises, openEmptyStorage);
+}

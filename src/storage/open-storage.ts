@@ -1,0 +1,25 @@
+import type { Reporter } from '../domain/reporter.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Storage } from './storage.ts';
+
+/** Which engine keeps the data. memory forgets everything at the end of the process. */
+export type StorageOptions = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly reporter: Reporter;
+} & ({ readonly kind: 'sqlite'; readonly directory: string } | { readonly kind: 'memory' });
+
+/** Opens the chosen engine. Throws UnusableStorageError when a person has to mend something. */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  switch (options.kind) {
+    case 'sqlite': {
+      const { openSqlite } = await import('./sqlite/sqlite-storage.ts');
+      return openSqlite(options);
+    }
+    case 'memory': {
+      const { createMemoryStorage } = await import('./memory/memory-storage.ts');
+      return createMemoryStorage(options);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { Scope } from '../../domain/access/scopes.ts';
+import type { AccessKeyId, DeviceId, UserId, Username } from '../../domain/ids.ts';
+import type { AccessKeyRecord, Bearer, TokenRecord } from '../../domain/users/credential-store.ts';
+import { parseJson } from '../../lib/json.ts';
+
+/** A row of the table tokens. */
+export interface TokenRow {
+  readonly hash: string;
+  readonly user_id: string;
+  readonly expires_at: number;
+  readonly logged_in_at: number;
+}
+
+/** A row of the table access_keys. */
+export interface AccessKeyRow {
+  readonly id: string;
+  readonly hash: string;
+  readonly user_id: string;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly details: string;
+}
+
+/** The columns of users that come with a credential. */
+export interface BearerRow {
+  readonly username: string;
+  readonly is_admin: number;
+}
+
+interface KeyDetails {
+  readonly name: string;
+  readonly scopes?: readonly Scope[];
+  readonly devices?: readonly DeviceId[];
+}
+
+// Rows hold what parsed ids were written from.
+export function tokenFromRow(row: TokenRow): TokenRecord {
+  return {
+    hash: row.hash,
+    userId: row.user_id as UserId,
+    expiresAt: row.expires_at,
+    loggedInAt: row.logged_in_at,
+  };
+}
+
+/** What the column details of an access key holds. */
+export function keyDetails(key: AccessKeyRecord): string {
+  const { name, scopes, devices } = key;
+  return JSON.stringify({ name, scopes, devices });
+}
+
+export function keyFromRow(row: AccessKeyRow): AccessKeyRecord {
+  return {
+    id: row.id as AccessKeyId,
+    hash: row.hash,
+    userId: row.user_id as UserId,
+    createdAt: row.created_at,
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
+    // The text was written by keyDetails.
+    ...(parseJson(row.details) as unknown as KeyDetails),
+  };
+}
+
+export function bearerFromRow(row: BearerRow & { readonly user_id: string }): Bearer {
+  return {
+    userId: row.user_id as UserId,
+    username: row.username as Username,
+    isAdmin: row.is_admin !== 0,
+  };
+}

@@ -1,0 +1,27 @@
+import { type JsonValue, parseJson } from '../../lib/json.ts';
+
+/** Changes to an object kept as JSON text: what to set, as JSON text, and which keys to drop. */
+export interface Patch {
+  readonly set: string;
+  readonly unset: readonly string[];
+}
+
+/** The patch for changes in which undefined means "remove this". */
+export function patchOf(changes: object): Patch {
+  const unset = Object.entries(changes)
+    .filter(([, value]) => value === undefined)
+    .map(([key]) => key);
+  return { set: JSON.stringify(changes), unset };
+}
+
+/** The JSON text after the patch. Numbers keep all their digits. */
+export function applyPatch(text: string, patch: Patch): string {
+  const merged = new Map<string, JsonValue>([...entriesOf(text), ...entriesOf(patch.set)]);
+  for (const key of patch.unset) merged.delete(key);
+  return JSON.stringify(Object.fromEntries(merged));
+}
+
+function entriesOf(text: string): [string, JsonValue][] {
+  // Only texts of objects are patched: details and profiles.
+  return Object.entries(parseJson(text) as { readonly [key: string]: JsonValue });
+}

@@ -1,0 +1,43 @@
+import type { UserId, Username } from '../../domain/ids.ts';
+import type { Profile, User } from '../../domain/users/user.ts';
+import { parseJson } from '../../lib/json.ts';
+
+/** A row of the table users. */
+export interface UserRow {
+  readonly id: string;
+  readonly username: string;
+  readonly password_hash: string;
+  readonly created_at: number;
+  readonly is_admin: number;
+  readonly is_disabled: number;
+  readonly sms_credit: number | null;
+  readonly profile: string;
+}
+
+/** What e-mails are found by: without regard to case. */
+export function emailKey(email: string): string {
+  return email.toLowerCase();
+}
+
+/** The e-mail key of a profile kept as JSON text; null without an e-mail. */
+export function emailKeyOf(profile: string): string | null {
+  const { email } = parseProfile(profile);
+  return email === undefined ? null : emailKey(email);
+}
+
+export function userFromRow(row: UserRow): User {
+  return {
+    // Rows hold what parsed ids were written from.
+    id: row.id as UserId,
+    username: row.username as Username,
+    createdAt: row.created_at,
+    profile: parseProfile(row.profile),
+    isAdmin: row.is_admin !== 0,
+    isDisabled: row.is_disabled !== 0,
+    ...(row.sms_credit === null ? {} : { smsCredit: row.sms_credit }),
+  };
+}
+
+function parseProfile(text: string): Profile {
+  return parseJson(text) as Profile;
+}

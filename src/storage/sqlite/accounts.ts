@@ -1,0 +1,34 @@
+import type { CredentialStore } from '../../domain/users/credential-store.ts';
+import type { UserStore } from '../../domain/users/user-store.ts';
+import { type Log, silentLog } from '../../lib/log.ts';
+import { openConnection } from './connection.ts';
+import { createCredentialStore } from './credentials.ts';
+import { prepareForCommand } from './opening.ts';
+import { createUserStore } from './users.ts';
+import { createWriter } from './writer.ts';
+
+/** The accounts of a data directory, for commands; a service may run on it meanwhile. */
+export interface AccountStorage {
+  readonly users: UserStore;
+  readonly credentials: CredentialStore;
+  close(): Promise<void>;
+}
+
+/** Opens users and credentials of the data directory, and makes its database if there is none. */
+export async function openAccounts(
+  directory: string,
+  log: Log = silentLog,
+): Promise<AccountStorage> {
+  const path = prepareForCommand(directory);
+  const writer = await createWriter({ path, log });
+  const reader = openConnection(path, { role: 'read' });
+  return {
+    // A running service notices the end of an account by itself: it asks for each credential anew.
+    users: createUserStore({ reader, writer, forgetDevice: () => undefined }),
+    credentials: createCredentialStore({ reader, writer }),
+    async close() {
+      reader.close();
+      await writer.close();
+    },
+  };
+}

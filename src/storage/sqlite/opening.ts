@@ -1,0 +1,45 @@
+import { databasePath, openConnection, prepareDirectory } from './connection.ts';
+import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
+import { migrate, readMigrations, versionOf } from './migrate.ts';
+
+/** Prepares a data directory for the service: its own lock, and tables of the newest version. */
+export function prepareForService(directory: string): { path: string; lock: DirectoryLock } {
+  prepareDirectory(directory);
+  const path = databasePath(directory);
+  const lock = lockDirectory(directory);
+  try {
+    migrateTo(path);
+    return { path, lock };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/**
+ * Prepares a data directory for a command that may run beside the service: takes the lock only if
+ * the tables have to change, and then refuses while a service of an older version runs.
+ */
+export function prepareForCommand(directory: string): string {
+  prepareDirectory(directory);
+  const path = databasePath(directory);
+  const database = openConnection(path, { role: 'write' });
+  const isOlder = versionOf(database) < readMigrations().length;
+  database.close();
+  const lock = isOlder ? lockDirectory(directory) : undefined;
+  try {
+    migrateTo(path);
+  } finally {
+    lock?.release();
+  }
+  return path;
+}
+
+function migrateTo(path: string): void {
+  const database = openConnection(path, { role: 'write' });
+  try {
+    migrate(database, path);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,113 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { applyPatch, type Patch } from '../sql/patch.ts';
+import { emailKeyOf } from '../sql/user-row.ts';
+import { createSelection } from './selection.ts';
+
+/** A new account, ready for its row. */
+export interface UserInsert {
+  readonly id: string;
+  readonly username: string;
+  readonly passwordHash: string;
+  readonly createdAt: number;
+  readonly isAdmin: boolean;
+  readonly isDisabled: boolean;
+  readonly smsCredit: number | null;
+  readonly profile: string;
+}
+
+/** Changes to an account; an absent field stays, a credit of null is without limit. */
+export interface UserUpdate {
+  readonly profile: Patch;
+  readonly isAdmin?: boolean;
+  readonly isDisabled?: boolean;
+  readonly smsCredit?: number | null;
+}
+
+interface StoredUser {
+  readonly is_admin: number;
+  readonly is_disabled: number;
+  readonly sms_credit: number | null;
+  readonly profile: string;
+}
+
+const insertUser = `
+  insert into users (id, username, email_key, password_hash, created_at, is_admin, is_disabled,
+    sms_credit, profile)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict do nothing`;
+const selectUser = 'select is_admin, is_disabled, sms_credit, profile from users where id = ?';
+const updateUser = `
+  update users set email_key = ?, is_admin = ?, is_disabled = ?, sms_credit = ?, profile = ?
+  where id = ?`;
+const updatePassword = 'update users set password_hash = ? where id = ?';
+const deleteTokens = 'delete from tokens where user_id = ?';
+const selectUsername = 'select username from users where id = ?';
+const deleteUser = 'delete from users where id = ?';
+const deleteGrantsReceived = 'delete from grants where username = ?';
+const deleteGrantsGiven = `
+  delete from grants where (kind, resource) in
+    (select kind, resource from owned_resources where owner = ?)`;
+const selectDevicesOwned = 'select id from devices where owner = ? order by position';
+const deleteDevicesOwned = 'delete from devices where owner = ?';
+
+/** What the writer thread does to accounts. */
+export function createUserWrites(database: DatabaseSync) {
+  const user = createSelection<StoredUser>(database, selectUser);
+  const username = createSelection<{ username: string }>(database, selectUsername);
+  const devicesOwned = createSelection<{ id: string }>(database, selectDevicesOwned);
+  const insert = database.prepare(insertUser);
+  const update = database.prepare(updateUser);
+  const password = database.prepare(updatePassword);
+  const endTokens = database.prepare(deleteTokens);
+  const remove = database.prepare(deleteUser);
+  const removeGrantsReceived = database.prepare(deleteGrantsReceived);
+  const removeGrantsGiven = database.prepare(deleteGrantsGiven);
+  const removeDevicesOwned = database.prepare(deleteDevicesOwned);
+
+  return {
+    insertUser(row: UserInsert): 'inserted' | 'duplicate' {
+      const { changes } = insert.run(
+        row.id,
+        row.username,
+        emailKeyOf(row.profile),
+        row.passwordHash,
+        row.createdAt,
+        Number(row.isAdmin),
+        Number(row.isDisabled),
+        row.smsCredit,
+        row.profile,
+      );
+      return changes === 0 ? 'duplicate' : 'inserted';
+    },
+    updateUser(id: string, changes: UserUpdate): 'updated' | 'missing' {
+      const stored = user.first(id);
+      if (stored === undefined) return 'missing';
+      const profile = applyPatch(stored.profile, changes.profile);
+      update.run(
+        emailKeyOf(profile),
+        Number(changes.isAdmin ?? stored.is_admin),
+        Number(changes.isDisabled ?? stored.is_disabled),
+        changes.smsCredit === undefined ? stored.sms_credit : changes.smsCredit,
+        profile,
+        id,
+      );
+      if (changes.isDisabled === true) endTokens.run(id);
+      return 'updated';
+    },
+    setPassword(id: string, passwordHash: string): 'updated' | 'missing' {
+      if (password.run(passwordHash, id).changes === 0) return 'missing';
+      endTokens.run(id);
+      return 'updated';
+    },
+    removeUser(id: string): { devices: readonly string[] } | 'missing' {
+      const name = username.first(id)?.username;
+      if (name === undefined) return 'missing';
+      const devices = devicesOwned.all(name).map((device) => device.id);
+      removeGrantsReceived.run(name);
+      removeGrantsGiven.run(name);
+      removeDevicesOwned.run(name);
+      remove.run(id);
+      return { devices };
+    },
+  };
+}
