@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { exceedsDepth, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { EdgeError } from './errors.ts';
 
 /** A bare value: the body of a single-field PUT, as text or JSON [spec 4, contract 2]. */
@@ -86,11 +86,8 @@ function isRawText(text: string): boolean {
 }
 
 function parse(text: string): JsonValue {
-  if (exceedsDepth(text, limits.jsonDepthMax)) {
-    throw invalid(`the JSON is nested deeper than ${limits.jsonDepthMax} levels`);
-  }
   try {
-    return parseJson(text);
+    return parseJson(text, limits.jsonDepthMax);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw invalid(`the body is not valid JSON: ${error.message}`);
