@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
+import { type JsonValue, parseJson } from '../lib/json.ts';
+import { csvHeader, csvRow, parseValueCell, textCell, valueCell } from './csv.ts';
+
+interface Cell {
+  readonly text: string;
+  readonly isQuoted: boolean;
+}
+
+/** The cells of one record by RFC 4180, with the rest of the text after its line end. */
+function readRecord(text: string): { cells: Cell[]; rest: string } {
+  const cells: Cell[] = [];
+  let rest = text;
+  while (true) {
+    const match = /^(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/.exec(rest);
+    assert.ok(match !== null, `no cell at ${JSON.stringify(rest)}`);
+    const [whole, quoted, bare, end] = match;
+    const isQuoted = quoted !== undefined;
+    cells.push({ text: isQuoted ? quoted.replaceAll('""', '"') : (bare ?? ''), isQuoted });
+    rest = rest.slice(whole.length);
+    if (end === '\r\n') return { cells, rest };
+  }
+}
+
+const receivedAt = Date.parse('2016-06-08T18:20:28.001Z');
+const ids = { deviceId: parseDeviceId('Station-1'), sensorId: parseSensorId('TC1') };
+
+function restored(value: JsonValue): JsonValue {
+  const { cells, rest } = readRecord(csvRow({ ...ids, datapoint: { value, receivedAt } }));
+  assert.equal(rest, '');
+  assert.equal(cells.length, 5);
+  return parseValueCell(cells[2] as Cell);
+}
+
+test('a row has the columns of the header and ends with CRLF', () => {
+  assert.equal(csvHeader, 'device_id,sensor_id,value,timestamp,date_received\r\n');
+  const timestamp = Date.parse('2016-06-08T18:20:27.873Z');
+  assert.equal(
+    csvRow({ ...ids, datapoint: { value: 25.6, timestamp, receivedAt } }),
+    'Station-1,TC1,25.6,2016-06-08T18:20:27.873Z,2016-06-08T18:20:28.001Z\r\n',
+  );
+});
+
+test('an absent timestamp is an empty cell', () => {
+  assert.equal(
+    csvRow({ ...ids, datapoint: { value: 'wet', receivedAt } }),
+    'Station-1,TC1,wet,,2016-06-08T18:20:28.001Z\r\n',
+  );
+});
+
+test('a value cell tells numbers from text and JSON from text that looks like it', () => {
+  const cases: [JsonValue, string][] = [
+    [25.5, '25.5'],
+    [-3, '-3'],
+    [true, 'true'],
+    [null, 'null'],
+    [parseJson('12345678901234567890'), '12345678901234567890'],
+    ['25', '"25"'],
+    ['-3', '"-3"'],
+    [' 25 ', '" 25 "'],
+    ['null', '"null"'],
+    ['wet', 'wet'],
+    ['wet, cold', '"wet, cold"'],
+    ['a "b"', '"a ""b"""'],
+    ['two\r\nlines', '"two\r\nlines"'],
+    ['', '""'],
+    [[1, 2], '"[1,2]"'],
+    [{ a: 'b' }, '"{""a"":""b""}"'],
+    [{}, '"{}"'],
+    ['[1,2]', '"""[1,2]"""'],
+    ['"x"', '"""\\""x\\"""""'],
+    ['1e999', '1e999'],
+    ['\ud800', '"""\\ud800"""'],
+  ];
+  for (const [value, cell] of cases) assert.equal(valueCell(value), cell);
+});
+
+test('no cell starts a formula unless it is a plain number', () => {
+  const cases: [string, string][] = [
+    ['=1+1', "'=1+1"],
+    ['+A1', "'+A1"],
+    ['-A1', "'-A1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\tx', "'\tx"],
+    ['\rx', `"'\rx"`],
+    ["'x", "''x"],
+    ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+    ['-5e', "'-5e"],
+    ['+5', '+5'],
+    ['\t5', "'\t5"],
+    ['5-1', '5-1'],
+  ];
+  for (const [value, cell] of cases) {
+    assert.equal(valueCell(value), cell);
+    assert.equal(restored(value), value);
+  }
+  assert.equal(textCell('-1'), '-1');
+  const odd = { deviceId: parseDeviceId('@a,b'), sensorId: parseSensorId('-x') };
+  const row = csvRow({ ...odd, datapoint: { value: 1, receivedAt } });
+  assert.ok(row.startsWith(`"'@a,b",'-x,1,,`));
+});
+
+test('a value cell gives back exactly the value that was written', () => {
+  const scrap = fc.constantFrom(
+    '=',
+    '+',
+    '-',
+    '@',
+    '\t',
+    '\r',
+    '\n',
+    "'",
+    '"',
+    ',',
+    '1',
+    'e9',
+    ' ',
+  );
+  const trap = fc.array(fc.oneof(scrap, fc.constantFrom('null', 'true', '[', ']', '{}', '\ud800')));
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.jsonValue({ maxDepth: 2 }).map((inner) => JSON.stringify(inner)),
+    fc.string({ unit: 'binary' }),
+    trap.map((pieces) => pieces.join('')),
+    fc.bigInt().map((digits) => parseJson(String(digits))),
+  );
+  fc.assert(
+    fc.property(value, (written) => {
+      const back = restored(written as JsonValue);
+      assert.equal(typeof back, typeof written);
+      assert.equal(JSON.stringify(back), JSON.stringify(written));
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('no cell that a spreadsheet opens begins with a formula character', () => {
+  const start = fc.constantFrom('=', '+', '-', '@', '\t', '\r', '');
+  fc.assert(
+    fc.property(start, fc.string(), (first, others) => {
+      const { cells } = readRecord(`${valueCell(first + others)}\r\n`);
+      const text = cells[0]?.text ?? '';
+      assert.ok(!/^[=+\-@\t\r]/.test(text) || /^[+-][\d.]+(?:e[+-]?\d+)?$/i.test(text), text);
+    }),
+    { numRuns: 1_000 },
+  );
+});

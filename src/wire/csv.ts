@@ -1,0 +1,89 @@
+import type { Datapoint } from '../domain/datapoints/datapoint.ts';
+import type { DeviceId, SensorId } from '../domain/ids.ts';
+import { asNumber, isBigNumber, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+
+/** The first line of a CSV answer [contract 6]. */
+export const csvHeader = 'device_id,sensor_id,value,timestamp,date_received\r\n';
+
+/** One line of a CSV answer; an absent timestamp is an empty cell. */
+export function csvRow(row: {
+  readonly deviceId: DeviceId;
+  readonly sensorId: SensorId;
+  readonly datapoint: Datapoint;
+}): string {
+  const { value, timestamp, receivedAt } = row.datapoint;
+  const ids = `${textCell(row.deviceId)},${textCell(row.sensorId)}`;
+  const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
+  return `${ids},${valueCell(value)},${measuredAt},${formatTimestamp(receivedAt)}\r\n`;
+}
+
+/**
+ * A datapoint's value as a cell from which parseValueCell restores it. Numbers, booleans and null
+ * stand bare; the same words as text stand in quotes. Objects and arrays are JSON in quotes; text
+ * that would be taken for those, or for a JSON string, is written as a JSON string.
+ */
+export function valueCell(value: JsonValue): string {
+  if (typeof value !== 'string') {
+    const json = JSON.stringify(value);
+    return isBare(value) ? json : inQuotes(json);
+  }
+  // Half a surrogate pair survives UTF-8 only as an escape.
+  if (!value.isWellFormed()) return inQuotes(JSON.stringify(value));
+  const lookalike = looksLikeFormula(value) ? undefined : jsonOf(value);
+  if (lookalike === undefined) return textCell(value);
+  return inQuotes(isBare(lookalike) ? value : JSON.stringify(value));
+}
+
+/** The value that valueCell wrote; `isQuoted` tells whether the cell stood in quotes. */
+export function parseValueCell(cell: {
+  readonly text: string;
+  readonly isQuoted: boolean;
+}): JsonValue {
+  const { text, isQuoted } = cell;
+  if (text.startsWith("'")) return text.slice(1);
+  const value = jsonOf(text);
+  if (value === undefined) return text;
+  return isQuoted && isBare(value) ? text : value;
+}
+
+/** Text as a cell, safe against spreadsheets that would take it for a formula. */
+export function textCell(text: string): string {
+  const safe = looksLikeFormula(text) ? `'${text}` : text;
+  return needsQuotes.test(safe) || safe === '' ? inQuotes(safe) : safe;
+}
+
+// Beyond RFC 4180, white space at the ends: some readers drop it from bare cells.
+const needsQuotes = /[",\r\n]|^\s|\s$/;
+
+const formulaStart = /^[=+\-@\t\r']/;
+
+/** Also true for a leading apostrophe, so that taking one away always gives the text back. */
+function looksLikeFormula(text: string): boolean {
+  if (!formulaStart.test(text)) return false;
+  const isPlainNumber = asNumber(text) !== undefined && text.trim() === text;
+  return !isPlainNumber;
+}
+
+function inQuotes(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
+}
+
+/** Numbers, booleans and null stand without quotes. */
+function isBare(value: JsonValue): boolean {
+  if (typeof value === 'string') return false;
+  return typeof value !== 'object' || value === null || isBigNumber(value);
+}
+
+const jsonStart = /^\s*["[{\-\dtfn]/;
+
+/** What the text means as JSON, or undefined. */
+function jsonOf(text: string): JsonValue | undefined {
+  if (!jsonStart.test(text)) return undefined;
+  try {
+    return parseJson(text);
+  } catch (reason) {
+    if (reason instanceof JsonError) return undefined;
+    throw reason;
+  }
+}
