@@ -151,7 +151,7 @@ test('arbitrary text is an instant or undefined', () => {
   );
 });
 
-test('instants outside four-digit years and between milliseconds are formatted as Date does', () => {
+test('odd instants are formatted as Date does', () => {
   const odd = [instantMax + 1, instantMin - 1, 8.64e15, -8.64e15, 0.5, -0.5, 1e12 + 0.25, -0];
   for (const instant of odd) {
     assert.equal(formatTimestamp(instant), new Date(instant).toISOString());

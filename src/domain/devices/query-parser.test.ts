@@ -72,7 +72,7 @@ const fieldTest: fc.Arbitrary<Written> = fc.oneof(
     )
     .map(
       ([field, operator, list, gap]): Written => ({
-        source: `${field.source}${gap}${operator}${list.map((item) => gap + item.source).join(',')}`,
+        source: `${field.source}${gap}${operator}${list.map((one) => gap + one.source).join(',')}`,
         parsed: { operator, name: field.name, anyOf: list.map((item) => item.parsed) },
       }),
     ),
@@ -106,7 +106,7 @@ test('an operand knows the moment that its text is', () => {
   assert.equal(only.operand.instant, Date.parse('2024-05-01T10:00:00Z'));
 });
 
-test('a colon ends the name of a field, but belongs to other names when an operator follows', () => {
+test('a colon ends a field name, but belongs to other names when an operator follows', () => {
   const nameOf = (text: string, isField: (name: string) => boolean) =>
     parseTests(text, { label: 'q', isField })[0]?.name;
   assert.equal(
