@@ -45,8 +45,8 @@ test('every folder of the sources has its place in ARCHITECTURE.md', () => {
   );
   assert.ok(folders.size > 8, `only ${folders.size} folders were found`);
   const map = read('ARCHITECTURE.md');
-  const absent = [...folders].filter((folder) => !map.includes(`${folder}/`));
-  assert.deepEqual(absent, [], 'write each with its path from the root and a slash: `src/lib/`');
+  const absent = [...folders].filter((folder) => !map.includes(`\`${folder}\``));
+  assert.deepEqual(absent, [], 'write each in back-ticks, from the root: `src/lib`');
 });
 
 test('links between documents lead to files that exist', () => {

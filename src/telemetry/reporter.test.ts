@@ -11,7 +11,7 @@ function setUp() {
 const route = '/api/v2/devices/:device_id';
 const request = { method: 'GET', route, status: 200, durationMs: 7 };
 
-test('requests are counted by method, route and status, with their duration in seconds', async () => {
+test('requests are counted by method, route and status, with their seconds', async () => {
   const { reporter, metricsText } = setUp();
   reporter.requestAnswered(request);
   reporter.requestAnswered(request);
