@@ -1,0 +1,18 @@
+import { describe } from 'node:test';
+import { credentialsContract } from './credentials.contract.ts';
+import { datapointsContract } from './datapoints.contract.ts';
+import { deviceListsContract } from './device-lists.contract.ts';
+import { devicesContract } from './devices.contract.ts';
+import { grantsContract } from './grants.contract.ts';
+import type { OpenEmptyStorage } from './promises.ts';
+import { usersContract } from './users.contract.ts';
+
+/** Tests everything that the service expects of an engine. */
+export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
+  describe('users', () => usersContract(openEmptyStorage));
+  describe('credentials', () => credentialsContract(openEmptyStorage));
+  describe('grants', () => grantsContract(openEmptyStorage));
+  describe('devices', () => devicesContract(openEmptyStorage));
+  describe('lists of devices', () => deviceListsContract(openEmptyStorage));
+  describe('datapoints', () => datapointsContract(openEmptyStorage));
+}

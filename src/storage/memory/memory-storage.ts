@@ -1,0 +1,31 @@
+import { sensorOf } from '../../domain/devices/device.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Storage } from '../storage.ts';
+import { createCredentialStore } from './credentials.ts';
+import { createDatapointStore } from './datapoints.ts';
+import { createDeviceStore } from './devices.ts';
+import { createGrantStore } from './grants.ts';
+import { createMemoryState } from './memory-state.ts';
+import { createUserStore } from './users.ts';
+
+/**
+ * The engine that keeps nothing: for tests and demonstrations, with the promises of the others.
+ * It is offered what every engine is, and needs none of it.
+ */
+export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): Storage {
+  const state = createMemoryState();
+  const datapoints = createDatapointStore(({ deviceId, sensorId }) => {
+    const device = state.devices.get(deviceId);
+    return device !== undefined && sensorOf(device, sensorId) !== undefined;
+  });
+  state.forgetDatapoints = datapoints.forget;
+  return {
+    users: createUserStore(state),
+    credentials: createCredentialStore(state),
+    grants: createGrantStore(state),
+    devices: createDeviceStore(state, datapoints.lastValues),
+    datapoints,
+    ping: async () => undefined,
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,62 @@
+import type { Log } from '../../lib/log.ts';
+import type { Storage } from '../storage.ts';
+import { openConnection } from './connection.ts';
+import { createCredentialStore } from './credentials.ts';
+import type { DatapointLimits } from './datapoint-limits.ts';
+import { createDatapointStore } from './datapoints.ts';
+import { createDeviceStore } from './devices.ts';
+import { createGrantStore } from './grants.ts';
+import { prepareForService } from './opening.ts';
+import { createUserStore } from './users.ts';
+import { createWriter } from './writer.ts';
+
+export interface SqliteOptions {
+  readonly directory: string;
+  readonly log: Log;
+  readonly datapointLimits?: DatapointLimits;
+  /** The database may not grow beyond this many pages of 4 KiB; absent: no limit. */
+  readonly pagesMax?: number;
+}
+
+/** Opens the data directory for a service: one at a time, in the newest version. */
+export async function openSqlite(options: SqliteOptions): Promise<Storage> {
+  const { directory, log, pagesMax } = options;
+  const { path, lock } = prepareForService(directory);
+  // Undone in reverse order, whether opening fails half-way or the service ends.
+  const opened: (() => void | Promise<void>)[] = [() => lock.release()];
+  const close = async (): Promise<void> => {
+    for (let end = opened.pop(); end !== undefined; end = opened.pop()) await end();
+  };
+  try {
+    const writer = await createWriter({ path, log, ...(pagesMax !== undefined && { pagesMax }) });
+    opened.push(() => writer.close());
+    const reader = openConnection(path, { role: 'read' });
+    opened.push(() => reader.close());
+    const datapoints = createDatapointStore({
+      reader,
+      writer,
+      log,
+      ...(options.datapointLimits !== undefined && { limits: options.datapointLimits }),
+    });
+    opened.push(() => datapoints.close());
+    datapoints.start();
+    const devices = createDeviceStore({
+      reader,
+      writer,
+      readLastValues: datapoints.lastValues,
+      forgetDatapoints: datapoints.forget,
+    });
+    return {
+      users: createUserStore({ reader, writer, forgetDevice: devices.forget }),
+      credentials: createCredentialStore({ reader, writer }),
+      grants: createGrantStore({ reader, writer }),
+      devices,
+      datapoints,
+      ping: () => writer.call('ping'),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
