@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { repositoryRoot } from './source-files.ts';
+
+interface Run {
+  readonly child: ChildProcess;
+  /** Resolves with the base URL once the log tells it; rejects when the process ends before. */
+  readonly listening: Promise<string>;
+  readonly ended: Promise<{ code: number | null; out: string; err: string }>;
+}
+
+/** The real process in a directory of its own, on a free port. */
+function start(directory: string, environment: Readonly<Record<string, string>> = {}): Run {
+  const child = spawn(process.execPath, [join(repositoryRoot, 'src', 'main.ts'), 'serve'], {
+    cwd: directory,
+    env: {
+      PATH: process.env['PATH'],
+      KIPIMO_HOST: '127.0.0.1',
+      KIPIMO_HTTP_PORT: '0',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    child.on('close', (code) => resolve({ code, out, err }));
+  });
+  const listening = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      out += chunk;
+      const url = /"url":"([^"]+)"/.exec(out)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    child.stderr.on('data', (chunk) => {
+      err += chunk;
+    });
+    child.on('close', () => reject(new Error(`it ended before it listened: ${err}`)));
+  });
+  // Tests of a start that fails wait for the end alone.
+  listening.catch(() => undefined);
+  return { child, listening, ended };
+}
+
+async function withDirectory(work: (directory: string) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-serve-'));
+  try {
+    await work(directory);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Ends a process that a failed test left behind. */
+async function withRun(run: Run, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } finally {
+    run.child.kill('SIGKILL');
+    await run.ended;
+  }
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`the service tells where it listens, answers, and leaves with 0 at ${signal}`, () =>
+    withDirectory(async (directory) => {
+      const run = start(directory, { KIPIMO_ADMIN_PASSWORD: 'long enough' });
+      await withRun(run, async () => {
+        const reply = await fetch(`${await run.listening}/healthz`);
+        assert.equal(reply.status, 200);
+        await reply.arrayBuffer();
+        run.child.kill(signal);
+        const { code, out, err } = await run.ended;
+        assert.deepEqual({ code, err }, { code: 0, err: '' });
+        assert.match(out, /"msg":"stopped"/);
+        assert.ok(!out.includes('long enough'));
+      });
+    }));
+}
+
+test('the password of the first admin is shown at the first start and never again', () =>
+  withDirectory(async (directory) => {
+    const shown = /Made the admin boss with password (\S+) /;
+    for (const isFirst of [true, false]) {
+      const run = start(directory, { KIPIMO_ADMIN_USERNAME: 'boss' });
+      await withRun(run, async () => {
+        const url = await run.listening;
+        run.child.kill('SIGTERM');
+        const { out } = await run.ended;
+        assert.equal(shown.test(out), isFirst, `${url} wrote ${out}`);
+      });
+    }
+  }));
+
+test('wrong settings stop the start with a sentence for each, from .env too', () =>
+  withDirectory(async (directory) => {
+    writeFileSync(join(directory, '.env'), 'KIPIMO_SIGNUP=perhaps\n');
+    const { code, out, err } = await start(directory, { KIPIMO_COLOUR: 'blue' }).ended;
+    assert.equal(code, 1);
+    assert.equal(out, '');
+    assert.deepEqual(err.trimEnd().split('\n'), [
+      'kipimo: KIPIMO_COLOUR is unknown: docs/configuration.md lists the keys',
+      'kipimo: KIPIMO_SIGNUP must be one of open, closed, got "perhaps"',
+    ]);
+  }));
+
+test('a taken port and a directory in use stop the start with what to do', () =>
+  withDirectory(async (directory) => {
+    const run = start(directory);
+    await withRun(run, async () => {
+      const { port } = new URL(await run.listening);
+      const twin = await start(directory).ended;
+      assert.equal(twin.code, 1);
+      assert.match(twin.err, /^kipimo: the data directory \S+ is in use by another kipimo/);
+      const neighbour = { KIPIMO_DATA_DIR: './other', KIPIMO_HTTP_PORT: port };
+      const other = await start(directory, neighbour).ended;
+      assert.equal(other.code, 1);
+      assert.match(other.err, new RegExp(`^kipimo: port ${port} is taken: .*KIPIMO_HTTP_PORT`));
+    });
+  }));
