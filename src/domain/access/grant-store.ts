@@ -2,7 +2,7 @@ import type { Username } from '../ids.ts';
 import type { Grant, OwnedGrant } from './grant.ts';
 import type { ResourceKind, Scope } from './scopes.ts';
 
-/** Where grants are kept. Deleting a resource or an account deletes its grants (their stores do). */
+/** Where grants are kept. Their stores delete the grants of a resource or account that goes. */
 export interface GrantStore {
   /**
    * Sets what `username` may do with the resource, replacing what was granted before. missing: the

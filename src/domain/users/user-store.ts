@@ -12,7 +12,7 @@ export interface UserStore {
   insert(user: User, passwordHash: string): Promise<'inserted' | 'duplicate'>;
   find(id: UserId): Promise<User | undefined>;
   findByUsername(username: string): Promise<User | undefined>;
-  /** The account to log in to: by username, else the oldest with this e-mail, without regard to case. */
+  /** The account to log in to: by username, else the oldest with this e-mail, in any case. */
   findLogin(usernameOrEmail: string): Promise<{ user: User; passwordHash: string } | undefined>;
   /** In order of creation; `username` narrows to that one. */
   list(page: { username?: string; limit: number; offset: number }): Promise<UserListing>;

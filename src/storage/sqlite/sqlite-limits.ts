@@ -3,7 +3,7 @@ const mebibyte = 1_024 * kibibyte;
 
 /** The limits inside the sqlite engine, each with its unit and its reason. */
 export const sqliteLimits = {
-  /** How long a writer waits for another process (a command line tool) to finish its transaction. */
+  /** How long a writer waits for another process, a command line tool, to commit. */
   busyTimeoutMs: 5_000,
   /** Pages kept by each connection. */
   cacheKibibytes: 32 * 1_024,
