@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { type Actuator, actuatorValueTypes } from '../domain/devices/actuator.ts';
 import { parseActuatorId } from '../domain/ids.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { Anything, Id, OneOf, readMeta, Text } from './fields.ts';
+import { Anything, Id, newMeta, OneOf, Text } from './fields.ts';
 
 const valueTypeText = 'What kind of value it takes.';
 
@@ -34,7 +34,7 @@ export function actuatorFromWire(message: Static<typeof NewActuatorMessage>): Ac
     ...(actuator_kind !== undefined && { kind: actuator_kind }),
     ...(valueType !== undefined && { valueType }),
     ...(value !== undefined && { value: value as JsonValue }),
-    ...(meta !== undefined && { meta: readMeta(meta) }),
+    ...newMeta(meta),
   };
 }
 

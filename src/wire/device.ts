@@ -11,7 +11,7 @@ import {
   actuatorToWire,
   NewActuatorMessage,
 } from './actuator.ts';
-import { Anything, DateText, Id, OneOf, readMeta, Text } from './fields.ts';
+import { Anything, DateText, Id, newMeta, OneOf, Text } from './fields.ts';
 import { LocationMessage, locationFromWire } from './location.ts';
 import { NewSensorMessage, SensorMessage, sensorFromWire, sensorToWire } from './sensor.ts';
 import { createReader } from './validation.ts';
@@ -62,7 +62,7 @@ export function deviceFromWire(message: Static<typeof NewDeviceMessage>): NewDev
     ...(domain !== undefined && { domain }),
     ...(visibility !== undefined && { visibility }),
     ...(location !== undefined && { location: locationFromWire(location) }),
-    ...(meta !== undefined && { meta: readMeta(meta) }),
+    ...newMeta(meta),
     ...(deployed !== undefined && { isDeployed: deployed }),
     sensors,
     actuators,

@@ -29,6 +29,11 @@ export const Id = (description: string, example: string) =>
 export const OneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
   Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], description });
 
+/** The meta of a new thing; null is as absent, as in every optional field. */
+export function newMeta(meta: unknown): { readonly meta?: JsonValue } {
+  return meta === undefined || meta === null ? {} : { meta: readMeta(meta) };
+}
+
 /** A JSON value that people attach to a device or sensor; bounded, as it is kept with it. */
 export function readMeta(meta: unknown): JsonValue {
   const bytes = Buffer.byteLength(JSON.stringify(meta) ?? '');

@@ -4,7 +4,7 @@ import type { Sensor } from '../domain/devices/sensor.ts';
 import { parseSensorId } from '../domain/ids.ts';
 import { CalibrationMessage, calibrationFromWire, calibrationToWire } from './calibration.ts';
 import { LastValueMessage, lastValueToWire } from './datapoint.ts';
-import { Anything, Id, readMeta, Text } from './fields.ts';
+import { Anything, Id, newMeta, Text } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const described = {
@@ -42,7 +42,7 @@ export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor
     ...(quantity_kind !== undefined && { quantityKind: quantity_kind }),
     ...(unit !== undefined && { unit }),
     ...(calib !== undefined && { calibration: calibrationFromWire(calib) }),
-    ...(meta !== undefined && { meta: readMeta(meta) }),
+    ...newMeta(meta),
   };
 }
 
