@@ -48,13 +48,17 @@ export function readBareBody(body: unknown, contentType: string | undefined): Ba
   return { text, isJson: type === 'json' };
 }
 
-/** The text of a bare value; undefined when it is a JSON null, which removes the field. */
+/**
+ * The text of a bare value; undefined when it is a JSON null, which removes the field. Where a text
+ * is expected, digits under a JSON type are raw text too: 0012 keeps its zeros.
+ */
 export function bareText(body: BareBody): string | undefined {
-  if (!body.isJson || isRawText(body.text)) return body.text;
+  const trimmed = body.text.trim();
+  if (!body.isJson || (!/^["[{]/.test(trimmed) && trimmed !== 'null')) return body.text;
   const value = parse(body.text);
   if (value === null) return undefined;
-  if (typeof value === 'object') throw invalid('the body must be a text, not an object or array');
-  return String(value);
+  if (typeof value === 'string') return value;
+  throw invalid('the body must be a text, not an object or array');
 }
 
 /** The JSON value of a bare value; under text/plain, a text that is no JSON is itself. */
