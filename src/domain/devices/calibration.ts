@@ -11,13 +11,16 @@ export interface CalibrationPoint {
 /** Online calibration of a sensor: piecewise linear through its points, applied on read. */
 export interface Calibration {
   readonly isEnabled: boolean;
-  /** Two or more, by ascending sensor value, no two alike. */
+  /** Two or more, no two alike; a list of points by ascending sensor value. */
   readonly points: readonly CalibrationPoint[];
   /** Whether the client wrote value_min and value_max, or a list of points; answered the same way. */
   readonly spelling: 'ends' | 'points';
 }
 
-/** Sorts the points and refuses what does not define a line: fewer than two, or two alike. */
+/**
+ * Sorts the points and refuses what does not define a line: fewer than two, or two alike. Two ends
+ * stay as the client gave them: a sensor that reads less for more has its greater value first.
+ */
 export function createCalibration(calibration: Calibration): Calibration {
   const points = calibration.points.toSorted((a, b) => a.sensorValue - b.sensorValue);
   if (points.length < 2) throw invalid('calib.linear needs two points or more');
@@ -29,7 +32,7 @@ export function createCalibration(calibration: Calibration): Calibration {
       throw invalid(`calib.linear has two points with sensor_value ${point.sensorValue}`);
     }
   });
-  return { ...calibration, points };
+  return calibration.spelling === 'ends' ? calibration : { ...calibration, points };
 }
 
 /**
