@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { type Service, startService } from '../service.ts';
+import { assertDone, assertRefused } from './refusal.ts';
+
+let service: Service;
+
+before(async () => {
+  service = await startService();
+  const json = { id: 'D', sensors: [{ id: 'TC1' }] };
+  assertDone(await service.call({ method: 'POST', path: '/devices', json }));
+  const values = '/devices/D/sensors/TC1/values';
+  assertDone(await service.call({ method: 'POST', path: values, json: { value: 20.5 } }));
+});
+
+after(() => service[Symbol.asyncDispose]());
+
+const readable = [
+  '/devices',
+  '/devices/D',
+  '/devices/D/sensors',
+  '/devices/D/sensors/TC1',
+  '/devices/D/sensors/TC1/values',
+  '/devices?limit=1&q=TC1>1',
+];
+
+test('a trailing slash and doubled slashes lead to the same place', async () => {
+  for (const path of readable) {
+    const { text } = await service.call({ path });
+    const slashed = path.includes('?') ? path.replace('?', '/?') : `${path}/`;
+    assert.equal((await service.call({ path: slashed })).text, text, slashed);
+    const doubled = `//api//v2${path.replaceAll('/', '//')}`;
+    assert.equal((await service.call({ path: doubled })).text, text, doubled);
+  }
+  assertDone(await service.call({ method: 'POST', path: '/devices/', json: { id: 'Slashed' } }));
+  assertDone(await service.call({ method: 'PUT', path: '/devices/Slashed/name/', body: 'n' }));
+  assertDone(await service.call({ method: 'DELETE', path: '//api//v2//devices//Slashed/' }));
+});
+
+test('HEAD answers like GET, without the body', async () => {
+  for (const path of [...readable, '/users', '//healthz']) {
+    const get = await service.call({ path });
+    const head = await service.call({ method: 'HEAD', path });
+    assert.equal(head.status, 200, path);
+    assert.equal(head.text, '');
+    for (const name of ['content-type', 'x-total-count', 'link', 'access-control-allow-origin']) {
+      assert.equal(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
+    }
+  }
+  assert.equal((await service.call({ method: 'HEAD', path: '/devices/none' })).status, 404);
+});
+
+test('a method that a path does not know is 405 and Allow names those it does', async () => {
+  const wrong = [
+    ['DELETE', '/devices', ['GET', 'HEAD', 'POST', 'OPTIONS']],
+    ['PUT', '/devices', ['GET', 'HEAD', 'POST', 'OPTIONS']],
+    ['POST', '/devices/D', ['GET', 'HEAD', 'DELETE', 'OPTIONS']],
+    ['PUT', '/devices/D', ['GET', 'HEAD', 'DELETE', 'OPTIONS']],
+    ['PATCH', '/devices/D', ['GET', 'HEAD', 'DELETE', 'OPTIONS']],
+    ['GET', '/devices/D/name', ['PUT', 'OPTIONS']],
+    ['DELETE', '/devices/D/sensors', ['GET', 'HEAD', 'POST', 'OPTIONS']],
+    ['DELETE', '/devices/D/sensors/TC1/values', ['GET', 'HEAD', 'POST', 'OPTIONS']],
+  ] as const;
+  for (const [method, path, allowed] of wrong) {
+    const reply = await service.call({ method, path });
+    assertRefused(reply, 405, { of: `${method} ${path}` });
+    const allow = (reply.headers.get('allow') ?? '').split(', ');
+    assert.deepEqual(allow.toSorted(), [...allowed].toSorted(), `${method} ${path}`);
+  }
+});
+
+test('a path that does not exist is 404 in the form of all refusals', async () => {
+  const paths = ['/nothing', '/devices/D/nothing', '/devices/D/sensors/TC1/values/1', '//api/v9/x'];
+  for (const path of [...paths, '//api', '//favicon.ico', '//api/v2/../../etc/passwd']) {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+      assertRefused(await service.call({ method, path }), 404, { of: `${method} ${path}` });
+    }
+  }
+});
+
+test('what is missing is 404, whichever part of the path', async () => {
+  for (const path of ['/devices/no', '/devices/no/sensors', '/devices/no/sensors/TC1/values']) {
+    assertRefused(await service.call({ path }), 404, { saying: /\bno\b/, of: path });
+  }
+  for (const path of ['/devices/D/sensors/no', '/devices/D/sensors/no/values']) {
+    assertRefused(await service.call({ path }), 404, { saying: /\bno\b/, of: path });
+  }
+});
+
+const listOf = (header: string | null) =>
+  (header ?? '').split(',').map((word) => word.trim().toLowerCase());
+
+test('a web page of any origin may ask for any method, with the headers clients send', async () => {
+  for (const path of [
+    '/devices',
+    '/devices/D/name',
+    '/auth/token',
+    '/devices/D/sensors/TC1/value',
+  ]) {
+    const reply = await service.call({
+      method: 'OPTIONS',
+      path,
+      headers: {
+        origin: 'https://app.example.org',
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'authorization,content-type,access-control-allow-origin',
+      },
+    });
+    assert.ok(reply.status === 204 || reply.status === 200, `${path}: ${reply.status}`);
+    assert.equal(reply.headers.get('access-control-allow-origin'), '*');
+    const methods = listOf(reply.headers.get('access-control-allow-methods'));
+    assert.deepEqual(methods.toSorted(), [
+      'delete',
+      'get',
+      'head',
+      'options',
+      'patch',
+      'post',
+      'put',
+    ]);
+    const headers = listOf(reply.headers.get('access-control-allow-headers'));
+    for (const name of ['authorization', 'content-type', 'access-control-allow-origin']) {
+      assert.ok(headers.includes(name), `${path}: ${name}`);
+    }
+  }
+});
+
+test('answers and refusals alike may be read by a web page', async () => {
+  const headers = { origin: 'https://app.example.org', 'access-control-allow-origin': '*' };
+  for (const path of ['/devices', '/devices/none', '/devices?limit=x', '/nothing']) {
+    const reply = await service.call({ path, headers });
+    assert.equal(reply.headers.get('access-control-allow-origin'), '*', path);
+    const exposed = listOf(reply.headers.get('access-control-expose-headers'));
+    assert.ok(exposed.includes('x-total-count') && exposed.includes('link'), path);
+    // With * for the origin, credentials in cookies must stay out.
+    assert.equal(reply.headers.get('access-control-allow-credentials'), null);
+  }
+});
+
+test('no answer is refused over the Accept header', async () => {
+  for (const accept of [
+    'image/png',
+    'text/html',
+    'application/xml;q=0.9',
+    ',,;;',
+    'x'.repeat(999),
+  ]) {
+    for (const path of ['/devices', '/devices/D', '/devices/D/sensors/TC1']) {
+      assert.equal((await service.call({ path, headers: { accept } })).status, 200, accept);
+    }
+  }
+});
+
+test('JSON is compact', async () => {
+  for (const path of readable) {
+    const { text, json } = await service.call({ path });
+    assert.equal(text, JSON.stringify(json), path);
+  }
+});
