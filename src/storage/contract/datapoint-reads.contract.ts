@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import type { DatapointStore, Page } from '../../domain/datapoints/datapoint-store.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import { noon } from './builders.ts';
+import { allValues, at, push, sensor, untimed } from './datapoint-builders.ts';
+import type { Promises } from './promises.ts';
+
+async function valuesOf(store: DatapointStore, page: Partial<Page>): Promise<JsonValue[]> {
+  const whole = { order: 'asc', skip: 0, limit: 1_000, ...page } as const;
+  return (await store.read(sensor(), whole)).map(({ value }) => value);
+}
+
+const second = (count: number): number => noon + count * 1_000;
+
+/** What an engine promises about reading datapoints. */
+export const datapointReads: Promises = {
+  'datapoints come in order of their time, however they arrived': async ({ datapoints }) => {
+    await datapoints.append([push([at(5, 5), at(1, 1)])]);
+    await datapoints.append([push([at(3, 3)])]);
+    await datapoints.append([push([untimed(4, 4), at(2, 2)])]);
+    assert.deepEqual(await allValues(datapoints), [1, 2, 3, 4, 5]);
+    assert.deepEqual(await valuesOf(datapoints, { order: 'desc' }), [5, 4, 3, 2, 1]);
+  },
+
+  'datapoints of one time keep the order of their arrival, or its reverse': async ({
+    datapoints,
+  }) => {
+    await datapoints.append([push([at(2, 'c'), at(2, 'a'), at(1, 'x')])]);
+    await datapoints.append([push([untimed(2, 'b'), at(3, 'y'), at(2, 'd')])]);
+    const forwards = ['x', 'c', 'a', 'b', 'd', 'y'];
+    assert.deepEqual(await allValues(datapoints), forwards);
+    assert.deepEqual(await valuesOf(datapoints, { order: 'desc' }), forwards.toReversed());
+  },
+
+  'skip and limit cut a page out of either order': async ({ datapoints }) => {
+    for (let n = 0; n < 20; n += 1)
+      await datapoints.append([push([at((n * 7) % 20, (n * 7) % 20)])]);
+    assert.deepEqual(await valuesOf(datapoints, { skip: 3, limit: 4 }), [3, 4, 5, 6]);
+    assert.deepEqual(await valuesOf(datapoints, { order: 'desc', skip: 3, limit: 2 }), [16, 15]);
+    assert.deepEqual(await valuesOf(datapoints, { skip: 18 }), [18, 19]);
+    assert.deepEqual(await valuesOf(datapoints, { order: 'desc', skip: 19 }), [0]);
+    assert.deepEqual(await valuesOf(datapoints, { skip: 20 }), []);
+    assert.deepEqual(await valuesOf(datapoints, { limit: 0 }), []);
+  },
+
+  'both ends of a range belong to it': async ({ datapoints }) => {
+    const points = Array.from({ length: 20 }, (_, n) => at(n, n));
+    await datapoints.append([push(points)]);
+    const range = { from: second(5), to: second(8) };
+    assert.deepEqual(await valuesOf(datapoints, range), [5, 6, 7, 8]);
+    assert.equal(await datapoints.count(sensor(), range), 4);
+    assert.equal(await datapoints.count(sensor(), { from: second(19) }), 1);
+    assert.equal(await datapoints.count(sensor(), { from: second(19) + 1 }), 0);
+    assert.equal(await datapoints.count(sensor(), { to: second(0) }), 1);
+    assert.equal(await datapoints.count(sensor(), { to: second(0) - 1 }), 0);
+    assert.equal(await datapoints.count(sensor(), {}), 20);
+  },
+
+  'a range has pages in either order': async ({ datapoints }) => {
+    await datapoints.append([push(Array.from({ length: 20 }, (_, n) => at(n, n)))]);
+    const range = { from: second(2) + 1, to: second(12) - 1, skip: 2, limit: 3 };
+    assert.deepEqual(await valuesOf(datapoints, range), [5, 6, 7]);
+    assert.deepEqual(await valuesOf(datapoints, { ...range, order: 'desc' }), [9, 8, 7]);
+  },
+
+  'a range whose ends are the wrong way round is empty': async ({ datapoints }) => {
+    await datapoints.append([push(Array.from({ length: 9 }, (_, n) => at(n, n)))]);
+    const range = { from: second(6), to: second(3) };
+    assert.deepEqual(await valuesOf(datapoints, range), []);
+    assert.equal(await datapoints.count(sensor(), range), 0);
+  },
+
+  'a range of one moment finds all datapoints of it': async ({ datapoints }) => {
+    for (let n = 0; n < 9; n += 1) await datapoints.append([push([at(1, n), at(n + 2, 'other')])]);
+    const range = { from: second(1), to: second(1) };
+    assert.deepEqual(await valuesOf(datapoints, range), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    assert.equal(await datapoints.count(sensor(), range), 9);
+  },
+
+  'times far in the past and at the end of time are times': async ({ datapoints }) => {
+    const times = [8.64e15, -8.64e15, 0, -1];
+    for (const timestamp of times) {
+      await datapoints.append([push([{ value: timestamp, timestamp, receivedAt: noon }])]);
+    }
+    assert.deepEqual(await allValues(datapoints), [-8.64e15, -1, 0, 8.64e15]);
+    assert.deepEqual(await valuesOf(datapoints, { from: -1, to: 0 }), [-1, 0]);
+  },
+};

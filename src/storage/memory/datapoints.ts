@@ -1,0 +1,118 @@
+import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type {
+  AppendOutcome,
+  DatapointStore,
+  LastValues,
+  Push,
+  Range,
+} from '../../domain/datapoints/datapoint-store.ts';
+import type { DeviceId, SensorId } from '../../domain/ids.ts';
+
+/** Datapoints in memory, with what their owner must call. */
+export interface MemoryDatapoints extends DatapointStore {
+  /** Drops what a removed sensor, or all sensors of a removed device, had. */
+  forget(deviceId: DeviceId, sensorId?: SensorId): void;
+}
+
+interface History {
+  /** By order time, ties by arrival. */
+  readonly datapoints: Datapoint[];
+  /** Timestamps and values that are stored. */
+  readonly known: Set<string>;
+  last: Datapoint | undefined;
+}
+
+/** Keeps datapoints as plainly as possible: other engines are compared with this one. */
+export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean): MemoryDatapoints {
+  const devices = new Map<DeviceId, Map<SensorId, History>>();
+
+  function historyOf({ deviceId, sensorId }: SensorRef): History {
+    const sensors = devices.get(deviceId) ?? new Map<SensorId, History>();
+    devices.set(deviceId, sensors);
+    const history = sensors.get(sensorId) ?? { datapoints: [], known: new Set(), last: undefined };
+    sensors.set(sensorId, history);
+    return history;
+  }
+
+  function within({ deviceId, sensorId }: SensorRef, range: Range): readonly Datapoint[] {
+    const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = range;
+    const datapoints = devices.get(deviceId)?.get(sensorId)?.datapoints ?? [];
+    return datapoints.filter((one) => orderTime(one) >= from && orderTime(one) <= to);
+  }
+
+  return {
+    async append(batch) {
+      return batch.map((push): AppendOutcome => {
+        if (!hasSensor(push)) return { kind: 'missing' };
+        return { kind: 'stored', fresh: addPush(historyOf(push), push) };
+      });
+    },
+    async read(sensor, page) {
+      const datapoints = within(sensor, page);
+      const ordered = page.order === 'asc' ? datapoints : datapoints.toReversed();
+      return ordered.slice(page.skip, page.skip + page.limit);
+    },
+    async count(sensor, range) {
+      return within(sensor, range).length;
+    },
+    async lastValues(deviceIds): Promise<LastValues> {
+      const values = new Map<DeviceId, ReadonlyMap<SensorId, Datapoint>>();
+      for (const deviceId of deviceIds) {
+        const lasts = new Map<SensorId, Datapoint>();
+        for (const [sensorId, { last }] of devices.get(deviceId) ?? []) {
+          if (last !== undefined) lasts.set(sensorId, last);
+        }
+        if (lasts.size > 0) values.set(deviceId, lasts);
+      }
+      return values;
+    },
+    forget(deviceId, sensorId) {
+      if (sensorId === undefined) devices.delete(deviceId);
+      else devices.get(deviceId)?.delete(sensorId);
+    },
+  };
+}
+
+/** Stores what is not stored yet, moves the last value, and answers what was stored. */
+function addPush(history: History, push: Push): readonly Datapoint[] {
+  // What the push says, each thing once.
+  const distinct = new Map<string, Datapoint>();
+  for (const [at, datapoint] of push.datapoints.entries()) {
+    const key = keyOf(datapoint) ?? `without timestamp ${at}`;
+    if (!distinct.has(key)) distinct.set(key, datapoint);
+  }
+  const fresh = [...distinct.values()].filter((one) => !history.known.has(keyOf(one) ?? ''));
+  const candidate = newestOf([...distinct.values()]);
+  if (candidate !== undefined && fresh.includes(candidate)) history.last = candidate;
+  for (const datapoint of fresh) {
+    const key = keyOf(datapoint);
+    if (key !== undefined) history.known.add(key);
+    insert(history.datapoints, datapoint);
+  }
+  return fresh;
+}
+
+/** The newest by timestamp, the later of two alike; without any timestamp the last one. */
+function newestOf(datapoints: readonly Datapoint[]): Datapoint | undefined {
+  let newest: Datapoint | undefined;
+  for (const datapoint of datapoints) {
+    if (datapoint.timestamp === undefined) continue;
+    if ((newest?.timestamp ?? Number.NEGATIVE_INFINITY) <= datapoint.timestamp) newest = datapoint;
+  }
+  return newest ?? datapoints.at(-1);
+}
+
+function insert(datapoints: Datapoint[], datapoint: Datapoint): void {
+  const time = orderTime(datapoint);
+  const last = datapoints.at(-1);
+  if (last === undefined || orderTime(last) <= time) {
+    datapoints.push(datapoint);
+    return;
+  }
+  const before = datapoints.findLastIndex((one) => orderTime(one) <= time);
+  datapoints.splice(before + 1, 0, datapoint);
+}
+
+function keyOf({ timestamp, value }: Datapoint): string | undefined {
+  return timestamp === undefined ? undefined : `${timestamp} ${JSON.stringify(value)}`;
+}

@@ -1,0 +1,51 @@
+/** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
+export interface DatapointLimits {
+  readonly chunkDatapointsMax: number;
+  readonly chunkWeightMax: number;
+  readonly tailWeightMax: number;
+  readonly tailsWeightMax: number;
+  readonly tailsWeightRefused: number;
+  readonly logWeightMax: number;
+  readonly sealWeightPerStep: number;
+  readonly sealSeriesPerStep: number;
+  readonly trimRowsPerStep: number;
+  readonly sealRetryMsMin: number;
+  readonly sealRetryMsMax: number;
+  readonly decodedChunksMax: number;
+  readonly seriesMax: number;
+  readonly appendsWaitingMax: number;
+  readonly batchBytesMax: number;
+}
+
+/**
+ * The limits of the service, with their reasons. A datapoint weighs 1, one with a long value 1 for
+ * every 32 characters of it.
+ */
+export const datapointLimits: DatapointLimits = {
+  /** Enough to compress well; a read of a few datapoints decodes one chunk in a tenth of a ms. */
+  chunkDatapointsMax: 1_024,
+  /** Half a megabyte of long values: rewritten with each late datapoint. */
+  chunkWeightMax: 16_384,
+  /** A sensor that reached this fills whole chunks. */
+  tailWeightMax: 4_096,
+  /** Datapoints of all sensors in memory: about 40 MB. */
+  tailsWeightMax: 262_144,
+  /** When sealing falls behind (a full disk), pushes are refused beyond this. */
+  tailsWeightRefused: 1_048_576,
+  /** What the log keeps: a start reads all of it, in less than a second. */
+  logWeightMax: 1_048_576,
+  /** Work of one step of sealing: commits wait for it, so it ends within a few ms. */
+  sealWeightPerStep: 8_192,
+  sealSeriesPerStep: 24,
+  trimRowsPerStep: 256,
+  sealRetryMsMin: 500,
+  sealRetryMsMax: 30_000,
+  /** About 25 KB each. */
+  decodedChunksMax: 512,
+  /** Sensors remembered though all of theirs is in chunks. */
+  seriesMax: 100_000,
+  /** Batches that wait for the one in flight; the caller sends one at a time. */
+  appendsWaitingMax: 1_000,
+  /** One batch is one row, and SQLite ends rows at a thousand million bytes. */
+  batchBytesMax: 268_435_456,
+};

@@ -1,0 +1,199 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import { parseJson } from '../../lib/json.ts';
+import { sortByTime } from './chunk-merge.ts';
+import type { DatapointLimits } from './datapoint-limits.ts';
+
+/** Datapoints in order of arrival that are durable in the log and not in chunks yet. */
+export interface Tail {
+  datapoints: Datapoint[];
+  weight: number;
+  /** The log row of the first of them, or an earlier one. */
+  firstRow: number;
+  /** How much the log had taken when the first of them came. */
+  startedAt: number;
+  /** Whether their order times ascend. */
+  isSorted: boolean;
+}
+
+/** What is known in memory about one life of a sensor; its datapoints are counted by arrival. */
+export interface Series {
+  readonly number: number;
+  readonly deviceId: DeviceId;
+  readonly sensorId: SensorId;
+  /** This many are in chunks for certain. */
+  sealed: number;
+  /** The next ones, on their way to chunks. */
+  frozen: Tail | undefined;
+  /** Then these. */
+  tail: Tail;
+  /** Then those of the batch that is being made durable; not to be read yet. */
+  staged: Datapoint[];
+  last: Datapoint | undefined;
+  /** No stored timestamp is later; none need be as late. */
+  newestTimestamp: number;
+  /** Which of frozen, tail and staged has this timestamp and value; made when first asked for. */
+  ordinals: Map<string, number> | undefined;
+  /** Frozen and tail by order time; made when first asked for. */
+  sorted: readonly Datapoint[] | undefined;
+  /** The sensor was removed. */
+  isForgotten: boolean;
+}
+
+/** The series in memory: every one with datapoints outside chunks, and those used lately. */
+export interface SeriesTable {
+  /** The series of a sensor, or undefined when there is no such sensor. */
+  resolve(sensor: SensorRef): Series | undefined;
+  /** The same by number. Drops nothing from memory, so that a replay may hold on to many. */
+  resolveNumber(number: number): Series | undefined;
+  /** Only what is in memory. */
+  residents(deviceId: DeviceId): Iterable<Series>;
+  /** Drops a sensor, or all of a device, from memory; answers what was dropped. */
+  forget(deviceId: DeviceId, sensorId: SensorId | undefined): readonly Series[];
+}
+
+const columns = `
+  select sensors.series, device_id, sensor_id, coalesce(sealed, 0), timestamp, received_at, value,
+    (select max_time from chunks where chunks.series = sensors.series
+     order by min_time desc, max_time desc, id desc limit 1)
+  from sensors left join last_values on last_values.series = sensors.series`;
+const findBySensor = `${columns} where device_id = ? and sensor_id = ?`;
+const findByNumber = `${columns} where sensors.series = ?`;
+
+type SeriesRow = readonly [
+  series: number,
+  deviceId: DeviceId,
+  sensorId: SensorId,
+  sealed: number,
+  timestamp: number | null,
+  receivedAt: number | null,
+  value: string | null,
+  newest: number | null,
+];
+
+interface Resident {
+  readonly series: Map<SensorId, Series>;
+  wasUsed: boolean;
+}
+
+/** The series of this database. */
+export function createSeriesTable(reader: DatabaseSync, limits: DatapointLimits): SeriesTable {
+  const bySensor = reader.prepare(findBySensor);
+  const byNumber = reader.prepare(findByNumber);
+  for (const statement of [bySensor, byNumber]) statement.setReturnArrays(true);
+  const devices = new Map<DeviceId, Resident>();
+  let count = 0;
+  let sweepAt = limits.seriesMax;
+
+  function keep(row: SeriesRow): Series {
+    const series = seriesOf(row);
+    const resident = devices.get(series.deviceId) ?? { series: new Map(), wasUsed: true };
+    const known = resident.series.get(series.sensorId);
+    if (known?.number === series.number) return known;
+    resident.series.set(series.sensorId, series);
+    devices.set(series.deviceId, resident);
+    if (known === undefined) count += 1;
+    return series;
+  }
+
+  /** Goes round once, dropping idle devices that were not used since the last time. */
+  function makeRoom(): void {
+    for (const [deviceId, resident] of [...devices]) {
+      const isIdle = !resident.wasUsed && [...resident.series.values()].every(isInChunks);
+      resident.wasUsed = false;
+      devices.delete(deviceId);
+      if (isIdle) count -= resident.series.size;
+      else devices.set(deviceId, resident);
+    }
+    // Those with datapoints outside chunks must stay: look again when there are many more.
+    sweepAt = Math.max(limits.seriesMax, count * 1.25);
+  }
+
+  return {
+    resolve({ deviceId, sensorId }) {
+      const resident = devices.get(deviceId);
+      const known = resident?.series.get(sensorId);
+      if (resident !== undefined && known !== undefined) {
+        resident.wasUsed = true;
+        return known;
+      }
+      const row = bySensor.get(deviceId, sensorId) as unknown as SeriesRow | undefined;
+      if (row === undefined) return undefined;
+      if (count >= sweepAt) makeRoom();
+      return keep(row);
+    },
+    resolveNumber(number) {
+      const row = byNumber.get(number) as unknown as SeriesRow | undefined;
+      return row === undefined ? undefined : keep(row);
+    },
+    residents: (deviceId) => devices.get(deviceId)?.series.values() ?? [],
+    forget(deviceId, sensorId) {
+      const resident = devices.get(deviceId);
+      if (resident === undefined) return [];
+      const dropped = [...resident.series.values()].filter(
+        (series) => sensorId === undefined || series.sensorId === sensorId,
+      );
+      for (const series of dropped) {
+        series.isForgotten = true;
+        resident.series.delete(series.sensorId);
+      }
+      count -= dropped.length;
+      if (resident.series.size === 0) devices.delete(deviceId);
+      return dropped;
+    },
+  };
+}
+
+/** A tail without datapoints. */
+export function emptyTail(): Tail {
+  return { datapoints: [], weight: 0, firstRow: 0, startedAt: 0, isSorted: true };
+}
+
+/** How many datapoints the series has, counting those on their way to disk. */
+export function nextOrdinal(series: Series): number {
+  const frozen = series.frozen?.datapoints.length ?? 0;
+  return series.sealed + frozen + series.tail.datapoints.length + series.staged.length;
+}
+
+/**
+ * The datapoints outside chunks, by order time, for a reader who sees `sealed` of them in chunks:
+ * a step of sealing may be committed before its answer arrives.
+ */
+export function unsealedOf(series: Series, sealed: number): readonly Datapoint[] {
+  const { frozen, tail } = series;
+  if (frozen !== undefined && sealed > series.sealed) return sortByTime(tail.datapoints);
+  if (frozen === undefined && tail.isSorted) return tail.datapoints;
+  series.sorted ??= sortByTime([...(frozen?.datapoints ?? []), ...tail.datapoints]);
+  return series.sorted;
+}
+
+function isInChunks(series: Series): boolean {
+  return (
+    series.frozen === undefined && series.tail.datapoints.length === 0 && series.staged.length === 0
+  );
+}
+
+function seriesOf(row: SeriesRow): Series {
+  const [number, deviceId, sensorId, sealed, timestamp, receivedAt, value, newest] = row;
+  return {
+    number,
+    deviceId,
+    sensorId,
+    sealed,
+    frozen: undefined,
+    tail: emptyTail(),
+    staged: [],
+    last: value === null ? undefined : lastValueOf(value, timestamp, receivedAt ?? 0),
+    newestTimestamp: newest ?? Number.NEGATIVE_INFINITY,
+    ordinals: undefined,
+    sorted: undefined,
+    isForgotten: false,
+  };
+}
+
+/** A datapoint as a row keeps it. */
+export function lastValueOf(text: string, timestamp: number | null, receivedAt: number): Datapoint {
+  const value = parseJson(text);
+  return timestamp === null ? { value, receivedAt } : { value, timestamp, receivedAt };
+}
