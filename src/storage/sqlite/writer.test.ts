@@ -6,6 +6,7 @@ import { temporaryDirectory } from '../contract/temporary-directory.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { databasePath, openConnection, prepareDirectory } from './connection.ts';
 import { migrate } from './migrate.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
 import { createRunBatch } from './write-batch.ts';
 import { createWriter } from './writer.ts';
 import { createWrites } from './writes.ts';
@@ -45,6 +46,16 @@ test('closing answers the calls that wait, and refuses later ones', async (conte
   const reader = openConnection(path, { role: 'read' });
   context.after(() => reader.close());
   assert.equal(reader.prepare('select checks from health').get()?.['checks'], 1);
+});
+
+test('calls beyond the waiting room are refused, and those in it are kept', async (context) => {
+  const path = migratedDatabase(context);
+  const writer = await createWriter({ path, log: silentLog });
+  const waiting = Array.from({ length: sqliteLimits.callsWaitingMax }, () => writer.call('ping'));
+  await assert.rejects(writer.call('ping'), isUnavailable);
+  await Promise.all(waiting);
+  await writer.call('ping');
+  await writer.close();
 });
 
 test('when the thread dies, calls that wait and later ones are refused', async (context) => {
