@@ -22,4 +22,9 @@ export const commands: readonly CommandEntry[] = [
     summary: 'add, import and list accounts, set passwords',
     load: async () => (await import('./user.ts')).createUserCommand(),
   },
+  {
+    name: 'demo',
+    summary: 'simulate devices that push to a running service',
+    load: async () => (await import('./demo.ts')).createDemoCommand(),
+  },
 ];

@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { systemClock } from '../lib/clock.ts';
+import { demoLimits } from './demo/demo-limits.ts';
+import type { Account } from './demo/identity.ts';
+import { type SimulationOptions, simulate } from './demo/simulation.ts';
+import { parseDuration, wholeNumber } from './option-values.ts';
+import { waitForStopSignal } from './stop-signal.ts';
+
+interface DemoOptions {
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly token?: string;
+  readonly guest?: boolean;
+  readonly devices: number;
+  readonly prefix: string;
+  readonly seed: number;
+  readonly history?: number;
+  readonly step: number;
+  readonly every: number;
+  readonly for?: number;
+  readonly once?: boolean;
+}
+
+/** `kipimo demo`: devices all over Africa that push believable values to a running service. */
+export function createDemoCommand(): Command {
+  return new Command('demo')
+    .description(
+      'Simulate devices in towns of Africa that push believable values to a running service, ' +
+        'until Ctrl-C. Without an account it makes the user demo, whose generated password it ' +
+        'prints. Run again it goes on where it was: nothing is stored twice.',
+    )
+    .addOption(option('--url <url>', 'where the service is', readUrl, 'http://127.0.0.1:8080'))
+    .option('--username <name>', 'log in as this user, instead of a user demo of its own')
+    .option('--password <text>', 'the password of that user, or of demo')
+    .addOption(
+      new Option(
+        '--token <text>',
+        'a token, or better an access key, which does not expire',
+      ).conflicts(['username', 'password', 'guest']),
+    )
+    .addOption(
+      new Option(
+        '--guest',
+        'without an account: all devices are public, nothing is shared',
+      ).conflicts(['username', 'password']),
+    )
+    .addOption(
+      option('--devices <n>', 'how many devices', wholeNumber(1, demoLimits.devicesMax), 8),
+    )
+    .option('--prefix <text>', 'start of every device id', 'demo')
+    .addOption(option('--seed <n>', 'another seed, other weather', wholeNumber(0, 2 ** 31), 1))
+    .option('--history <time>', 'fill the past first, for instance 30d', parseDuration)
+    .addOption(duration('--step <time>', 'time between two values of the past', '10m'))
+    .addOption(duration('--every <time>', 'time between live values', '10s'))
+    .option('--for <time>', 'stop after this time', parseDuration)
+    .addOption(new Option('--once', 'push one round of live values and stop').conflicts('for'))
+    .action(demo);
+}
+
+function option<Value>(
+  flags: string,
+  description: string,
+  parse: (text: string) => Value,
+  initial: Value,
+): Option {
+  return new Option(flags, description).argParser(parse).default(initial);
+}
+
+function duration(flags: string, description: string, initial: string): Option {
+  return new Option(flags, description)
+    .argParser(parseDuration)
+    .default(parseDuration(initial), initial);
+}
+
+async function demo(options: DemoOptions): Promise<void> {
+  const simulation = simulationOf(options);
+  const stop = new AbortController();
+  const { signal } = stop;
+  const end = () => stop.abort();
+  void waitForStopSignal({
+    signals: process,
+    clock: systemClock,
+    onImpatience: () => process.exit(1),
+  }).then(end);
+  const timer = options.for === undefined ? undefined : setTimeout(end, options.for);
+  try {
+    await simulate(simulation, {
+      clock: systemClock,
+      print: (line) => process.stdout.write(`${line}\n`),
+      isTerminal: process.stderr.isTTY === true,
+      wait: (delayMs) => delay(delayMs, undefined, { signal }),
+      signal,
+    });
+  } catch (error) {
+    // Stopped as asked: Ctrl-C and --for are how a run ends.
+    if (!signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function simulationOf(options: DemoOptions): SimulationOptions {
+  const { url, devices, prefix, seed, history, step } = options;
+  if (history !== undefined && history / step > demoLimits.historyStepsMax) {
+    throw new Error(
+      `--history must be at most ${demoLimits.historyStepsMax} steps: choose a longer --step`,
+    );
+  }
+  return {
+    url,
+    account: accountOf(options),
+    devices,
+    prefix,
+    seed,
+    ...(history !== undefined && { history: { lengthMs: history, stepMs: step } }),
+    ...(options.once !== true && { everyMs: options.every }),
+  };
+}
+
+function accountOf({ username, password, token, guest }: DemoOptions): Account {
+  if (guest === true) return { kind: 'guest' };
+  if (token !== undefined) return { kind: 'token', token };
+  if (username === undefined) {
+    return { kind: 'demo', ...(password !== undefined && { password }) };
+  }
+  if (password === undefined) throw new Error('give the --password of that --username, too');
+  return { kind: 'user', username, password };
+}
+
+function readUrl(text: string): string {
+  if (/^https?:\/\/[^/\s]/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('write it with its scheme, for instance http://127.0.0.1:8080.');
+}

@@ -1,0 +1,124 @@
+import { generatePassword } from '../password-prompt.ts';
+import { type ApiClient, refusal } from './api-client.ts';
+
+/** As whom the demo acts. */
+export type Account =
+  | { readonly kind: 'guest' }
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'user'; readonly username: string; readonly password: string }
+  /** Its own user, made when it does not exist; the password is made up when none is given. */
+  | { readonly kind: 'demo'; readonly password?: string };
+
+const demoUsername = 'demo';
+
+/** Logs in, with a new account where that is what was asked; answers the username or guest. */
+export async function identify(
+  client: ApiClient,
+  account: Account,
+  print: (line: string) => void,
+): Promise<string> {
+  switch (account.kind) {
+    case 'guest':
+      return 'guest';
+    case 'token': {
+      client.authorize(account.token);
+      const { json } = await client.need({ method: 'GET', path: '/users/me' }, 200);
+      return textField(json, 'username') ?? 'guest';
+    }
+    case 'user':
+      await logIn(client, account);
+      return account.username;
+    case 'demo':
+      await becomeDemo(client, account.password, print);
+      return demoUsername;
+  }
+}
+
+async function becomeDemo(
+  client: ApiClient,
+  given: string | undefined,
+  print: (line: string) => void,
+): Promise<void> {
+  const password = given ?? generatePassword();
+  const outcome = await signUp(client, { username: demoUsername, password });
+  if (outcome === 'closed' && given === undefined) {
+    throw new Error(
+      'this service takes no new accounts: give --username and --password, --token, or --guest',
+    );
+  }
+  if (outcome === 'taken' && given === undefined) {
+    throw new Error(
+      `the user ${demoUsername} exists already: give its --password, or --username and ` +
+        '--password of another account, or --guest',
+    );
+  }
+  if (outcome === 'made' && given === undefined) {
+    print(`Made the user ${demoUsername} with password ${password} (shown this once).`);
+  }
+  await logIn(client, { username: demoUsername, password });
+}
+
+/**
+ * A second user to share with; undefined where none can be made. Its password, made up and shown
+ * once, is for trying what sharing looks like from the other side.
+ */
+export async function ensureFriend(
+  client: ApiClient,
+  owner: string,
+  print: (line: string) => void,
+): Promise<string | undefined> {
+  const username = `${owner}-friend`;
+  const path = `/users?username=${encodeURIComponent(username)}`;
+  const { json } = await client.need({ method: 'GET', path }, 200);
+  if (Array.isArray(json) && json.some((user) => textField(user, 'username') === username)) {
+    return username;
+  }
+  const password = generatePassword();
+  const outcome = await signUp(client, { username, password });
+  if (outcome === 'made') {
+    print(`Made the user ${username} with password ${password} (shown this once).`);
+    return username;
+  }
+  print('No second user could be made, so nothing is shared.');
+  return undefined;
+}
+
+async function signUp(
+  client: ApiClient,
+  account: { readonly username: string; readonly password: string },
+): Promise<'made' | 'taken' | 'closed'> {
+  const request = { method: 'POST', path: '/users', json: account, isAnonymous: true } as const;
+  const answer = await client.call(request);
+  switch (answer.status) {
+    case 200:
+      return 'made';
+    case 422:
+      return 'taken';
+    case 403:
+      return 'closed';
+    default:
+      throw refusal(request, answer);
+  }
+}
+
+async function logIn(
+  client: ApiClient,
+  account: { readonly username: string; readonly password: string },
+): Promise<void> {
+  const path = '/auth/token';
+  const request = { method: 'POST', path, json: account, isAnonymous: true } as const;
+  async function freshToken(): Promise<string> {
+    const answer = await client.call(request);
+    if (answer.status === 200) return answer.text;
+    if (answer.status === 401) throw new Error(`the password of ${account.username} is wrong`);
+    throw refusal(request, answer);
+  }
+  client.authorize(await freshToken(), freshToken);
+}
+
+/** A text in an object that came over the wire. */
+export function textField(json: unknown, name: string): string | undefined {
+  if (typeof json !== 'object' || json === null) return undefined;
+  const value: unknown = Object.getOwnPropertyDescriptor(json, name)?.value;
+  return typeof value === 'string' ? value : undefined;
+}
