@@ -8,6 +8,7 @@ import type { Clock } from '../src/lib/clock.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { type Log, silentLog } from '../src/lib/log.ts';
 import { openStorage } from '../src/storage/open-storage.ts';
+import type { Storage } from '../src/storage/storage.ts';
 
 export const adminPassword = 'admin-password-1';
 
@@ -20,6 +21,8 @@ export interface ServiceOptions {
   readonly log?: Log;
   /** KIPIMO_… keys beside those the test service sets. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Puts faults or counters between the app and its storage. */
+  readonly wrapStorage?: (storage: Storage) => Storage;
 }
 
 /** The real app on a free port, and a client for its front door. */
@@ -71,7 +74,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     KIPIMO_ADMIN_PASSWORD: adminPassword,
     ...options.environment,
   });
-  const storage = await openStorage({ kind, directory, clock, log, reporter: silentReporter });
+  const opened = await openStorage({ kind, directory, clock, log, reporter: silentReporter });
+  const storage = options.wrapStorage?.(opened) ?? opened;
   const app = await startApp({ config, secrets, log, clock, storage });
   const call = (request: Call) => send(app.url, request);
   const tokenOf = createTokens(call);
