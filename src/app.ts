@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import type { Config, Secrets } from './config.ts';
 import { createAccess } from './domain/access/access.ts';
 import { createAppender } from './domain/datapoints/appender.ts';
@@ -17,7 +16,7 @@ import { createAccounts } from './domain/users/accounts.ts';
 import { ensureAdmin } from './domain/users/first-admin.ts';
 import { createLogins } from './domain/users/logins.ts';
 import { createSessions } from './domain/users/sessions.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Services } from './http/v2/index.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
@@ -130,8 +129,10 @@ function createServices(parts: {
   };
 }
 
+const idleSweepMs = 50;
+
 async function closeAll(parts: {
-  readonly http: FastifyInstance;
+  readonly http: HttpServer;
   readonly drain: () => Promise<void>;
   readonly storage: Storage;
   readonly log: Log;
@@ -142,13 +143,16 @@ async function closeAll(parts: {
     log.warn({ afterMs: limits.drainMs }, 'closing connections that did not finish');
     http.server.closeAllConnections();
   }, limits.drainMs);
+  // An answer under way leaves its connection open and idle behind it; nobody else closes that.
+  const sweep = setInterval(() => http.server.closeIdleConnections(), idleSweepMs);
   await http.close();
+  clearInterval(sweep);
   clearTimeout(impatience);
   await drain();
   await storage.close();
 }
 
-function urlOf(http: FastifyInstance, config: Config): string {
+function urlOf(http: HttpServer, config: Config): string {
   const { address, port } = http.server.address() as AddressInfo;
   const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
   const scheme = config.listen.tls === undefined ? 'http' : 'https';
