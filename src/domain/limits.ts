@@ -74,9 +74,11 @@ export const limits = {
   tokensPerUserMax: 1_000,
   accessKeysPerUserMax: 1_000,
   accessKeyDevicesMax: 1_000,
+  /** Changes that take an admin away, which are made one at a time. */
+  adminChangesWaitingMax: 1_000,
   /** A file of accounts to import is read whole. */
   importBytesMax: 64 * 1_048_576,
-  /** Tokens and keys remembered between requests, and for how long before the store is asked again. */
+  /** Tokens and keys remembered between requests, and how long before the store is asked again. */
   credentialCacheEntriesMax: 50_000,
   credentialCacheMs: 2 * second,
 

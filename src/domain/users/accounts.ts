@@ -1,9 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/secret-token.ts';
+import { createSemaphore } from '../../lib/semaphore.ts';
 import { requireAccount } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { parseUserId, type UserId, type Username } from '../ids.ts';
+import { limits } from '../limits.ts';
 import { requireAdmin, requirePerson, requireSelfOrAdmin } from './account-access.ts';
 import type { Logins } from './logins.ts';
 import { requireStrongPassword } from './profile.ts';
@@ -47,17 +49,35 @@ export function createAccounts(options: {
   readonly signup: 'open' | 'closed';
 }): Accounts {
   const { users, logins, sessions, clock } = options;
+  const admins = createSemaphore({ parallelMax: 1, waitingMax: limits.adminChangesWaitingMax });
 
   async function get(id: UserId): Promise<User> {
     const user = await users.find(id);
-    if (user === undefined) throw notFound(`there is no user with id ${id}`);
+    if (user === undefined) throw noUser(id);
     return user;
   }
 
-  /** An installation without an admin could not be mended from outside. */
-  async function requireOtherAdmin(user: User, what: string): Promise<void> {
-    if (!user.isAdmin || (await users.countAdmins()) > 1) return;
-    throw invalid(`the last admin cannot be ${what}: make another user admin first`);
+  /**
+   * Makes a change that takes an admin away, if another one is left: an installation without an
+   * admin could not be mended from outside. One at a time, or two admins could end each other.
+   */
+  async function keepingAnAdmin(
+    id: UserId,
+    what: string,
+    change: () => Promise<unknown>,
+  ): Promise<void> {
+    const { isAdmin } = await get(id);
+    if (!isAdmin) {
+      await change();
+      return;
+    }
+    await admins.run(async () => {
+      const user = await get(id);
+      if (user.isAdmin && !user.isDisabled && (await users.countAdmins()) <= 1) {
+        throw invalid(`the last admin cannot be ${what}: make another user admin first`);
+      }
+      await change();
+    });
   }
 
   return {
@@ -93,10 +113,12 @@ export function createAccounts(options: {
         changes.isDisabled !== undefined ||
         changes.smsCredit !== undefined;
       if (isAdministrative && person.kind !== 'admin') requireAdmin(actor);
-      const user = await get(id);
-      if (changes.isAdmin === false) await requireOtherAdmin(user, 'made a plain user');
-      if (changes.isDisabled === true) await requireOtherAdmin(user, 'disabled');
-      if ((await users.update(id, changes)) === 'missing') await get(id);
+      const apply = async () => {
+        if ((await users.update(id, changes)) === 'missing') throw noUser(id);
+      };
+      if (changes.isAdmin === false) await keepingAnAdmin(id, 'made a plain user', apply);
+      else if (changes.isDisabled === true) await keepingAnAdmin(id, 'disabled', apply);
+      else await apply();
       sessions.forgetAll();
     },
     async setPassword(actor, id, password) {
@@ -108,8 +130,7 @@ export function createAccounts(options: {
     },
     async remove(actor, id) {
       requireSelfOrAdmin(actor, id);
-      await requireOtherAdmin(await get(id), 'deleted');
-      await users.remove(id);
+      await keepingAnAdmin(id, 'deleted', () => users.remove(id));
       sessions.forgetAll();
     },
     maySeeContact(actor, user) {
@@ -119,4 +140,5 @@ export function createAccounts(options: {
   };
 }
 
+const noUser = (id: UserId) => notFound(`there is no user with id ${id}`);
 const usernameTaken = (username: string) => conflict(`the username ${username} is taken`);
