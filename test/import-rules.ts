@@ -48,6 +48,7 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
     { under: 'src/lib/pattern.ts', packages: ['re2js'] },
     { under: 'src/storage/contract/', packages: ['fast-check'] },
     { under: 'src/storage/postgres/', packages: ['pg'] },
+    { under: 'src/cli/bench/no-op-server.ts', packages: ['fastify'] },
     { under: 'src/feed/nats-feed.ts', packages: ['@nats-io/*'] },
   ];
 

@@ -27,4 +27,9 @@ export const commands: readonly CommandEntry[] = [
     summary: 'simulate devices that push to a running service',
     load: async () => (await import('./demo.ts')).createDemoCommand(),
   },
+  {
+    name: 'bench',
+    summary: 'measure this machine against a server that does nothing',
+    load: async () => (await import('./bench.ts')).createBenchCommand(),
+  },
 ];

@@ -9,7 +9,7 @@ const units: Readonly<Record<string, number>> = {
   w: 7 * 86_400_000,
 };
 
-/** Milliseconds of a text such as 10s, 5m, 12h, 30d; throws what commander shows as a usage error. */
+/** Milliseconds of a text such as 10s, 5m, 12h, 30d; throws a usage error for anything else. */
 export function parseDuration(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|[smhdw])$/.exec(text) ?? [];
   const durationMs = Math.round(Number(digits) * (units[unit] ?? Number.NaN));

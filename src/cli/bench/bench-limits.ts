@@ -1,0 +1,15 @@
+/** What one run of the benchmark may take up, with units. */
+export const benchLimits = {
+  connectionsMax: 4_096,
+  sliceSecondsMax: 60,
+  roundsMax: 100,
+  /** A slice that is not over this long after its end has lost an answer. */
+  answerMs: 30_000,
+  startMs: 60_000,
+  /** SIGTERM is followed by SIGKILL after this time. */
+  stopMs: 20_000,
+  /** Kept of what a child process says, for the message when it fails. */
+  outputCharactersMax: 4_000,
+  /** An answer of which more than this has come and that has not ended is refused. */
+  answerBytesMax: 1_048_576,
+} as const;

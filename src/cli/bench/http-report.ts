@@ -1,0 +1,96 @@
+import type { HttpBenchReport } from './http-bench.ts';
+
+/** What we want to reach: ratios to the no-op, and what a user waits for. */
+const targets = {
+  pushRatioMin: 0.75,
+  deviceRatioMin: 0.75,
+  lastValuesP50Ms: 2,
+  readyMs: 1_000,
+  idleMegabytes: 128,
+} as const;
+
+const head = ['what', 'ours', 'no-op', 'ratio', 'ours p50', 'p99', 'no-op p99', 'target'];
+
+/** The report as a table for people. */
+export function formatHttpReport(report: HttpBenchReport): string {
+  const { pushes, deviceReads, lastValues } = report;
+  const compared = [
+    ...pushes.map((push) => ({
+      ...push,
+      what: `push a value, durable, ${push.connections} connections`,
+      ratioMin: targets.pushRatioMin,
+    })),
+    {
+      ...deviceReads,
+      what: `read a device, ${deviceReads.connections} connections`,
+      ratioMin: targets.deviceRatioMin,
+    },
+  ];
+  const rows = [
+    head,
+    ...compared.map(({ what, ours, noOp, ratio, ratioMin }) => [
+      what,
+      perSecond(ours.perSecond),
+      perSecond(noOp.perSecond),
+      ratio.toFixed(2),
+      milliseconds(ours.p50Ms),
+      milliseconds(ours.p99Ms),
+      milliseconds(noOp.p99Ms),
+      `ratio ≥ ${ratioMin} ${mark(ratio >= ratioMin)}`,
+    ]),
+    [
+      'read the last 100 values, 1 connection',
+      perSecond(lastValues.perSecond),
+      '',
+      '',
+      milliseconds(lastValues.p50Ms),
+      milliseconds(lastValues.p99Ms),
+      '',
+      `p50 ≤ ${targets.lastValuesP50Ms} ms ${mark(lastValues.p50Ms <= targets.lastValuesP50Ms)}`,
+    ],
+  ];
+  return `${table(rows)}\n\n${totals(report).join('\n')}\n`;
+}
+
+/** Whether every acknowledged value is stored. */
+export function isComplete({ acknowledged, stored, sensorsThatDiffer }: HttpBenchReport): boolean {
+  return acknowledged > 0 && acknowledged === stored && sensorsThatDiffer === 0;
+}
+
+function totals(report: HttpBenchReport): readonly string[] {
+  const { readyMs, idleBytes, loadedBytes, acknowledged, stored } = report;
+  const verdict = isComplete(report)
+    ? 'all are there'
+    : `${report.sensorsThatDiffer} sensors differ`;
+  return [
+    `Start to ready   ${Math.round(readyMs)} ms (target ≤ ${targets.readyMs} ms ` +
+      `${mark(readyMs <= targets.readyMs)})`,
+    `Memory when idle ${megabytes(idleBytes)} (target ≤ ${targets.idleMegabytes} MB ` +
+      `${mark((idleBytes ?? 0) <= targets.idleMegabytes * 1e6)}), after the load ` +
+      `${megabytes(loadedBytes)}`,
+    `Values           ${acknowledged.toLocaleString('en')} acknowledged, ` +
+      `${stored.toLocaleString('en')} stored: ${verdict}`,
+  ];
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => {
+          const width = widths[column] ?? 0;
+          const isText = column === 0 || column === head.length - 1;
+          return isText ? cell.padEnd(width) : cell.padStart(width);
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const mark = (isReached: boolean): string => (isReached ? '✓' : '✗');
+const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en')}/s`;
+const milliseconds = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
+const megabytes = (bytes: number | undefined): string =>
+  bytes === undefined ? 'unknown' : `${Math.round(bytes / 1e6)} MB`;
