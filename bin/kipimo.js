@@ -2,11 +2,11 @@
 // Runs on any Node that knows ES modules, because its only work is to find the right one:
 // keep to syntax and functions of Node 14.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const majorMin = 24;
 const here = dirname(fileURLToPath(import.meta.url));
@@ -28,11 +28,25 @@ if (script === undefined) {
   handOver(node, script);
 }
 
-/** The sources in a repository, the built program in a package: types are not stripped there. */
+/**
+ * The built program, which starts faster and needs less memory; the sources where they are newer,
+ * as after an edit or a pull. A package holds the built program only.
+ */
 function findScript() {
   const built = join(here, '..', 'dist', 'main.js');
   const source = join(here, '..', 'src', 'main.ts');
-  return [source, built].find((path) => existsSync(path));
+  if (!existsSync(source)) return existsSync(built) ? built : undefined;
+  if (!existsSync(built)) return source;
+  return newestChange(join(here, '..', 'src')) > statSync(built).mtimeMs ? source : built;
+}
+
+/** When something below the folder was last written, in milliseconds since the epoch. */
+function newestChange(folder) {
+  return readdirSync(folder, { withFileTypes: true }).reduce((newest, entry) => {
+    const path = join(folder, entry.name);
+    const changed = entry.isDirectory() ? newestChange(path) : statSync(path).mtimeMs;
+    return Math.max(newest, changed);
+  }, 0);
 }
 
 function findPinnedNode() {
@@ -53,6 +67,13 @@ function ownNodeIfNewEnough() {
 }
 
 function handOver(file, main) {
+  if (realpathSync(file) === realpathSync(process.execPath)) {
+    // This is the right Node already: no second process is needed.
+    import(pathToFileURL(main).href).catch((error) => {
+      fail(`the program cannot be loaded: ${error.message}`);
+    });
+    return;
+  }
   const child = spawn(file, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
   // The service decides when to leave; the launcher only passes the word on and waits.
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];

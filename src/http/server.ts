@@ -7,7 +7,8 @@ import type { Reporter } from '../domain/reporter.ts';
 import type { Log } from '../lib/log.ts';
 import { jsonType } from './answer.ts';
 import { createAuthenticate } from './authentication.ts';
-import { errorAnswer } from './errors.ts';
+import { createBrokenRequests } from './broken-request.ts';
+import { EdgeError, errorAnswer } from './errors.ts';
 import { createOpenApi } from './openapi.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
@@ -27,8 +28,11 @@ export interface HttpServerOptions {
   readonly log: Log;
 }
 
+/** The server before and after it listens. */
+export type HttpServer = FastifyInstance;
+
 /** The HTTP door, ready to listen: the API below /api, the reference, the operator's paths. */
-export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { services, reporter, log } = options;
   const fastify = createFastify(options);
   const authenticate = createAuthenticate(services.sessions);
@@ -48,6 +52,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
 }
 
 function createFastify(options: HttpServerOptions): FastifyInstance {
+  const brokenRequests = createBrokenRequests();
   const settings = {
     logger: false,
     bodyLimit: limits.bodyBytesMax,
@@ -66,17 +71,23 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
       const raw: ServerResponse = reply.raw;
       raw.writeHead(status, { 'content-type': jsonType }).end(JSON.stringify(body));
     },
-    clientErrorHandler: refuseBrokenRequest,
+    clientErrorHandler: brokenRequests.refuse,
   } satisfies FastifyServerOptions;
   const { tls } = options;
-  if (tls === undefined) return bounded(Fastify(settings));
+  if (tls === undefined) {
+    const fastify = Fastify(settings);
+    brokenRequests.watch(fastify);
+    return bounded(fastify);
+  }
   const watched = watchTlsFiles(tls, options.log);
   const fastify = Fastify({ ...settings, https: watched.context });
   const server: TlsServer = fastify.server;
   watched.onChange((context) => server.setSecureContext(context));
   fastify.addHook('onClose', () => watched.close());
   // The same instance whatever its transport; Fastify types the two apart.
-  return bounded(fastify as unknown as FastifyInstance);
+  const plain = fastify as unknown as FastifyInstance;
+  brokenRequests.watch(plain);
+  return bounded(plain);
 }
 
 function bounded(fastify: FastifyInstance): FastifyInstance {
@@ -86,30 +97,6 @@ function bounded(fastify: FastifyInstance): FastifyInstance {
   return fastify;
 }
 
-/** What is no HTTP at all, or comes too slowly, gets an answer in our form and the door. */
-const refuseBrokenRequest: NonNullable<FastifyServerOptions['clientErrorHandler']> = (
-  error,
-  socket,
-) => {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const description = isSlow
-    ? 'the request took too long to arrive'
-    : isLarge
-      ? 'the request headers are too large'
-      : 'this is not a valid HTTP request';
-  const body = JSON.stringify({ error: 'invalid', description });
-  const status = isSlow ? '408 Request Timeout' : '400 Bad Request';
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
-};
-
 /** Bodies reach the routes as bytes: each route says how they are to be read. */
 function readBodiesAsBytes(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
@@ -118,7 +105,17 @@ function readBodiesAsBytes(fastify: FastifyInstance): void {
   });
 }
 
-/** Any web page may call the API; credentials travel in a header, never in a cookie [contract 2]. */
+const knownMethods: readonly string[] = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+];
+
+/** Any web page may call the API: credentials travel in a header, never in a cookie. */
 function allowOrigins(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (_request, reply, done) => {
     reply.raw.setHeader('access-control-allow-origin', '*');
@@ -129,7 +126,7 @@ function allowOrigins(fastify: FastifyInstance): void {
   fastify.options('/*', (_request, reply) =>
     reply
       .headers({
-        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+        'access-control-allow-methods': knownMethods.join(', '),
         'access-control-allow-headers': 'Authorization, Content-Type, Access-Control-Allow-Origin',
         'access-control-max-age': '86400',
       })
@@ -154,6 +151,16 @@ function answerErrors(
       .send(JSON.stringify(body));
   });
   fastify.setNotFoundHandler((request) => {
+    if (!knownMethods.includes(request.method)) {
+      const allow = knownMethods.join(', ');
+      throw new EdgeError(
+        'method_not_allowed',
+        `${request.method} is not used here: use ${allow}`,
+        {
+          allow,
+        },
+      );
+    }
     const [path = ''] = request.url.split('?', 1);
     throw notFound(`there is nothing at ${path.slice(0, 200)}: see /docs`);
   });

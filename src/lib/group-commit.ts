@@ -7,7 +7,7 @@ export class QueueFullError extends Error {
 }
 
 export interface GroupCommitOptions<Item, Outcome> {
-  /** Makes one batch durable and answers one outcome per item, in order. Throws: nothing was kept. */
+  /** Makes one batch durable; answers an outcome per item, in order. Throws: nothing was kept. */
   readonly commit: (batch: readonly Item[]) => Promise<readonly Outcome[]>;
   /** How much of a batch an item takes up, for instance its number of datapoints. */
   readonly weigh: (item: Item) => number;

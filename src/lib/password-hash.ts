@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 
-// OWASP's second recommendation for argon2id: 19 MiB, two passes, one lane; about 30 ms of one core.
+// OWASP's second choice for argon2id: 19 MiB, two passes, one lane; about 30 ms of one core.
 const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
 const saltBytes = 16;
 

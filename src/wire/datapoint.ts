@@ -91,7 +91,7 @@ export function lastValueToWire(datapoint: Datapoint): object {
     : { value, timestamp: formatTimestamp(timestamp), date_received };
 }
 
-/** Writes datapoints as JSON text: by hand, since most of the time of a large answer is spent here. */
+/** Writes datapoints as JSON text: by hand, since a large answer spends most of its time here. */
 export function createDatapointWriter(sensor: SensorRef): (datapoint: Datapoint) => string {
   const ids = `{"device_id":${JSON.stringify(sensor.deviceId)},"sensor_id":${JSON.stringify(
     sensor.sensorId,

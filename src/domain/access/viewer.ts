@@ -14,7 +14,10 @@ export interface VisibleTo {
 
 /** An actor with all its grants at hand, for asking about many resources without waiting. */
 export interface Viewer {
+  /** What lists show. */
   readonly visibleTo: VisibleTo;
+  /** Beyond what lists show: where a key has any right, be it without the one to view. */
+  readonly concernedWith: VisibleTo;
   may(scope: Scope, resource: Resource): boolean;
   effective(resource: Resource): readonly Scope[];
 }
@@ -35,26 +38,27 @@ export async function createViewer(options: {
   }
   const scopesOn = (resource: Resource) => granted.get(resource.id) ?? [];
   return {
-    visibleTo: visibleTo(actor, kind),
+    visibleTo: visibleTo(actor, onlyVisible(actor, kind)),
+    concernedWith: visibleTo(actor, onlyNamed(actor, kind)),
     may: (scope, resource) => may(actor, scope, resource, scopesOn(resource), settings),
     effective: (resource) => effectiveScopes(actor, resource, scopesOn(resource), settings),
   };
 }
 
-function visibleTo(actor: Actor, kind: ResourceKind): VisibleTo {
+function visibleTo(actor: Actor, only: ReadonlySet<string> | undefined): VisibleTo {
   if (actor.kind === 'guest') return { who: 'public' };
   const who = actor.kind === 'admin' ? 'everything' : { username: actor.username };
-  const only = onlyThese(actor, kind);
   return only === undefined ? { who } : { who, only };
 }
 
-function onlyThese(
-  actor: Extract<Actor, { kind: 'user' | 'admin' }>,
-  kind: ResourceKind,
-): ReadonlySet<string> | undefined {
-  if (actor.key === undefined) return undefined;
-  const { scopes, devices } = actor.key;
-  if (scopes !== undefined && !scopes.has(viewScopeOf[kind])) return new Set();
-  if (devices === undefined) return undefined;
-  return kind === 'device' ? devices : new Set();
+function onlyVisible(actor: Actor, kind: ResourceKind): ReadonlySet<string> | undefined {
+  const scopes = actor.kind === 'guest' ? undefined : actor.key?.scopes;
+  const isBlind = scopes !== undefined && !scopes.has(viewScopeOf[kind]);
+  return isBlind ? new Set() : onlyNamed(actor, kind);
+}
+
+/** The ids a key is limited to; it names devices, so it has nothing to do with other kinds. */
+function onlyNamed(actor: Actor, kind: ResourceKind): ReadonlySet<string> | undefined {
+  const devices = actor.kind === 'guest' ? undefined : actor.key?.devices;
+  return devices === undefined || kind === 'device' ? devices : new Set();
 }

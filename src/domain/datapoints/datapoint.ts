@@ -17,7 +17,7 @@ export interface SensorRef {
   readonly sensorId: SensorId;
 }
 
-/** What orders and filters datapoints: the timestamp, or the time of receipt without one [contract 6]. */
+/** What orders and filters datapoints [contract 6]: the timestamp, else the time of receipt. */
 export function orderTime(datapoint: Datapoint): Instant {
   return datapoint.timestamp ?? datapoint.receivedAt;
 }

@@ -81,7 +81,7 @@ function following(page: Page, step: readonly Datapoint[]): Page {
   while (seenAtEnd < step.length && orderTime(step.at(-1 - seenAtEnd) as Datapoint) === end) {
     seenAtEnd += 1;
   }
-  // A whole step at one order time: some of those skipped may share it, so go on from where we were.
+  // A whole step at one order time: some of those skipped may share it, so only the skip grows.
   if (seenAtEnd === step.length) return { ...page, skip: page.skip + step.length };
   const skip = seenAtEnd;
   return page.order === 'asc' ? { ...page, from: end, skip } : { ...page, to: end, skip };

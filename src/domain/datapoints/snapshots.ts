@@ -25,7 +25,7 @@ export interface SensorSnapshot {
   readonly lastValue: Datapoint | undefined;
 }
 
-/** Devices as the API shows them: with last values, for those who may view the data [contract 4]. */
+/** Devices as the API shows them, with last values for those who may view the data. */
 export interface Snapshots {
   device(actor: Actor, id: DeviceId): Promise<DeviceSnapshot>;
   devices(

@@ -13,7 +13,7 @@ export interface Calibration {
   readonly isEnabled: boolean;
   /** Two or more, no two alike; a list of points by ascending sensor value. */
   readonly points: readonly CalibrationPoint[];
-  /** Whether the client wrote value_min and value_max, or a list of points; answered the same way. */
+  /** Whether the client wrote value_min and value_max, or points; answered the same way. */
   readonly spelling: 'ends' | 'points';
 }
 

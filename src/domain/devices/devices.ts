@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Access } from '../access/access.ts';
+import type { GrantStore } from '../access/grant-store.ts';
 import type { Resource } from '../access/policy.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
@@ -65,10 +66,11 @@ export const noSensor = (id: DeviceId, sensorId: SensorId) =>
 export function createDevices(options: {
   readonly store: DeviceStore;
   readonly users: UserStore;
+  readonly grants: GrantStore;
   readonly access: Access;
   readonly clock: Clock;
 }): Devices {
-  const { store, users, access, clock } = options;
+  const { store, users, grants, access, clock } = options;
 
   async function requireRight(
     actor: Actor,
@@ -121,6 +123,8 @@ export function createDevices(options: {
       access.requireOwner(actor, deviceResource(await requireDevice(store, id)));
       const user = await users.findByUsername(owner);
       if (user === undefined) throw notFound(`there is no user ${owner}`);
+      // Who owns the device needs no grant, and must not keep one after handing it on.
+      await grants.remove('device', id, user.username);
       const outcome = await store.update(id, { owner: user.username }, clock.now());
       if (outcome === 'missing') throw noDevice(id);
     },

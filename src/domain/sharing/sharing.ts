@@ -105,7 +105,7 @@ export function createSharing(options: {
       const viewer = await createViewer({ actor, kind: 'device', grants, settings });
       for (let offset = 0; ; offset += limits.devicesPerStep) {
         const { devices: step } = await devices.list({
-          visibleTo: viewer.visibleTo,
+          visibleTo: viewer.concernedWith,
           maySeeValues: () => false,
           limit: limits.devicesPerStep,
           offset,

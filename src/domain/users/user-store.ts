@@ -25,6 +25,7 @@ export interface UserStore {
    * devices with their datapoints. In one step. The answer names the devices that went.
    */
   remove(id: UserId): Promise<{ devices: readonly string[] } | 'missing'>;
+  /** Admins who can log in: those that are not disabled. */
   countAdmins(): Promise<number>;
 }
 

@@ -153,13 +153,15 @@ const promises: Promises = {
     assert.equal((await devices.find(deviceId('b1')))?.owner, 'bob');
   },
 
-  'admins are counted': async ({ users }) => {
+  'admins who can log in are counted': async ({ users }) => {
     assert.equal(await users.countAdmins(), 0);
     await users.insert(aUser('ana', { isAdmin: true }), 'hash');
     await users.insert(aUser('bob'), 'hash');
     assert.equal(await users.countAdmins(), 1);
     await users.update(userId('id-bob'), { isAdmin: true });
     assert.equal(await users.countAdmins(), 2);
+    await users.update(userId('id-bob'), { isDisabled: true });
+    assert.equal(await users.countAdmins(), 1);
   },
 };
 

@@ -49,7 +49,8 @@ export function createUserStore(state: MemoryState): UserStore {
       return 'updated';
     },
     remove: async (id) => remove(state, id),
-    countAdmins: async () => [...users.values()].filter(({ user }) => user.isAdmin).length,
+    countAdmins: async () =>
+      [...users.values()].filter(({ user }) => user.isAdmin && !user.isDisabled).length,
   };
 }
 

@@ -11,7 +11,7 @@ export interface ChunkLookup {
 
 const none: ReadonlySet<string> = new Set();
 
-/** A look-up that remembers where it was: timestamps that ascend cost one search in a chunk each. */
+/** A look-up that remembers where it was: ascending timestamps cost one search in a chunk each. */
 export function createChunkLookup(
   headsFrom: (from: Range) => Iterable<ChunkHead>,
   columnsOf: (head: ChunkHead) => Columns,

@@ -15,7 +15,7 @@ const selectByEmail = `
   select ${userColumns} from users where email_key = ? order by position limit 1`;
 const selectPage = `select ${userColumns} from users order by position limit ? offset ?`;
 const countUsers = 'select count(*) as n from users';
-const countAdmins = 'select count(*) as n from users where is_admin = 1';
+const countAdmins = 'select count(*) as n from users where is_admin = 1 and is_disabled = 0';
 
 /** Accounts in SQLite. `forgetDevice` is called for each device that went with an account. */
 export function createUserStore(options: {
