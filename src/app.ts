@@ -98,7 +98,7 @@ function createServices(parts: {
   const { signup } = config.accounts;
   const accounts = createAccounts({ users, logins, sessions, clock, signup });
   const accessKeys = createAccessKeys({ credentials, sessions, clock });
-  const devices = createDevices({ store: storage.devices, users, access, clock });
+  const devices = createDevices({ store: storage.devices, users, grants, access, clock });
   const sharing = createSharing({
     grants,
     devices: storage.devices,
