@@ -162,8 +162,9 @@ export function nextOrdinal(series: Series): number {
  */
 export function unsealedOf(series: Series, sealed: number): readonly Datapoint[] {
   const { frozen, tail } = series;
-  if (frozen !== undefined && sealed > series.sealed) return sortByTime(tail.datapoints);
-  if (frozen === undefined && tail.isSorted) return tail.datapoints;
+  const isTailOnly = frozen === undefined || sealed > series.sealed;
+  if (isTailOnly && tail.isSorted) return tail.datapoints;
+  if (isTailOnly && frozen !== undefined) return sortByTime(tail.datapoints);
   series.sorted ??= sortByTime([...(frozen?.datapoints ?? []), ...tail.datapoints]);
   return series.sorted;
 }

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import type { Push } from '../../domain/datapoints/datapoint-store.ts';
+import { silentLog } from '../../lib/log.ts';
+import { aDevice, aSensor, aUser, noon } from '../contract/builders.ts';
+import { allValues, lastValueIn, push, sensor } from '../contract/datapoint-builders.ts';
+import { temporaryDirectory } from '../contract/temporary-directory.ts';
+import type { Storage } from '../storage.ts';
+import { datapointLimits } from './datapoint-limits.ts';
+import { openSqlite } from './sqlite-storage.ts';
+
+const rounds = 20;
+const batchPushes = 12;
+const sensors = ['s0', 's1', 's2'];
+/** Small enough that most kills come while something is sealed, merged or trimmed. */
+const smallLimits = {
+  ...datapointLimits,
+  chunkDatapointsMax: 16,
+  tailWeightMax: 10,
+  tailsWeightMax: 40,
+  logWeightMax: 100,
+  sealWeightPerStep: 20,
+  trimRowsPerStep: 3,
+};
+
+const open = (directory: string): Promise<Storage> =>
+  openSqlite({ directory, log: silentLog, datapointLimits: smallLimits });
+
+/** The n-th datapoint of the story: its own time, most of them late, on one sensor after another. */
+function pushOf(n: number): Push {
+  const timestamp = noon + ((n * 7_919) % 100_000) * 1_000;
+  return push([{ value: n, timestamp, receivedAt: noon + n }], sensor('d', sensors[n % 3]));
+}
+
+/** The child: goes on with the story, and says after each commit how far it is. */
+async function tellStory(directory: string, start: number): Promise<never> {
+  const storage = await open(directory);
+  for (let n = start; ; n += batchPushes) {
+    await storage.datapoints.append(Array.from({ length: batchPushes }, (_, k) => pushOf(n + k)));
+    process.stdout.write(`${n + batchPushes}\n`);
+  }
+}
+
+/** Lets a child go on from `start` and kills it after some commits; answers how far it said it was. */
+async function killedAfter(directory: string, start: number, commits: number): Promise<number> {
+  const child = spawn(process.execPath, [import.meta.filename, directory, `${start}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let told = start;
+  let left = commits;
+  for await (const line of createInterface({ input: child.stdout })) {
+    told = Number(line);
+    left -= 1;
+    if (left === 0) child.kill('SIGKILL');
+  }
+  return told;
+}
+
+async function assertKept(directory: string, told: number): Promise<void> {
+  const storage = await open(directory);
+  const kept: number[] = [];
+  for (const id of sensors) {
+    const values = (await allValues(storage.datapoints, sensor('d', id))).map(Number);
+    const last = await lastValueIn(storage.datapoints, sensor('d', id));
+    assert.equal(last, values.length === 0 ? undefined : Math.max(...values));
+    kept.push(...values);
+  }
+  await storage.close();
+  kept.sort((a, b) => a - b);
+  // All that was acknowledged, perhaps the batch under way, each datapoint once.
+  assert.deepEqual(
+    kept,
+    kept.map((_, n) => n),
+  );
+  assert.ok(kept.length >= told, `${told} were acknowledged, ${kept.length} are there`);
+  assert.ok(kept.length <= told + batchPushes);
+}
+
+const [, , storyDirectory, storyStart] = process.argv;
+if (storyDirectory !== undefined && storyStart !== undefined) {
+  await tellStory(storyDirectory, Number(storyStart));
+} else {
+  test('after kill -9 every acknowledged datapoint is there, once', async (context) => {
+    const directory = temporaryDirectory(context);
+    const prepared = await open(directory);
+    await prepared.users.insert(aUser('alice'), 'hash');
+    await prepared.devices.insert(aDevice('d', { sensors: sensors.map((id) => aSensor(id)) }));
+    await prepared.close();
+    let told = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const commits = 1 + ((round * 7) % 13);
+      told = await killedAfter(directory, told, commits);
+      await assertKept(directory, told);
+    }
+    assert.ok(told > rounds * batchPushes);
+  });
+}
