@@ -33,25 +33,27 @@ export const CalibrationMessage = Type.Object(
 export const readCalibration = createReader(CalibrationMessage, 'calib');
 
 export function calibrationFromWire(message: Static<typeof CalibrationMessage>): Calibration {
-  const { enabled: isEnabled = true, value_min, value_max, points } = message.linear;
+  const { enabled, value_min, value_max, points } = message.linear;
+  const flag = enabled === undefined ? {} : { isEnabled: enabled };
   if (points !== undefined) {
-    const spelling = 'points';
-    return createCalibration({ isEnabled, points: points.map(pointFromWire), spelling });
+    return createCalibration({ ...flag, points: points.map(pointFromWire), spelling: 'points' });
   }
   if (value_min === undefined || value_max === undefined) {
     throw invalid('calib.linear must have value_min and value_max, or points');
   }
   const ends = [pointFromWire(value_min), pointFromWire(value_max)];
-  return createCalibration({ isEnabled, points: ends, spelling: 'ends' });
+  return createCalibration({ ...flag, points: ends, spelling: 'ends' });
 }
 
 export function calibrationToWire(calibration: Calibration): Static<typeof CalibrationMessage> {
+  const { isEnabled, spelling } = calibration;
+  const flag = isEnabled === undefined ? {} : { enabled: isEnabled };
   const points = calibration.points.map(pointToWire);
   const [value_min, value_max] = points;
-  if (calibration.spelling === 'ends' && value_min !== undefined && value_max !== undefined) {
-    return { linear: { enabled: calibration.isEnabled, value_min, value_max } };
+  if (spelling === 'ends' && value_min !== undefined && value_max !== undefined) {
+    return { linear: { ...flag, value_min, value_max } };
   }
-  return { linear: { enabled: calibration.isEnabled, points } };
+  return { linear: { ...flag, points } };
 }
 
 function pointFromWire(message: Static<typeof PointMessage>): CalibrationPoint {

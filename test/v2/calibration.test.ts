@@ -46,7 +46,7 @@ async function lastOf(id: string): Promise<readonly unknown[]> {
   return [last_value?.value, value?.value];
 }
 
-test('a calibration applies to what was pushed before and after, and calibrated=false undoes it', async () => {
+test('a calibration applies to old and new values, and calibrated=false undoes it', async () => {
   await addWith('A', [0, 50]);
   assertDone(await put('A', calib));
   await addWith('A', [100], { calib });
@@ -64,6 +64,7 @@ test('a calibration is answered as it was given', async () => {
   for (const given of [
     calib,
     { linear: { enabled: false, ...ends } },
+    { linear: ends },
     // Many soil sensors read more when it is drier.
     { linear: { enabled: true, value_min: point(700, 0), value_max: point(300, 100) } },
     { linear: { enabled: true, points: [point(0, 0), point(10, 100), point(20, 150)] } },
@@ -103,8 +104,10 @@ test('a calibration that is not enabled changes nothing, until it is', async () 
   await addWith('Off', [50], { calib: { linear: { enabled: false, ...ends } } });
   assert.deepEqual(await valuesOf('Off'), [50]);
   assert.deepEqual(await lastOf('Off'), [50, 50]);
-  assertDone(await put('Off', calib));
-  assert.deepEqual(await valuesOf('Off'), [110]);
+  for (const on of [calib, { linear: ends }]) {
+    assertDone(await put('Off', on));
+    assert.deepEqual(await valuesOf('Off'), [110]);
+  }
 });
 
 test('a JSON null, or a new description without it, removes the calibration', async () => {
@@ -154,7 +157,7 @@ const refused: readonly unknown[] = [
   { linear: { enabled: 'yes', ...ends } },
 ];
 
-test('a calibration that defines no line is refused by PUT and POST and changes nothing', async () => {
+test('a calibration that defines no line is refused and changes nothing', async () => {
   await addWith('Kept', [50], { calib });
   const before = await sensorOf('Kept');
   for (const given of refused) {

@@ -10,7 +10,8 @@ export interface CalibrationPoint {
 
 /** Online calibration of a sensor: piecewise linear through its points, applied on read. */
 export interface Calibration {
-  readonly isEnabled: boolean;
+  /** Absent counts as true. */
+  readonly isEnabled?: boolean;
   /** Two or more, no two alike; a list of points by ascending sensor value. */
   readonly points: readonly CalibrationPoint[];
   /** Whether the client wrote value_min and value_max, or points; answered the same way. */
@@ -40,7 +41,7 @@ export function createCalibration(calibration: Calibration): Calibration {
  * the last point the nearest segment goes on as a line.
  */
 export function calibrate(calibration: Calibration | undefined, value: JsonValue): JsonValue {
-  if (calibration === undefined || !calibration.isEnabled || typeof value !== 'number') {
+  if (calibration === undefined || calibration.isEnabled === false || typeof value !== 'number') {
     return value;
   }
   const { points } = calibration;
