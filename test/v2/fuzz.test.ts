@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import test, { after, before } from 'node:test';
+import fc from 'fast-check';
+import { type Service, startService } from '../service.ts';
+import { filled, type Operation, operationsOf, type ValueSchema } from './reference.ts';
+import { assertDone } from './refusal.ts';
+
+let service: Service;
+let operations: readonly Operation[];
+let victimId: string;
+
+/** A run that failed names its seed: FUZZ_SEED repeats it. */
+const seed = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31));
+
+/** Statuses of the table [contract 2], and of success; 503 would mean that the store gave up. */
+const expected: ReadonlySet<number> = new Set([
+  200, 204, 400, 401, 403, 404, 405, 413, 415, 422, 429,
+]);
+
+before(async () => {
+  service = await startService();
+  await service.tokenOf('victim');
+  const { json: users } = await service.call({ path: '/users?username=victim' });
+  victimId = (users as { id: string }[])[0]?.id ?? '';
+  const device = { id: 'D', sensors: [{ id: 'TC1' }] };
+  assertDone(await service.call({ method: 'POST', path: '/devices', json: device }));
+  operations = (await operationsOf(service)).filter(({ body }) => body !== undefined);
+});
+
+after(() => service[Symbol.asyncDispose]());
+
+const words = ['', 'D', 'TC1', 'public', 'null', '__proto__', '5.6,-0.2', '2026-01-01T00:00:00Z'];
+words.push('devices:view', '\0', '\ud800', "'", 'number', '25', '1e999', 'guest', 'constructor');
+
+const text = fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'binary', maxLength: 40 }));
+
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }),
+  text,
+  fc.double(),
+  fc.constantFrom(null, true, 0, -1, 1e308, 2 ** 53, [], {}),
+);
+
+/** Messages that are nearly right: the fields of the schema, with values that may be anything. */
+function near(schema: ValueSchema): fc.Arbitrary<unknown> {
+  const right: fc.Arbitrary<unknown>[] = [];
+  if (schema.enum !== undefined) right.push(fc.constantFrom(...schema.enum));
+  if (schema.properties !== undefined) {
+    const fields = Object.entries(schema.properties).map(
+      ([key, part]) => [key, near(part)] as const,
+    );
+    const requiredKeys = fc.constantFrom<string[]>([], [...(schema.required ?? [])]);
+    right.push(
+      requiredKeys.chain((keys) =>
+        fc.record(Object.fromEntries(fields), { requiredKeys: keys, noNullPrototype: true }),
+      ),
+    );
+  }
+  if (schema.items !== undefined) right.push(fc.array(near(schema.items), { maxLength: 5 }));
+  if (schema.type === 'string' && schema.enum === undefined) right.push(text);
+  if (schema.type === 'number') right.push(fc.double({ noNaN: true }));
+  if (schema.type === 'boolean') right.push(fc.boolean());
+  const [first = anything, ...others] = right;
+  return fc.oneof({ weight: 8, arbitrary: fc.oneof(first, ...others) }, anything);
+}
+
+/** Sometimes the text of the JSON is cut, doubled or changed in one place. */
+const damaged = (json: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
+  fc.tuple(json, fc.nat({ max: 9 }), fc.nat()).map(([value, kind, place]) => {
+    const written = JSON.stringify(value) ?? '';
+    const at = written.length === 0 ? 0 : place % written.length;
+    if (kind === 0) return written.slice(0, at);
+    if (kind === 1) return `${written.slice(0, at)}}${written.slice(at)}`;
+    return kind === 2 ? written + written : written;
+  });
+
+const partOfPath = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(undefined) },
+  fc.constantFrom('none', '__proto__', '%00', 'a%20b', 'me'),
+);
+
+const contentType = fc.oneof(
+  { weight: 8, arbitrary: fc.constant('application/json') },
+  fc.constantFrom('text/plain', 'text/plain; charset=utf-8', 'application/xml', 'x/y+json'),
+);
+
+interface Shot {
+  readonly path: string;
+  readonly body: string;
+  readonly type: string;
+}
+
+function shotAt({ path, body }: Operation): fc.Arbitrary<Shot> {
+  const parts = { device: partOfPath, sensor: partOfPath, user: partOfPath };
+  const json = damaged(near(body?.schema ?? {}));
+  return fc.record({ body: json, type: contentType, ...parts }).map((chosen) => ({
+    path: filled(path, {
+      device_id: chosen.device ?? 'D',
+      sensor_id: chosen.sensor ?? 'TC1',
+      user_id: chosen.user ?? victimId,
+      username: chosen.user ?? 'victim',
+    }),
+    body: chosen.body,
+    type: chosen.type,
+  }));
+}
+
+for (const who of ['guest', 'shooter'] as const) {
+  test(`no body that ${who} sends to any endpoint breaks the service`, async (context) => {
+    context.diagnostic(`FUZZ_SEED=${seed}`);
+    const as = service.as(who);
+    const seen = new Set<number>();
+    for (const operation of operations) {
+      // Each try of a password costs a hash; a few are enough.
+      const numRuns = /token|password|^POST \/users$/.test(operation.name) ? 8 : 40;
+      const { method, name } = operation;
+      const property = fc.asyncProperty(shotAt(operation), async (shot) => {
+        const reply = await as({ method, ...shot });
+        seen.add(reply.status);
+        assert.ok(expected.has(reply.status), `${name}: ${reply.status} ${reply.text}`);
+        if (reply.status < 400) return;
+        const { error, description } = reply.json as Record<string, unknown>;
+        assert.ok(typeof error === 'string' && typeof description === 'string' && description);
+      });
+      await fc.assert(property, { seed, numRuns, endOnFailure: true });
+    }
+    // It hit the target too, or it proves nothing.
+    for (const status of [204, 400, 404]) assert.ok(seen.has(status), `never ${status}`);
+    const after = await service.call({ path: '/devices?limit=1000' });
+    assert.equal(after.status, 200);
+    assertDone(await as({ method: 'POST', path: '/devices', json: { id: `after-${who}` } }));
+  });
+}
