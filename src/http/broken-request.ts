@@ -13,7 +13,7 @@ export interface BrokenRequests {
 
 /**
  * What is no HTTP at all, or comes too slowly, gets an answer in our form and the door: after the
- * answers to the whole requests before it on its connection, as answers go in order [RFC 9112 9.3.2].
+ * answers to the whole requests before it, as answers keep their order [RFC 9112 9.3.2].
  */
 export function createBrokenRequests(): BrokenRequests {
   const latestAnswers = new WeakMap<Socket, ServerResponse>();

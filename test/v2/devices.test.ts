@@ -132,14 +132,14 @@ test('unknown keys and what only the service may say are ignored in a new device
   assert.deepEqual(values.json, []);
 });
 
-test('without a token a device belongs to the guest and is public, even when private was asked', async () => {
+test('without a token a device is the guest’s and public, even when private was asked', async () => {
   await create({ id: 'Everybodys', visibility: 'private' }, guest);
   const device = await read('Everybodys', service.as('kofi'));
   assert.equal(device['owner'], 'guest');
   assert.equal(device['visibility'], 'public');
 });
 
-test('both spellings of the value type of an actuator are read, the keys in the order of sketches', async () => {
+test('an actuator is answered with its keys in the order that sketches rely on', async () => {
   const actuator = {
     id: 'led',
     name: 'Light',

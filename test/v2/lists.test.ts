@@ -76,7 +76,7 @@ test('whoever follows Link to the end sees every device once', async () => {
   }
 });
 
-test('Link leads to the first, previous and last page too, and is absent with one page', async () => {
+test('Link leads to the first, previous and last page; one page has none', async () => {
   const { reply } = await list('?limit=100&offset=300');
   const offsets = [...linksOf(reply)].map(([relation, target]) => [
     relation,
