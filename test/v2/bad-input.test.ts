@@ -3,7 +3,7 @@ import test, { after, before } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type Call, type Reply, type Service, startService } from '../service.ts';
 import { badMessages } from './bad-messages.ts';
-import { filled, type Operation, operationsOf } from './reference.ts';
+import { filled, type Operation, operationsOf } from './documented-operations.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
 let service: Service;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ValueSchema } from './reference.ts';
+import type { ValueSchema } from './documented-operations.ts';
 
 /** A message with one thing wrong with it, and what that is. */
 export interface BadMessage {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { type Call, type Reply, type Service, startService } from '../service.ts';
-import { filled, type Operation, operationsOf, type Parameter } from './reference.ts';
+import { filled, type Operation, operationsOf, type Parameter } from './documented-operations.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
 let service: Service;

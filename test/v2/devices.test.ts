@@ -132,7 +132,7 @@ test('unknown keys and what only the service may say are ignored in a new device
   assert.deepEqual(values.json, []);
 });
 
-test('without a token a device is the guest’s and public, even when private was asked', async () => {
+test('without a token a device is of the guest and public, even if private was asked', async () => {
   await create({ id: 'Everybodys', visibility: 'private' }, guest);
   const device = await read('Everybodys', service.as('kofi'));
   assert.equal(device['owner'], 'guest');

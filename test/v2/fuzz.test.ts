@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import test, { after, before } from 'node:test';
 import fc from 'fast-check';
 import { type Service, startService } from '../service.ts';
-import { filled, type Operation, operationsOf, type ValueSchema } from './reference.ts';
+import { filled, type Operation, operationsOf, type ValueSchema } from './documented-operations.ts';
 import { assertDone } from './refusal.ts';
 
 let service: Service;
