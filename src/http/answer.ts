@@ -54,14 +54,37 @@ export const stream = (
   headers: Headers = {},
 ): Answer => ({ kind: 'stream', contentType, chunks, headers });
 
-/** Sends the answer; a stream is read only as fast as the client takes it. */
-export function send(
-  answer: Answer,
+/** What every answer carries: any web page may call the API [contract 2]. */
+export const commonHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'X-Total-Count, Link',
+  'x-content-type-options': 'nosniff',
+};
+
+const emptyHeaders = Object.entries(commonHeaders).flat();
+
+/** Sends the answer and says its status. A stream is read only as fast as the client takes it. */
+export function send(answer: Answer, accept: string | undefined, reply: FastifyReply): number {
+  if (answer.kind === 'empty') return sendEmpty(answer.status, reply);
+  reply.headers(answer.headers);
+  sendBody(answer, accept, reply);
+  return reply.statusCode;
+}
+
+/** Pushes end here, so this goes straight to Node: a body-less answer needs nothing of Fastify. */
+function sendEmpty(status: 200 | 204, reply: FastifyReply): number {
+  reply.hijack();
+  const ended = status === 200 ? ['content-length', '0'] : [];
+  reply.raw.writeHead(status, [...emptyHeaders, ...ended]);
+  reply.raw.end();
+  return status;
+}
+
+function sendBody(
+  answer: Exclude<Answer, { readonly kind: 'empty' }>,
   accept: string | undefined,
   reply: FastifyReply,
 ): FastifyReply {
-  if (answer.kind === 'empty') return reply.code(answer.status).send();
-  reply.headers(answer.headers);
   switch (answer.kind) {
     case 'json':
       return reply.header('content-type', jsonType).send(JSON.stringify(answer.message));

@@ -128,12 +128,20 @@ function mountRoute(
     url,
     bodyLimit: route.body?.bytesMax ?? limits.bodyBytesMax,
     config: { label: url },
-    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+    // Sends for itself instead of answering a promise: one less for Fastify to watch.
+    handler: (request: FastifyRequest, reply: FastifyReply) => {
       const startedAt = performance.now();
-      send(await respond(request), request.headers.accept, reply);
-      const durationMs = performance.now() - startedAt;
-      reporter.requestAnswered({ ...label, status: reply.statusCode, durationMs });
-      return reply;
+      respond(request).then(
+        (answer) => {
+          const status = send(answer, request.headers.accept, reply);
+          reporter.requestAnswered({
+            ...label,
+            status,
+            durationMs: performance.now() - startedAt,
+          });
+        },
+        (error: unknown) => reply.send(error),
+      );
     },
   });
 }
@@ -146,7 +154,9 @@ function createResponder(
   const readBody = route.body === undefined ? undefined : bodyReaders[route.body.kind];
   return async (request) => {
     const { authorization } = request.headers;
-    const actor = await authenticate(route.isLogin === true ? undefined : authorization);
+    const known = authenticate(route.isLogin === true ? undefined : authorization);
+    // Most tokens were looked up a moment ago: no need to wait for them.
+    const actor = known instanceof Promise ? await known : known;
     return route.handle({
       actor,
       params: request.params as Readonly<Record<string, string>>,

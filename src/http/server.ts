@@ -5,7 +5,7 @@ import { notFound } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { Log } from '../lib/log.ts';
-import { jsonType } from './answer.ts';
+import { commonHeaders, jsonType } from './answer.ts';
 import { createAuthenticate } from './authentication.ts';
 import { createBrokenRequests } from './broken-request.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
@@ -117,10 +117,8 @@ const knownMethods: readonly string[] = [
 
 /** Any web page may call the API: credentials travel in a header, never in a cookie. */
 function allowOrigins(fastify: FastifyInstance): void {
-  fastify.addHook('onRequest', (_request, reply, done) => {
-    reply.raw.setHeader('access-control-allow-origin', '*');
-    reply.raw.setHeader('access-control-expose-headers', 'X-Total-Count, Link');
-    reply.raw.setHeader('x-content-type-options', 'nosniff');
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    reply.headers(commonHeaders);
     done();
   });
   fastify.options('/*', (_request, reply) =>

@@ -1,11 +1,3 @@
-/** What a full waiting room throws; the caller turns it into its own refusal. */
-export class QueueFullError extends Error {
-  constructor() {
-    super('the commit queue is full');
-    this.name = 'QueueFullError';
-  }
-}
-
 export interface GroupCommitOptions<Item, Outcome> {
   /** Makes one batch durable; answers an outcome per item, in order. Throws: nothing was kept. */
   readonly commit: (batch: readonly Item[]) => Promise<readonly Outcome[]>;
@@ -13,8 +5,10 @@ export interface GroupCommitOptions<Item, Outcome> {
   readonly weigh: (item: Item) => number;
   /** A batch is closed once it weighs this much; a single heavier item travels alone. */
   readonly batchWeightMax: number;
-  /** Items that wait weigh at most this much together; more are refused with QueueFullError. */
+  /** Items that wait weigh at most this much together; more are refused. */
   readonly queueWeightMax: number;
+  /** Makes the refusal of an item for which there is no room. */
+  readonly refusal: () => Error;
 }
 
 export interface GroupCommit<Item, Outcome> {
@@ -45,7 +39,7 @@ export function createGroupCommit<Item, Outcome>(
   function add(item: Item): Promise<Outcome> {
     const weight = options.weigh(item);
     if (queueWeight > 0 && queueWeight + weight > options.queueWeightMax) {
-      return Promise.reject(new QueueFullError());
+      return Promise.reject(options.refusal());
     }
     queueWeight += weight;
     return new Promise<Outcome>((resolve, reject) => {

@@ -8,8 +8,11 @@ import type { Scope } from './scopes.ts';
 /** Asks the policy, fetching grants only when they can matter. */
 export interface Access {
   allows(actor: Actor, scope: Scope, resource: Resource): Promise<boolean>;
-  /** Throws DomainError forbidden when the actor may not. */
-  require(actor: Actor, scope: Scope, resource: Resource): Promise<void>;
+  /**
+   * Throws DomainError forbidden when the actor may not. Answers a promise only when grants have to
+   * be fetched: most pushes need none.
+   */
+  require(actor: Actor, scope: Scope, resource: Resource): Promise<void> | undefined;
   /** Sharing and handing over are for the owner and admins, never for a grant or a key. */
   requireOwner(actor: Actor, resource: Resource): void;
   effective(actor: Actor, resource: Resource): Promise<readonly Scope[]>;
@@ -35,12 +38,17 @@ export function createAccess(options: {
     return granted.length > 0 && may(actor, scope, resource, granted, settings);
   }
 
+  async function requireGranted(actor: Actor, scope: Scope, resource: Resource): Promise<void> {
+    if (await allows(actor, scope, resource)) return;
+    throw forbidden(`you need the right ${scope} on this ${resource.kind}`);
+  }
+
   return {
     settings,
     allows,
-    async require(actor, scope, resource) {
-      if (await allows(actor, scope, resource)) return;
-      throw forbidden(`you need the right ${scope} on this ${resource.kind}`);
+    require(actor, scope, resource) {
+      if (may(actor, scope, resource, noGrants, settings)) return undefined;
+      return requireGranted(actor, scope, resource);
     },
     requireOwner(actor, resource) {
       requireAccount(actor);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createGroupCommit, QueueFullError } from '../../lib/group-commit.ts';
+import { createGroupCommit } from '../../lib/group-commit.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
@@ -46,18 +46,13 @@ export function createAppender(options: {
     weigh: (push) => push.datapoints.length,
     batchWeightMax: limits.commitDatapointsMax,
     queueWeightMax: limits.commitQueueDatapointsMax,
+    refusal: () =>
+      new DomainError(
+        'unavailable',
+        'too many datapoints wait to be stored: try again in a moment',
+        { retryAfterSeconds: 2 },
+      ),
   });
 
-  return {
-    async append(push) {
-      try {
-        return await group.add(push);
-      } catch (cause) {
-        if (!(cause instanceof QueueFullError)) throw cause;
-        const message = 'too many datapoints wait to be stored: try again in a moment';
-        throw new DomainError('unavailable', message, { cause, retryAfterSeconds: 2 });
-      }
-    },
-    drain: () => group.drain(),
-  };
+  return { append: group.add, drain: group.drain };
 }

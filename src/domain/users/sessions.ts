@@ -30,8 +30,6 @@ export interface Sessions {
   end(secret: string): Promise<void>;
   /** Forgets what was remembered of everybody's credentials; call after any account changed. */
   forgetAll(): void;
-  /** Forgets one credential by its hash. */
-  forget(hash: string): void;
 }
 
 /** Tokens and keys, opaque to clients, kept as hashes. */
@@ -44,22 +42,22 @@ export function createSessions(options: {
   let generation = 0;
 
   function authenticate(secret: string): Actor | Promise<Actor> {
-    const hash = hashSecret(secret);
-    const entry = known.get(hash);
-    if (entry === undefined || entry.recheckAt <= clock.now()) return lookUp(secret, hash);
+    const entry = known.get(secret);
+    if (entry === undefined || entry.recheckAt <= clock.now()) return lookUp(secret);
     requireUnexpired(entry.expiresAt);
     return entry.actor;
   }
 
-  async function lookUp(secret: string, hash: string): Promise<Actor> {
+  async function lookUp(secret: string): Promise<Actor> {
     const asked = generation;
+    const hash = hashSecret(secret);
     const found = secret.startsWith(accessKeyPrefix) ? await findKey(hash) : await findToken(hash);
     if (found === undefined) {
-      known.delete(hash);
+      known.delete(secret);
       throw unauthenticated('the token is not valid: request a new one from /auth/token');
     }
     // An account changed while the store answered: use the answer, do not remember it.
-    if (asked === generation) known.set(hash, found);
+    if (asked === generation) known.set(secret, found);
     requireUnexpired(found.expiresAt);
     return found.actor;
   }
@@ -114,17 +112,13 @@ export function createSessions(options: {
     },
     async end(secret) {
       requirePerson(await authenticate(secret));
-      const hash = hashSecret(secret);
-      await credentials.removeToken(hash);
-      known.delete(hash);
+      await credentials.removeToken(hashSecret(secret));
+      generation += 1;
+      known.delete(secret);
     },
     forgetAll() {
       generation += 1;
       known.clear();
-    },
-    forget(hash) {
-      generation += 1;
-      known.delete(hash);
     },
   };
 }
