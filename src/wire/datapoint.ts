@@ -59,7 +59,11 @@ function readElement(element: JsonValue, index: number): NewDatapoint {
   throw invalid(`datapoint ${index + 1} must be an object with a value`);
 }
 
-function readDatapoint(body: Readonly<Record<string, JsonValue>>, where: string): NewDatapoint {
+/** One datapoint object; `where` says which of several it is. */
+export function readDatapoint(
+  body: Readonly<Record<string, JsonValue>>,
+  where: string,
+): NewDatapoint {
   const { value, timestamp } = body;
   if (value === undefined || !Object.hasOwn(body, 'value')) {
     throw invalid(`the value${where} is missing: send {"value": …}`);
@@ -76,7 +80,10 @@ export function readInstant(text: unknown, field: string): Instant {
   throw invalid(`${field} must be an ISO 8601 date such as 2016-06-08T18:20:27.873Z, got ${shown}`);
 }
 
-function isObject(value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> {
+/** Whether it is a JSON object. */
+export function isObject(
+  value: JsonValue | undefined,
+): value is Readonly<Record<string, JsonValue>> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !isBigNumber(value)
   );

@@ -1,0 +1,206 @@
+import { createLruCache } from '../../lib/lru-cache.ts';
+import type { Actor } from '../actor.ts';
+import { noSensor } from '../devices/devices.ts';
+import { DomainError } from '../errors.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import type { Datapoint, SensorRef } from './datapoint.ts';
+import {
+  aheadOfClock,
+  type IngestOptions,
+  isAhead,
+  keep,
+  type NewDatapoint,
+  receive,
+  requirePushable,
+} from './ingest.ts';
+
+/** One line of a bulk request: a datapoint with its sensor, or why it is none. */
+export type BulkLine =
+  | { readonly line: number; readonly sensor: SensorRef; readonly datapoint: NewDatapoint }
+  | { readonly line: number; readonly refusal: DomainError };
+
+export interface RefusedLine {
+  readonly line: number;
+  readonly refusal: DomainError;
+}
+
+export interface BulkReport {
+  /** Lines that are on disk, those that had been there before included. */
+  readonly stored: number;
+  /** The first of them, in the order of lines. */
+  readonly refused: readonly RefusedLine[];
+  readonly refusedCount: number;
+}
+
+/** One bulk request on the road in; lines are handed over in their order. */
+export interface BulkIngest {
+  /**
+   * Resolves when the lines are on their way to disk and there is room for more. Throws unavailable
+   * when a commit failed; `stored` then says what was kept.
+   */
+  add(lines: readonly BulkLine[]): Promise<void>;
+  /** Resolves when every line is on disk or refused. Throws like add. */
+  finish(): Promise<BulkReport>;
+  /** Lines on disk so far. */
+  readonly stored: number;
+}
+
+/** The road in for datapoints of many sensors: the rules of `Ingest`, for each line by itself. */
+export type IngestMany = (actor: Actor) => BulkIngest;
+
+/** What the actor may push to on one device. */
+type Gate =
+  | { readonly kind: 'open'; readonly sensors: ReadonlySet<SensorId> }
+  | { readonly kind: 'closed'; readonly refusal: DomainError };
+
+/** The lines of one step that belong to one sensor. */
+interface Group {
+  readonly sensor: SensorRef;
+  readonly lines: number[];
+  readonly datapoints: Datapoint[];
+}
+
+type Gates = ReadonlyMap<DeviceId, Gate>;
+
+export function createIngestMany(options: IngestOptions): IngestMany {
+  const { clock } = options;
+
+  return (actor) => {
+    const gateOf = createGates(options, actor);
+    const refusals = createRefusals();
+    let stored = 0;
+    let failure: unknown;
+    let pending: Promise<unknown> = Promise.resolve();
+
+    async function append({ sensor, lines, datapoints }: Group): Promise<void> {
+      try {
+        const outcome = await keep(options, { ...sensor, datapoints });
+        if (outcome.kind === 'stored') stored += datapoints.length;
+        else refusals.add(lines, noSensor(sensor.deviceId, sensor.sensorId));
+      } catch (reason) {
+        failure ??= reason;
+      }
+    }
+
+    /** Waits for what is on its way; one failed commit ends the request. */
+    async function settle(): Promise<void> {
+      await pending;
+      if (failure !== undefined) throw failure;
+    }
+
+    return {
+      async add(lines) {
+        const gates = await gateOf(lines);
+        const groups = groupLines(lines, gates, clock.now(), refusals);
+        await settle();
+        pending = Promise.all(groups.map(append));
+      },
+      async finish() {
+        await settle();
+        return { stored, ...refusals.report() };
+      },
+      get stored() {
+        return stored;
+      },
+    };
+  };
+}
+
+/** Asks for the rights on each device once, as long as it remembers. */
+function createGates(
+  options: IngestOptions,
+  actor: Actor,
+): (lines: readonly BulkLine[]) => Promise<Gates> {
+  const known = createLruCache<DeviceId, Gate>(limits.bulkDevicesMax);
+
+  async function open(deviceId: DeviceId): Promise<Gate> {
+    try {
+      const device = await requirePushable(options, actor, deviceId);
+      return { kind: 'open', sensors: new Set(device.sensors.map(({ id }) => id)) };
+    } catch (reason) {
+      const isAboutDevice = reason instanceof DomainError && reason.code !== 'unavailable';
+      if (!isAboutDevice) throw reason;
+      return { kind: 'closed', refusal: reason };
+    }
+  }
+
+  return async (lines) => {
+    const gates = new Map<DeviceId, Gate>();
+    const unknown = new Set<DeviceId>();
+    for (const line of lines) {
+      if ('refusal' in line || gates.has(line.sensor.deviceId)) continue;
+      const gate = known.get(line.sensor.deviceId);
+      if (gate === undefined) unknown.add(line.sensor.deviceId);
+      else gates.set(line.sensor.deviceId, gate);
+    }
+    const opened = await Promise.all([...unknown].map(async (id) => [id, await open(id)] as const));
+    for (const [deviceId, gate] of opened) {
+      known.set(deviceId, gate);
+      gates.set(deviceId, gate);
+    }
+    return gates;
+  };
+}
+
+/** Puts lines that may be stored beside others of their sensor, in order; refuses the others. */
+function groupLines(
+  lines: readonly BulkLine[],
+  gates: Gates,
+  now: number,
+  refusals: Refusals,
+): readonly Group[] {
+  const byDevice = new Map<DeviceId, Map<SensorId, Group>>();
+  const groups: Group[] = [];
+  for (const line of lines) {
+    const refusal = refusalOf(line, gates, now);
+    if (refusal !== undefined || 'refusal' in line) {
+      refusals.add([line.line], refusal);
+      continue;
+    }
+    const { deviceId, sensorId } = line.sensor;
+    let ofDevice = byDevice.get(deviceId);
+    if (ofDevice === undefined) {
+      ofDevice = new Map();
+      byDevice.set(deviceId, ofDevice);
+    }
+    let group = ofDevice.get(sensorId);
+    if (group === undefined) {
+      group = { sensor: line.sensor, lines: [], datapoints: [] };
+      ofDevice.set(sensorId, group);
+      groups.push(group);
+    }
+    group.lines.push(line.line);
+    group.datapoints.push(receive(line.datapoint, now));
+  }
+  return groups;
+}
+
+function refusalOf(line: BulkLine, gates: Gates, now: number): DomainError | undefined {
+  if ('refusal' in line) return line.refusal;
+  const { deviceId, sensorId } = line.sensor;
+  const gate = gates.get(deviceId);
+  if (gate?.kind === 'closed') return gate.refusal;
+  if (gate?.sensors.has(sensorId) !== true) return noSensor(deviceId, sensorId);
+  return isAhead(line.datapoint, now) ? aheadOfClock(now, '') : undefined;
+}
+
+interface Refusals {
+  add(lines: readonly number[], refusal: DomainError | undefined): void;
+  report(): Pick<BulkReport, 'refused' | 'refusedCount'>;
+}
+
+function createRefusals(): Refusals {
+  const refused: RefusedLine[] = [];
+  let refusedCount = 0;
+  return {
+    add(lines, refusal) {
+      refusedCount += lines.length;
+      for (const line of lines) {
+        if (refusal === undefined || refused.length >= limits.bulkRefusalsMax) return;
+        refused.push({ line, refusal });
+      }
+    },
+    report: () => ({ refused: refused.toSorted((a, b) => a.line - b.line), refusedCount }),
+  };
+}

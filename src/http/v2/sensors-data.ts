@@ -1,0 +1,128 @@
+import type { BulkIngest, BulkLine, IngestMany } from '../../domain/datapoints/ingest-many.ts';
+import { DomainError, invalid } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { BulkMessage, BulkReportMessage, bulkReportToWire, readBulkLine } from '../../wire/bulk.ts';
+import { json } from '../answer.ts';
+import {
+  type BodyElement,
+  type BodySplitter,
+  BrokenBodyError,
+  createArraySplitter,
+  createLineSplitter,
+} from '../body-elements.ts';
+import { EdgeError } from '../errors.ts';
+import { defineRoute, type Route } from '../route.ts';
+import type { StreamBody } from '../stream-body.ts';
+
+/** Pushing to many sensors of many devices in one request [contract 6]. */
+export function bulkPushRoute(ingestMany: IngestMany): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/sensors_data',
+    tag: 'Datapoints',
+    summary: 'Push datapoints of many sensors: a JSON array, or one JSON object per line',
+    body: { kind: 'stream', schema: BulkMessage },
+    answer: {
+      status: 200,
+      description: 'What is stored is on disk; each refused line tells why.',
+      content: { 'application/json': BulkReportMessage },
+    },
+    errors: ['invalid', 'unauthenticated', 'unsupported_media_type', 'unavailable'],
+    handle: async ({ actor, body }) => {
+      const splitter = splitterFor(body.contentType);
+      const bulk = ingestMany(actor);
+      try {
+        await feed(bulk, body.pieces, splitter);
+        return json(bulkReportToWire(await bulk.finish()));
+      } catch (reason) {
+        throw await explained(reason, bulk);
+      }
+    },
+  });
+}
+
+const lineTypes: readonly string[] = [
+  'application/x-ndjson',
+  'application/ndjson',
+  'application/jsonl',
+  'application/x-jsonlines',
+];
+
+function splitterFor(contentType = 'application/json'): BodySplitter {
+  const [type = ''] = contentType.toLowerCase().split(';');
+  const name = type.trim();
+  if (name === 'application/json') return createArraySplitter(limits.bulkLineBytesMax);
+  if (lineTypes.includes(name)) return createLineSplitter(limits.bulkLineBytesMax);
+  throw new EdgeError(
+    'unsupported_media_type',
+    `the content type ${name.slice(0, 60)} is not read here: send a JSON array as ` +
+      'application/json, or one object per line as application/x-ndjson',
+  );
+}
+
+/** Hands the elements over in steps; the sender waits while two steps are under way. */
+async function feed(
+  bulk: BulkIngest,
+  pieces: StreamBody['pieces'],
+  splitter: BodySplitter,
+): Promise<void> {
+  let line = 0;
+  let bytes = 0;
+  let step: BulkLine[] = [];
+  const take = (elements: readonly BodyElement[]): void => {
+    for (const element of elements) {
+      line += 1;
+      const read = readElement(element, line);
+      if (read !== undefined) step.push(read);
+    }
+  };
+  const handOver = async (): Promise<void> => {
+    const full = step;
+    step = [];
+    bytes = 0;
+    await bulk.add(full);
+  };
+  for await (const piece of pieces) {
+    bytes += piece.byteLength;
+    take(splitter.push(piece));
+    if (step.length >= limits.bulkLinesPerStep || bytes >= limits.bulkBytesPerStep) {
+      await handOver();
+    }
+  }
+  take(splitter.end());
+  await handOver();
+}
+
+/** Undefined for an empty line, which counts as a line and holds nothing. */
+function readElement(element: BodyElement, line: number): BulkLine | undefined {
+  if (typeof element === 'string') {
+    const isEmpty = element === '' || element === '\r';
+    return isEmpty ? undefined : readBulkLine(element, line);
+  }
+  const refusal =
+    element.problem === 'too large'
+      ? new DomainError('too_large', `a line may have ${limits.bulkLineBytesMax} bytes`)
+      : invalid('the line is not valid UTF-8');
+  return { line, refusal };
+}
+
+/** The refusal of the whole request; lines before the failure stay stored, and are counted. */
+async function explained(reason: unknown, bulk: BulkIngest): Promise<unknown> {
+  if (
+    reason instanceof BrokenBodyError ||
+    (reason instanceof DomainError && reason.code === 'invalid')
+  ) {
+    await bulk.finish();
+    return invalid(`${reason.message}${storedBefore(bulk)}`);
+  }
+  if (!(reason instanceof DomainError)) return reason;
+  const { code, retryAfterSeconds } = reason;
+  return new DomainError(code, reason.message + storedBefore(bulk), {
+    cause: reason,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+}
+
+function storedBefore({ stored }: BulkIngest): string {
+  return stored === 0 ? '; nothing is stored' : `; ${stored} lines before it are stored`;
+}

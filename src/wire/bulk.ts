@@ -1,0 +1,72 @@
+import Type from 'typebox';
+import type { BulkLine, BulkReport } from '../domain/datapoints/ingest-many.ts';
+import { DomainError, invalid } from '../domain/errors.ts';
+import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { isObject, readDatapoint } from './datapoint.ts';
+import { Anything, DateText } from './fields.ts';
+
+const BulkDatapointMessage = Type.Object({
+  device_id: Type.String(),
+  sensor_id: Type.String(),
+  value: Anything('The measurement: any JSON value.'),
+  timestamp: Type.Optional(DateText('When it was measured.')),
+});
+
+/** A bulk request; for the reference only, its elements are read by `readBulkLine`. */
+export const BulkMessage = Type.Array(BulkDatapointMessage);
+
+/** What became of a bulk request. */
+export const BulkReportMessage = Type.Object({
+  stored: Type.Integer({ description: 'Lines that are on disk; repeated ones count.' }),
+  refused: Type.Array(
+    Type.Object({
+      line: Type.Integer({ description: 'From 1: the element of the array, or the line.' }),
+      error: Type.String(),
+      description: Type.String(),
+    }),
+    { description: `The first ${limits.bulkRefusalsMax}.` },
+  ),
+  refused_count: Type.Integer({ description: 'All of them.' }),
+});
+
+/** One element of a bulk request; what is wrong with it becomes its refusal. */
+export function readBulkLine(text: string, line: number): BulkLine {
+  try {
+    const body = parseLine(text);
+    if (!isObject(body)) {
+      throw invalid('send an object {"device_id", "sensor_id", "value", "timestamp"?}');
+    }
+    const sensor = {
+      deviceId: parseDeviceId(body['device_id']),
+      sensorId: parseSensorId(body['sensor_id']),
+    };
+    return { line, sensor, datapoint: readDatapoint(body, '') };
+  } catch (reason) {
+    if (reason instanceof DomainError) return { line, refusal: reason };
+    throw reason;
+  }
+}
+
+function parseLine(text: string): JsonValue {
+  try {
+    return parseJson(text, limits.jsonDepthMax);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw invalid(`not valid JSON: ${error.message}`);
+  }
+}
+
+/** The report as clients see it. */
+export function bulkReportToWire({ stored, refused, refusedCount }: BulkReport): object {
+  return {
+    stored,
+    refused: refused.map(({ line, refusal }) => ({
+      line,
+      error: refusal.code,
+      description: refusal.message,
+    })),
+    refused_count: refusedCount,
+  };
+}
