@@ -5,6 +5,7 @@ import { createAppender } from './domain/datapoints/appender.ts';
 import { createHistory } from './domain/datapoints/history.ts';
 import { createIngest } from './domain/datapoints/ingest.ts';
 import { createSnapshots } from './domain/datapoints/snapshots.ts';
+import { createActuators } from './domain/devices/actuators.ts';
 import { createDevices, deviceResource, requireDevice } from './domain/devices/devices.ts';
 import { notFound } from './domain/errors.ts';
 import { parseDeviceId } from './domain/ids.ts';
@@ -16,6 +17,7 @@ import { createAccounts } from './domain/users/accounts.ts';
 import { ensureAdmin } from './domain/users/first-admin.ts';
 import { createLogins } from './domain/users/logins.ts';
 import { createSessions } from './domain/users/sessions.ts';
+import { createInProcessFeed } from './feed/in-process-feed.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Services } from './http/v2/index.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
@@ -61,7 +63,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       username: config.accounts.adminUsername,
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
     });
-    const { services, drain } = createServices({ config, storage, clock, reporter });
+    const { services, drain } = createServices({ config, storage, clock, reporter, log });
     const http = await createHttpServer({
       services,
       tokenLifeSeconds: config.accounts.tokenLifeMs / 1_000,
@@ -88,8 +90,9 @@ function createServices(parts: {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly reporter: Reporter;
+  readonly log: Log;
 }): { readonly services: Services; readonly drain: () => Promise<void> } {
-  const { config, storage, clock, reporter } = parts;
+  const { config, storage, clock, reporter, log } = parts;
   const { users, credentials, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
   const access = createAccess({ grants, settings });
@@ -99,6 +102,13 @@ function createServices(parts: {
   const accounts = createAccounts({ users, logins, sessions, clock, signup });
   const accessKeys = createAccessKeys({ credentials, sessions, clock });
   const devices = createDevices({ store: storage.devices, users, grants, access, clock });
+  const feed = createInProcessFeed({ log });
+  const actuators = createActuators({
+    store: storage.devices,
+    access,
+    clock,
+    publish: (change) => feed.publish([{ kind: 'actuator', ...change }]),
+  });
   const sharing = createSharing({
     grants,
     devices: storage.devices,
@@ -121,6 +131,7 @@ function createServices(parts: {
       accessKeys,
       sharing,
       devices,
+      actuators,
       snapshots,
       ingest,
       readHistory,

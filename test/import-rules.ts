@@ -35,7 +35,7 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
   },
   mqtt: { zones: ['wire', 'domain', 'lib'], packages: ['mqtt-packet', 'ws', 'node:*'] },
   storage: { zones: ['domain', 'lib'], packages: ['node:*'] },
-  feed: { zones: ['domain', 'lib'], packages: [] },
+  feed: { zones: ['domain', 'lib'], packages: ['node:assert'] },
   channels: { zones: ['domain', 'lib'], packages: ['node:*'] },
   telemetry: { zones: ['domain', 'lib'], packages: ['pino', 'prom-client'] },
   cli: { zones: everyZone, packages: ['node:*', 'commander', 'cli-progress'] },
@@ -47,6 +47,7 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
   [
     { under: 'src/lib/pattern.ts', packages: ['re2js'] },
     { under: 'src/storage/contract/', packages: ['fast-check'] },
+    { under: 'src/feed/contract/', packages: ['node:test'] },
     { under: 'src/storage/postgres/', packages: ['pg'] },
     { under: 'src/cli/bench/no-op-server.ts', packages: ['fastify'] },
     { under: 'src/feed/nats-feed.ts', packages: ['@nats-io/*'] },

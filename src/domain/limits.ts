@@ -11,6 +11,8 @@ export const limits = {
   nameCharactersMax: 1_024,
   /** A `meta` object as JSON text: notes, not files. */
   metaBytesMax: 65_536,
+  /** What an actuator is set to, as JSON text: a setting, not a file. */
+  actuatorValueBytesMax: 65_536,
   /** Sensors, and actuators, of one device. */
   sensorsPerDeviceMax: 1_000,
   calibrationPointsMax: 256,
@@ -61,6 +63,9 @@ export const limits = {
   commitDatapointsMax: 20_000,
   /** Datapoints that wait for a commit; beyond it the answer is 503. */
   commitQueueDatapointsMax: 2_000_000,
+
+  /** Parts of this process that listen to the feed, not clients that watch. */
+  feedListenersMax: 64,
 
   // Accounts, tokens, keys [contract 4].
   loginsInParallelMax: 2,

@@ -1,8 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { type Actuator, actuatorValueTypes } from '../domain/devices/actuator.ts';
+import { invalid } from '../domain/errors.ts';
 import { parseActuatorId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { Anything, Id, newMeta, OneOf, Text } from './fields.ts';
+import { createReader } from './validation.ts';
 
 const valueTypeText = 'What kind of value it takes.';
 
@@ -25,6 +28,8 @@ export const ActuatorMessage = Type.Object({
   meta: Type.Optional(Anything('Anything you keep with it.')),
 });
 
+export const readNewActuator = createReader(NewActuatorMessage, 'actuator');
+
 export function actuatorFromWire(message: Static<typeof NewActuatorMessage>): Actuator {
   const { name, actuator_kind, value, meta } = message;
   const valueType = message.actuator_value_type ?? message.value_type;
@@ -33,7 +38,7 @@ export function actuatorFromWire(message: Static<typeof NewActuatorMessage>): Ac
     ...(name !== undefined && { name }),
     ...(actuator_kind !== undefined && { kind: actuator_kind }),
     ...(valueType !== undefined && { valueType }),
-    ...(value !== undefined && { value: value as JsonValue }),
+    ...(value !== undefined && { value: readActuatorValue(value as JsonValue) }),
     ...newMeta(meta),
   };
 }
@@ -49,4 +54,13 @@ export function actuatorToWire(actuator: Actuator): object {
     id,
     ...(meta !== undefined && { meta }),
   };
+}
+
+/** What an actuator is to be set to: any JSON value, bounded, as it is kept with its device. */
+export function readActuatorValue(value: JsonValue): JsonValue {
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (bytes <= limits.actuatorValueBytesMax) return value;
+  throw invalid(
+    `the value must have at most ${limits.actuatorValueBytesMax} bytes as JSON, got ${bytes}`,
+  );
 }

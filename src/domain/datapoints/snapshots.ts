@@ -2,7 +2,7 @@ import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import { createViewer } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
-import type { Device } from '../devices/device.ts';
+import { type Device, withoutActuatorValues } from '../devices/device.ts';
 import { type Devices, deviceResource } from '../devices/devices.ts';
 import type { Filter } from '../devices/query.ts';
 import type { Sensor } from '../devices/sensor.ts';
@@ -47,7 +47,8 @@ export function createSnapshots(options: {
 
   async function snapshotOf(actor: Actor, device: Device): Promise<DeviceSnapshot> {
     const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
-    if (!maySee || device.sensors.length === 0) return { device, lastValueOf: noLastValue };
+    if (!maySee) return withoutValues(device);
+    if (device.sensors.length === 0) return { device, lastValueOf: noLastValue };
     return withLastValues(device, await datapoints.lastValues([device.id]));
   }
 
@@ -62,9 +63,7 @@ export function createSnapshots(options: {
       );
       const lastValues = await datapoints.lastValues([...readable].map(({ id }) => id));
       const snapshots = listing.devices.map((device) =>
-        readable.has(device)
-          ? withLastValues(device, lastValues)
-          : { device, lastValueOf: noLastValue },
+        readable.has(device) ? withLastValues(device, lastValues) : withoutValues(device),
       );
       return { snapshots, total: listing.total };
     },
@@ -74,6 +73,10 @@ export function createSnapshots(options: {
       return { sensor, lastValue: lastValueOf(sensor) };
     },
   };
+}
+
+function withoutValues(device: Device): DeviceSnapshot {
+  return { device: withoutActuatorValues(device), lastValueOf: noLastValue };
 }
 
 function withLastValues(device: Device, lastValues: LastValues): DeviceSnapshot {

@@ -14,3 +14,8 @@ export interface Actuator {
   readonly value?: JsonValue;
   readonly meta?: JsonValue;
 }
+
+/** A field set to undefined is removed. */
+export type ActuatorChanges = {
+  readonly [Field in Exclude<keyof Actuator, 'id'>]?: Actuator[Field] | undefined;
+};

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { VisibleTo } from '../access/viewer.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../ids.ts';
-import type { Actuator } from './actuator.ts';
+import type { Actuator, ActuatorChanges } from './actuator.ts';
 import type { Device, DeviceChanges } from './device.ts';
 import type { Filter } from './query.ts';
 import type { Sensor, SensorChanges } from './sensor.ts';
@@ -42,11 +42,17 @@ export interface DeviceStore {
   /** Removes the sensor with its datapoints, in one step. */
   removeSensor(id: DeviceId, sensorId: SensorId, at: Instant): Promise<'removed' | 'missing'>;
 
-  /** Adds the actuator, or replaces it. */
+  /** Adds the actuator, or replaces it in its place; one put without a value keeps what it had. */
   putActuator(
     id: DeviceId,
     actuator: Actuator,
     at: Instant,
   ): Promise<'put' | 'missing' | 'too_many'>;
+  updateActuator(
+    id: DeviceId,
+    actuatorId: ActuatorId,
+    changes: ActuatorChanges,
+    at: Instant,
+  ): Promise<'updated' | 'missing'>;
   removeActuator(id: DeviceId, actuatorId: ActuatorId, at: Instant): Promise<'removed' | 'missing'>;
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import type { DeviceId, SensorId, Username } from '../ids.ts';
+import type { ActuatorId, DeviceId, SensorId, Username } from '../ids.ts';
 import type { Actuator } from './actuator.ts';
 import type { Sensor } from './sensor.ts';
 
@@ -49,4 +49,15 @@ export interface DeviceChanges {
 export function sensorOf(device: Device, sensorId: SensorId): Sensor | undefined {
   for (const sensor of device.sensors) if (sensor.id === sensorId) return sensor;
   return undefined;
+}
+
+/** The actuator of a device, or undefined. */
+export function actuatorOf(device: Device, actuatorId: ActuatorId): Actuator | undefined {
+  return device.actuators.find((actuator) => actuator.id === actuatorId);
+}
+
+/** The device for those who may not view its data: without what its actuators are set to. */
+export function withoutActuatorValues(device: Device): Device {
+  if (device.actuators.every((actuator) => actuator.value === undefined)) return device;
+  return { ...device, actuators: device.actuators.map(({ value: _, ...others }) => others) };
 }

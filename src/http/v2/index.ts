@@ -1,6 +1,7 @@
 import type { ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
+import type { Actuators } from '../../domain/devices/actuators.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import type { AccessKeys } from '../../domain/users/access-keys.ts';
@@ -9,6 +10,7 @@ import type { Logins } from '../../domain/users/logins.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import type { Route } from '../route.ts';
 import { accessKeyRoutes } from './access-keys.ts';
+import { actuatorRoutes } from './actuators.ts';
 import { authRoutes } from './auth.ts';
 import { datapointRoutes } from './datapoints.ts';
 import { deviceRoutes } from './devices.ts';
@@ -24,6 +26,7 @@ export interface Services {
   readonly accessKeys: AccessKeys;
   readonly sharing: Sharing;
   readonly devices: Devices;
+  readonly actuators: Actuators;
   readonly snapshots: Snapshots;
   readonly ingest: Ingest;
   readonly readHistory: ReadHistory;
@@ -37,6 +40,7 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     ...accessKeyRoutes(accessKeys),
     ...deviceRoutes(devices, snapshots),
     ...sensorRoutes(devices, snapshots),
+    ...actuatorRoutes(services.actuators),
     ...datapointRoutes(ingest, readHistory),
     ...grantRoutes(sharing, 'device'),
     ...userRoutes(accounts),

@@ -217,7 +217,7 @@ const promises: Promises = {
 
   'actuators are put, replaced in their place and removed': async (opened) => {
     const id = deviceId('d');
-    await opened.devices.insert(aDevice('d', { actuators: [anActuator('a', { value: 1 })] }));
+    await opened.devices.insert(aDevice('d', { actuators: [anActuator('a', { kind: 'k' })] }));
     assert.equal(await opened.devices.putActuator(id, anActuator('b'), later), 'put');
     assert.equal(
       await opened.devices.putActuator(id, anActuator('a', { name: 'n' }), later),
@@ -230,6 +230,40 @@ const promises: Promises = {
     assert.equal(await opened.devices.removeActuator(id, actuatorId('a'), later), 'removed');
     assert.equal(await opened.devices.removeActuator(id, actuatorId('a'), later), 'missing');
     assert.deepEqual((await find(opened, 'd'))?.actuators, [anActuator('b')]);
+  },
+
+  'an actuator that is put anew keeps its value unless another is given': async (opened) => {
+    const id = deviceId('d');
+    await opened.devices.insert(aDevice('d'));
+    for (const [index, value] of anyJson.entries()) {
+      const actuator = `a${index}`;
+      await opened.devices.putActuator(id, anActuator(actuator, { value, kind: 'k' }), noon);
+      await opened.devices.putActuator(id, anActuator(actuator, { name: 'n' }), noon);
+      const found = (await find(opened, 'd'))?.actuators[index];
+      assert.equal(JSON.stringify(found?.value), JSON.stringify(value));
+      assert.deepEqual({ ...found, value: 0 }, anActuator(actuator, { name: 'n', value: 0 }));
+    }
+    await opened.devices.putActuator(id, anActuator('a0', { value: 'other' }), noon);
+    const found = await find(opened, 'd');
+    assert.deepEqual(found?.actuators[0], anActuator('a0', { value: 'other' }));
+  },
+
+  'an actuator update sets, keeps and removes fields': async (opened) => {
+    const id = deviceId('d');
+    const actuators = [anActuator('a', { name: 'n', kind: 'k', value: 1 }), anActuator('b')];
+    await opened.devices.insert(aDevice('d', { actuators }));
+    await find(opened, 'd');
+    const changes = { name: undefined, valueType: 'bool' as const, value: false };
+    const update = opened.devices.updateActuator;
+    assert.equal(await update(id, actuatorId('a'), changes, later), 'updated');
+    const found = await find(opened, 'd');
+    assert.deepEqual(found?.actuators, [
+      anActuator('a', { kind: 'k', valueType: 'bool', value: false }),
+      anActuator('b'),
+    ]);
+    assert.equal(found?.modifiedAt, later);
+    assert.equal(await update(id, actuatorId('c'), { value: 1 }, later), 'missing');
+    assert.equal(await update(deviceId('e'), actuatorId('a'), { value: 1 }, later), 'missing');
   },
 
   'devices are counted by owner': async (opened) => {

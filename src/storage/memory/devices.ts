@@ -74,10 +74,22 @@ export function createDeviceStore(state: MemoryState, readLastValues: ReadLastVa
       return 'removed';
     },
     async putActuator(id, actuator, at) {
-      const actuators = withPart(devices.get(id)?.actuators, actuator);
+      const known = devices.get(id)?.actuators;
+      const value = known?.find((other) => other.id === actuator.id)?.value;
+      const kept = actuator.value === undefined && value !== undefined ? { value } : {};
+      const actuators = withPart(known, { ...actuator, ...kept });
       if (typeof actuators === 'string') return actuators;
       change(id, { actuators, modifiedAt: at });
       return 'put';
+    },
+    async updateActuator(id, actuatorId, changes, at) {
+      const actuators = devices.get(id)?.actuators;
+      if (!actuators?.some((actuator) => actuator.id === actuatorId)) return 'missing';
+      const changed = actuators.map((actuator) =>
+        actuator.id === actuatorId ? withChanges(actuator, changes) : actuator,
+      );
+      change(id, { actuators: changed, modifiedAt: at });
+      return 'updated';
     },
     async removeActuator(id, actuatorId, at) {
       const actuators = withoutPart(devices.get(id)?.actuators, actuatorId);

@@ -21,6 +21,12 @@ export function applyPatch(text: string, patch: Patch): string {
   return JSON.stringify(Object.fromEntries(merged));
 }
 
+/** The JSON text of an object, with the field of the older text where it has none of that name. */
+export function withKept(text: string, older: string, field: string): string {
+  const kept = entriesOf(older).filter(([key]) => key === field);
+  return JSON.stringify(Object.fromEntries([...kept, ...entriesOf(text)]));
+}
+
 function entriesOf(text: string): [string, JsonValue][] {
   // Only texts of objects are patched: details and profiles.
   return Object.entries(parseJson(text) as { readonly [key: string]: JsonValue });

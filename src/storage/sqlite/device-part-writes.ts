@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PartRow } from '../sql/device-row.ts';
-import { applyPatch, type Patch } from '../sql/patch.ts';
+import { applyPatch, type Patch, withKept } from '../sql/patch.ts';
 import { createSelection } from './selection.ts';
 
 /** Which of the two tables of a device's parts. */
@@ -8,6 +8,8 @@ export interface PartTable {
   readonly table: 'sensors' | 'actuators';
   readonly key: 'sensor_id' | 'actuator_id';
   readonly countMax: number;
+  /** A field that stays when a new description does not speak of it. */
+  readonly keeps?: string;
   /** Sets when the device was modified last. */
   readonly markModified: (deviceId: string, at: number) => void;
 }
@@ -15,7 +17,7 @@ export interface PartTable {
 /** What the writer thread does to sensors or actuators: the same things to two tables. */
 export function createPartWrites(
   database: DatabaseSync,
-  { table, key, countMax, markModified }: PartTable,
+  { table, key, countMax, keeps, markModified }: PartTable,
 ) {
   const isOne = `device_id = ? and ${key} = ?`;
   const deviceExists = createSelection(database, 'select 1 as found from devices where id = ?');
@@ -41,9 +43,13 @@ export function createPartWrites(
     },
     put(deviceId: string, part: PartRow, at: number): 'put' | 'missing' | 'too_many' {
       if (deviceExists.first(deviceId) === undefined) return 'missing';
-      const isNew = stored.first(deviceId, part.id) === undefined;
-      if (isNew && (count.first(deviceId)?.n ?? 0) >= countMax) return 'too_many';
-      upsert.run(deviceId, part.id, part.details);
+      const before = stored.first(deviceId, part.id);
+      if (before === undefined && (count.first(deviceId)?.n ?? 0) >= countMax) return 'too_many';
+      const details =
+        before === undefined || keeps === undefined
+          ? part.details
+          : withKept(part.details, before.details, keeps);
+      upsert.run(deviceId, part.id, details);
       markModified(deviceId, at);
       return 'put';
     },

@@ -63,6 +63,7 @@ export function createDeviceWrites(database: DatabaseSync) {
   const actuators = createPartWrites(database, {
     table: 'actuators',
     key: 'actuator_id',
+    keeps: 'value',
     countMax: limits.sensorsPerDeviceMax,
     markModified,
   });
@@ -103,6 +104,7 @@ export function createDeviceWrites(database: DatabaseSync) {
     updateSensor: sensors.update,
     removeSensor: sensors.remove,
     putActuator: actuators.put,
+    updateActuator: actuators.update,
     removeActuator: actuators.remove,
   };
 }

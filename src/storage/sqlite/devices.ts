@@ -92,6 +92,8 @@ export function createDeviceStore(
     },
     putActuator: (id, actuator, at) =>
       changed(id, writer.call('putActuator', id, partRow(actuator), at)),
+    updateActuator: (id, actuatorId, changes, at) =>
+      changed(id, writer.call('updateActuator', id, actuatorId, patchOf(changes), at)),
     removeActuator: (id, actuatorId, at) =>
       changed(id, writer.call('removeActuator', id, actuatorId, at)),
     forget,

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import type { Feed, FeedListener } from '../domain/datapoints/feed.ts';
+import { limits } from '../domain/limits.ts';
+import type { Log } from '../lib/log.ts';
+
+/** A feed within one process. A listener that throws is logged and harms nobody. */
+export function createInProcessFeed({ log }: { readonly log: Log }): Feed {
+  // Replaced, never changed: a listener may come or go while events are handed out.
+  let listeners: readonly FeedListener[] = [];
+
+  return {
+    publish(events) {
+      for (const listener of listeners) {
+        try {
+          listener(events);
+        } catch (error) {
+          log.error({ error }, 'a listener of the feed failed');
+        }
+      }
+    },
+    subscribe(listener) {
+      assert(listeners.length < limits.feedListenersMax, 'the feed has too many listeners');
+      // Its own function, so that a listener that subscribes twice ends each subscription once.
+      const own: FeedListener = (events) => listener(events);
+      listeners = [...listeners, own];
+      return () => {
+        listeners = listeners.filter((other) => other !== own);
+      };
+    },
+  };
+}
