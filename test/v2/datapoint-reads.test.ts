@@ -26,7 +26,7 @@ function series(first: number, last: number): readonly number[] {
   return Array.from({ length: Math.abs(last - first) + 1 }, (_, index) => first + step * index);
 }
 
-test('each item tells device, sensor, timestamp, value and date_received, and no more', async () => {
+test('each item tells device, sensor, timestamp, value, date_received, no more', async () => {
   const [item] = datapointsOf(await minutes.read('?limit=1'));
   const { date_received: received, ...rest } = item ?? {};
   assert.deepEqual(rest, {
@@ -45,7 +45,7 @@ test('a read without parameters answers the 20 oldest, oldest first', async () =
   assert.match(reply.headers.get('content-type') ?? '', /^application\/json/);
 });
 
-test('limit and offset page through all datapoints, and X-Total-Count has their number', async () => {
+test('limit and offset page through all, and X-Total-Count has their number', async () => {
   assert.deepEqual(await numbers('?limit=10'), series(0, 9));
   assert.deepEqual(await numbers('?limit=10&offset=10'), series(10, 19));
   assert.deepEqual(await numbers('?limit=10&offset=20'), series(20, 24));

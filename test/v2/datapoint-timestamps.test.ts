@@ -50,7 +50,7 @@ test('a datapoint without a timestamp has none when read, only the time of recei
   assert.deepEqual((await sensor.get())['value'], { value: 1, date_received: now });
 });
 
-test('datapoints without a timestamp are ordered and filtered by their time of receipt', async () => {
+test('without a timestamp, the time of receipt is what orders and filters', async () => {
   const sensor = await openSensor(service);
   await sensor.push({ value: 'undated' });
   await sensor.push([

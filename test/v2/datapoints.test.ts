@@ -158,7 +158,7 @@ test('an unknown device or sensor is 404 for a push and for a read', async () =>
   }
 });
 
-test('a sensor with data shows its last value under both names, one without shows neither', async () => {
+test('a last value is shown under both names, and no value under neither', async () => {
   const sensor = await openSensor(service, { id: 'TC1', name: 'air' });
   assert.deepEqual(await sensor.get(), { id: 'TC1', name: 'air' });
   await sensor.push({ value: 21.5, timestamp: '2016-06-08T18:20:27.873Z' });

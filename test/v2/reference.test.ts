@@ -65,7 +65,7 @@ test('the reference page loads with all its files, each of the right type', asyn
   }
 });
 
-test('the reference page takes nothing from outside hosts and forbids it to the browser', async () => {
+test('the reference page takes nothing from outside and forbids it to browsers', async () => {
   const page = await service.call({ path: '//docs' });
   const start = await service.call({ path: '//docs/start.js' });
   assert.doesNotMatch(page.text, outside);

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+/** A start on a busy machine; who waits longer than this waits in vain. */
+const startMsMax = 30_000;
+
+export interface ProcessOptions {
+  readonly directory: string;
+  /** KIPIMO_… keys beside those that every test process gets. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The program itself, serving in a process of its own. */
+export interface ServiceProcess {
+  readonly url: string;
+  readonly exited: Promise<Exit>;
+  /** What it wrote to standard output so far. */
+  output(): string;
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts `kipimo serve` and resolves when it listens. Throws what it said when it does not. */
+export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
+  const { child, exited, output, errors } = open(['serve'], options);
+  const url = await new Promise<string>((resolve, reject) => {
+    const impatience = setTimeout(() => reject(new Error('it never listened')), startMsMax);
+    const settle = (act: () => void) => {
+      clearTimeout(impatience);
+      act();
+    };
+    child.stdout.on('data', () => {
+      const found = urlIn(output());
+      if (found !== undefined) settle(() => resolve(found));
+    });
+    exited.then(({ code }) => {
+      settle(() => reject(new Error(`it left with ${code}: ${errors()}${output()}`)));
+    }, reject);
+  }).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  return {
+    url,
+    exited,
+    output,
+    kill: (signal) => child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** Runs the program to its end. */
+export async function runProgram(
+  words: readonly string[],
+  options: ProcessOptions,
+): Promise<Exit & { readonly stdout: string; readonly stderr: string }> {
+  const { child, exited, output, errors } = open(words, options);
+  const impatience = setTimeout(() => child.kill('SIGKILL'), startMsMax);
+  const exit = await exited;
+  clearTimeout(impatience);
+  return { ...exit, stdout: output(), stderr: errors() };
+}
+
+function open(words: readonly string[], { directory, environment }: ProcessOptions) {
+  const child = spawn(process.execPath, [mainFile, ...words], {
+    // No .env of a developer can get in the way here.
+    cwd: directory,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      KIPIMO_HOST: '127.0.0.1',
+      KIPIMO_HTTP_PORT: '0',
+      KIPIMO_MQTT_PORT: '0',
+      KIPIMO_DATA_DIR: directory,
+      ...environment,
+    },
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const exited = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
+  return { child, exited, output: () => output, errors: () => errors };
+}
+
+/** The address in the log line that says where the service listens. */
+function urlIn(output: string): string | undefined {
+  const lines = output.split('\n').slice(0, -1);
+  for (const line of lines.filter((text) => text.startsWith('{'))) {
+    const { msg, url } = JSON.parse(line) as { msg?: unknown; url?: unknown };
+    if (msg === 'listening' && typeof url === 'string') return url;
+  }
+  return undefined;
+}

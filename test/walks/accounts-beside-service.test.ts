@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { runProgram, type ServiceProcess, startProcess } from '../service-process.ts';
+
+const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1' };
+const pollMs = 50;
+const pollsMax = 200;
+
+let directory: string;
+let service: ServiceProcess;
+
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'kipimo-accounts-'));
+  service = await startProcess({ directory, environment });
+});
+
+after(async () => {
+  await service[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+const kipimoUser = (...words: readonly string[]) =>
+  runProgram(['user', ...words], { directory, environment });
+
+function logIn(username: string, password: string): Promise<Response> {
+  return fetch(`${service.url}/api/v2/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+  });
+}
+
+async function statusOf(token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await fetch(`${service.url}/api/v2/users/me`, { headers })).status;
+}
+
+test('an account added beside the running service can log in at once', async () => {
+  const added = await kipimoUser('add', 'ama', '--password', 'bamboo-4711');
+  assert.equal(added.code, 0, added.stderr);
+  assert.match(added.stdout, /ama/);
+  assert.ok(!added.stdout.includes('bamboo-4711'), 'a password somebody chose is not printed');
+  assert.equal((await logIn('ama', 'bamboo-4711')).status, 200);
+  const again = await kipimoUser('add', 'ama', '--password', 'bamboo-4711');
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /taken/);
+});
+
+test('an account added without a password gets one that is shown and works', async () => {
+  const added = await kipimoUser('add', 'esi');
+  assert.equal(added.code, 0, added.stderr);
+  const password = /password: (\S+)/.exec(added.stdout)?.[1] ?? '';
+  assert.equal((await logIn('esi', password)).status, 200);
+});
+
+test('a new password ends the old one and its tokens within seconds', async () => {
+  await kipimoUser('add', 'kofi', '--password', 'cassava-0815');
+  const token = await (await logIn('kofi', 'cassava-0815')).text();
+  assert.equal(await statusOf(token), 200);
+  const changed = await kipimoUser('passwd', 'kofi', '--password', 'plantain-1234');
+  assert.equal(changed.code, 0, changed.stderr);
+  assert.equal((await logIn('kofi', 'cassava-0815')).status, 401);
+  const fresh = await logIn('kofi', 'plantain-1234');
+  assert.equal(fresh.status, 200);
+
+  let status = await statusOf(token);
+  for (let poll = 0; status !== 401 && poll < pollsMax; poll += 1) {
+    await setTimeout(pollMs);
+    status = await statusOf(token);
+  }
+  assert.equal(status, 401, 'the old token still works');
+  assert.equal(await statusOf(await fresh.text()), 200);
+});
+
+test('the list shows accounts made by either door', async () => {
+  await fetch(`${service.url}/api/v2/users`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'yaw', password: 'groundnut-77' }),
+  });
+  await kipimoUser('add', 'abena', '--password', 'okra-okra-1', '--admin');
+  const { code, stdout } = await kipimoUser('list', '--json');
+  assert.equal(code, 0);
+  const users = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { username: string; admin: boolean });
+  const isAdmin = Object.fromEntries(users.map((user) => [user.username, user.admin]));
+  assert.equal(isAdmin['admin'], true);
+  assert.equal(isAdmin['abena'], true);
+  assert.equal(isAdmin['yaw'], false);
+  assert.doesNotMatch(stdout, /password|hash/i);
+});
+
+test('imported accounts keep their ids and weak passwords; bad entries are named', async () => {
+  const file = join(directory, 'users.json');
+  const id = '5f0c1d2e-aaaa-4bbb-8ccc-1234567890ab';
+  const entries = [
+    { id, username: 'efua', password: 'abc', firstName: 'Efua', phone: ['+233200000000'] },
+    { username: 'guest', password: 'whatever-1' },
+    { username: 'kwame', password: 'yam', admin: true },
+  ];
+  writeFileSync(file, JSON.stringify(entries));
+  const imported = await kipimoUser('import', file);
+  assert.equal(imported.code, 1, 'a refused entry shows in the exit code');
+  assert.match(imported.stdout, /added 2, refused 1/);
+  assert.match(imported.stderr, /entry 2\b.*guest/);
+
+  const login = await logIn('efua', 'abc');
+  assert.equal(login.status, 200);
+  const headers = { authorization: `Bearer ${await login.text()}` };
+  const me = (await (await fetch(`${service.url}/api/v2/users/me`, { headers })).json()) as object;
+  assert.equal(Reflect.get(me, 'id'), id);
+  assert.equal(Reflect.get(me, 'firstName'), 'Efua');
+  assert.deepEqual(Reflect.get(me, 'phone'), ['+233200000000']);
+  assert.equal((await logIn('kwame', 'yam')).status, 200);
+});
