@@ -4,6 +4,7 @@ import { createAccess } from './domain/access/access.ts';
 import { createAppender } from './domain/datapoints/appender.ts';
 import { createHistory } from './domain/datapoints/history.ts';
 import { createIngest } from './domain/datapoints/ingest.ts';
+import { createIngestMany } from './domain/datapoints/ingest-many.ts';
 import { createSnapshots } from './domain/datapoints/snapshots.ts';
 import { createActuators } from './domain/devices/actuators.ts';
 import { createDevices, deviceResource, requireDevice } from './domain/devices/devices.ts';
@@ -120,7 +121,9 @@ function createServices(parts: {
     },
   });
   const appender = createAppender({ store: datapoints, clock, reporter });
-  const ingest = createIngest({ devices: storage.devices, access, appender, clock });
+  const roadIn = { devices: storage.devices, access, appender, feed, clock };
+  const ingest = createIngest(roadIn);
+  const ingestMany = createIngestMany(roadIn);
   const readHistory = createHistory({ devices: storage.devices, datapoints, access });
   const snapshots = createSnapshots({ devices, datapoints, grants, access });
   return {
@@ -134,6 +137,7 @@ function createServices(parts: {
       actuators,
       snapshots,
       ingest,
+      ingestMany,
       readHistory,
     },
     drain: () => appender.drain(),

@@ -16,6 +16,8 @@ export const limits = {
   /** Sensors, and actuators, of one device. */
   sensorsPerDeviceMax: 1_000,
   calibrationPointsMax: 256,
+  /** Devices, and gateways, of one project; as many as a page of a list. */
+  projectMembersMax: 1_000,
   /** Values of one profile field, for instance telephone numbers. */
   profileEntriesMax: 20,
   passwordCharactersMin: 8,
@@ -37,6 +39,10 @@ export const limits = {
   // Lists [spec 4, 8; contract 4, 5, 6].
   devicesPageDefault: 20,
   devicesPageMax: 1_000,
+  gatewaysPageDefault: 20,
+  gatewaysPageMax: 1_000,
+  projectsPageDefault: 20,
+  projectsPageMax: 1_000,
   usersPageDefault: 100,
   usersPageMax: 1_000,
   datapointsPageDefault: 20,
@@ -45,6 +51,8 @@ export const limits = {
   datapointsPerStep: 5_000,
   /** Devices fetched from the store in one step of a streamed answer. */
   devicesPerStep: 500,
+  /** Devices shown inside a gateway; the others are found by q=gateway_id==… */
+  devicesPerGatewayShown: 1_000,
   /** A filter is typed by people; more is an attack. */
   queryCharactersMax: 4_096,
   queryTestsMax: 64,
@@ -66,6 +74,15 @@ export const limits = {
 
   /** Parts of this process that listen to the feed, not clients that watch. */
   feedListenersMax: 64,
+  /** Lines of a bulk request that go to the commit together, and their bytes; two such wait. */
+  bulkLinesPerStep: 8_192,
+  bulkBytesPerStep: 4 * 1_048_576,
+  /** One line, or element, of a bulk request. */
+  bulkLineBytesMax: 1_048_576,
+  /** Refused lines that a bulk answer tells about; the others are counted. */
+  bulkRefusalsMax: 1_000,
+  /** Devices whose rights a bulk request remembers. */
+  bulkDevicesMax: 20_000,
 
   // Accounts, tokens, keys [contract 4].
   loginsInParallelMax: 2,
@@ -90,6 +107,8 @@ export const limits = {
   // Grants.
   grantsPerResourceMax: 1_000,
 
-  // Devices made without a token: anybody can make them, so their number ends.
+  // Made without a token: anybody can make them, so their number ends.
   guestDevicesMax: 100_000,
+  guestGatewaysMax: 10_000,
+  guestProjectsMax: 10_000,
 } as const;

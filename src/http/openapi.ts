@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { errorCodes } from '../domain/errors.ts';
 import { edgeErrorCodes, statusOf } from './errors.ts';
-import type { Route } from './route.ts';
+import type { Route, RouteBody } from './route.ts';
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
@@ -96,9 +96,13 @@ function queryParameters(route: Route): readonly object[] {
   });
 }
 
-function bodyContent(kind: 'json' | 'value' | 'bare', schema: TSchema): object {
+function bodyContent(kind: RouteBody['kind'], schema: TSchema): object {
   const asJson = { 'application/json': { schema } };
   if (kind === 'json') return asJson;
+  if (kind === 'stream') {
+    const lines = { type: 'string', description: 'One JSON object per line.' };
+    return { ...asJson, 'application/x-ndjson': { schema: lines } };
+  }
   return { ...asJson, 'text/plain': { schema: { type: 'string' } } };
 }
 

@@ -10,12 +10,16 @@ import { type Answer, send } from './answer.ts';
 import type { Authenticate } from './authentication.ts';
 import { type BareBody, readBareBody, readJsonBody, readValueBody } from './body.ts';
 import { EdgeError, type EdgeErrorCode } from './errors.ts';
+import { inStreamScope, readStreamBody, type StreamBody } from './stream-body.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** How a body is read. json: a message; value: what a push holds; bare: one field's new value. */
+/**
+ * How a body is read. json: a message; value: what a push holds; bare: one field's new value;
+ * stream: piece by piece, by the handler, however long it is.
+ */
 export interface RouteBody {
-  readonly kind: 'json' | 'value' | 'bare';
+  readonly kind: 'json' | 'value' | 'bare' | 'stream';
   readonly schema: TSchema;
   readonly bytesMax?: number;
 }
@@ -24,6 +28,7 @@ interface BodyOf {
   json: unknown;
   value: JsonValue;
   bare: BareBody;
+  stream: StreamBody;
 }
 
 export interface RouteRequest {
@@ -84,7 +89,12 @@ export function defineRoute<Query extends TObject, Body extends RouteBody>(
   return route as unknown as Route;
 }
 
-const bodyReaders = { json: readJsonBody, value: readValueBody, bare: readBareBody } as const;
+const bodyReaders = {
+  json: readJsonBody,
+  value: readValueBody,
+  bare: readBareBody,
+  stream: readStreamBody,
+} as const;
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -99,7 +109,10 @@ export function mountRoutes(
   },
 ): void {
   const { prefix, routes } = options;
-  for (const route of routes) mountRoute(fastify, route, options);
+  for (const route of routes) {
+    if (route.body?.kind !== 'stream') mountRoute(fastify, route, options);
+    else inStreamScope(fastify, (scope) => mountRoute(scope, route, options));
+  }
   for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
     refuseOtherMethods(
       fastify,

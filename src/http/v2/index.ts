@@ -1,5 +1,6 @@
 import type { ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
+import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Actuators } from '../../domain/devices/actuators.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
@@ -15,7 +16,9 @@ import { authRoutes } from './auth.ts';
 import { datapointRoutes } from './datapoints.ts';
 import { deviceRoutes } from './devices.ts';
 import { grantRoutes, myGrantsRoute } from './grants.ts';
+import { ontologyRoutes } from './ontologies.ts';
 import { sensorRoutes } from './sensors.ts';
+import { bulkPushRoute } from './sensors-data.ts';
 import { userRoutes } from './users.ts';
 
 /** What the routes of version 2 are built on. */
@@ -29,6 +32,7 @@ export interface Services {
   readonly actuators: Actuators;
   readonly snapshots: Snapshots;
   readonly ingest: Ingest;
+  readonly ingestMany: IngestMany;
   readonly readHistory: ReadHistory;
 }
 
@@ -42,8 +46,10 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     ...sensorRoutes(devices, snapshots),
     ...actuatorRoutes(services.actuators),
     ...datapointRoutes(ingest, readHistory),
+    bulkPushRoute(services.ingestMany),
     ...grantRoutes(sharing, 'device'),
     ...userRoutes(accounts),
     myGrantsRoute(sharing),
+    ...ontologyRoutes(),
   ];
 }
