@@ -13,6 +13,7 @@ export interface DatapointLimits {
   readonly sealRetryMsMax: number;
   readonly decodedChunksMax: number;
   readonly seriesMax: number;
+  readonly wholeDevicesPerRead: number;
   readonly appendsWaitingMax: number;
   readonly batchBytesMax: number;
 }
@@ -44,6 +45,8 @@ export const datapointLimits: DatapointLimits = {
   decodedChunksMax: 512,
   /** Sensors remembered though all of theirs is in chunks. */
   seriesMax: 100_000,
+  /** Devices whose sensors are brought to memory by one read of last values; more are not kept. */
+  wholeDevicesPerRead: 16,
   /** Batches that wait for the one in flight; the caller sends one at a time. */
   appendsWaitingMax: 1_000,
   /** One batch is one row, and SQLite ends rows at a thousand million bytes. */

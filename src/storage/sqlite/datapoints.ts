@@ -136,12 +136,22 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     });
   }
 
-  function lastValues(devices: readonly DeviceId[]): LastValues {
-    const values = new Map<DeviceId, Map<SensorId, Datapoint>>();
+  function readLastValues(
+    devices: readonly DeviceId[],
+    values: Map<DeviceId, Map<SensorId, Datapoint>>,
+  ): void {
     const rows = lastValuesOf.all(JSON.stringify(devices)) as unknown as LastValueRow[];
     for (const [deviceId, sensorId, timestamp, receivedAt, text] of rows) {
       put(values, deviceId, sensorId, lastValueOf(text, timestamp, receivedAt));
     }
+  }
+
+  function lastValues(devices: readonly DeviceId[]): LastValues {
+    const values = new Map<DeviceId, Map<SensorId, Datapoint>>();
+    const unknown = devices.filter((deviceId) => !table.isWhole(deviceId));
+    // A device that is asked for alone is asked for again; a long list is read and forgotten.
+    if (unknown.length <= limits.wholeDevicesPerRead) table.makeWhole(unknown);
+    else readLastValues(unknown, values);
     // Rows are as old as the last sealing; memory is what was acknowledged.
     for (const deviceId of devices) {
       for (const { sensorId, last } of table.residents(deviceId)) {

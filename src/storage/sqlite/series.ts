@@ -49,6 +49,10 @@ export interface SeriesTable {
   resolveNumber(number: number): Series | undefined;
   /** Only what is in memory. */
   residents(deviceId: DeviceId): Iterable<Series>;
+  /** Whether every series of the device that has datapoints is in memory. */
+  isWhole(deviceId: DeviceId): boolean;
+  /** Brings all series of these devices to memory; they stay for the current turn at least. */
+  makeWhole(deviceIds: readonly DeviceId[]): void;
   /** Drops a sensor, or all of a device, from memory; answers what was dropped. */
   forget(deviceId: DeviceId, sensorId: SensorId | undefined): readonly Series[];
 }
@@ -60,6 +64,7 @@ const columns = `
   from sensors left join last_values on last_values.series = sensors.series`;
 const findBySensor = `${columns} where device_id = ? and sensor_id = ?`;
 const findByNumber = `${columns} where sensors.series = ?`;
+const findByDevice = `${columns} where device_id = ?`;
 
 type SeriesRow = readonly [
   series: number,
@@ -75,24 +80,34 @@ type SeriesRow = readonly [
 interface Resident {
   readonly series: Map<SensorId, Series>;
   wasUsed: boolean;
+  /** All series with datapoints are here; one made later has none before it comes here itself. */
+  isWhole: boolean;
 }
 
 /** The series of this database. */
 export function createSeriesTable(reader: DatabaseSync, limits: DatapointLimits): SeriesTable {
   const bySensor = reader.prepare(findBySensor);
   const byNumber = reader.prepare(findByNumber);
-  for (const statement of [bySensor, byNumber]) statement.setReturnArrays(true);
+  const byDevice = reader.prepare(findByDevice);
+  for (const statement of [bySensor, byNumber, byDevice]) statement.setReturnArrays(true);
   const devices = new Map<DeviceId, Resident>();
   let count = 0;
   let sweepAt = limits.seriesMax;
 
+  function residentOf(deviceId: DeviceId): Resident {
+    const known = devices.get(deviceId);
+    if (known !== undefined) return known;
+    const resident = { series: new Map(), wasUsed: true, isWhole: false };
+    devices.set(deviceId, resident);
+    return resident;
+  }
+
   function keep(row: SeriesRow): Series {
     const series = seriesOf(row);
-    const resident = devices.get(series.deviceId) ?? { series: new Map(), wasUsed: true };
+    const resident = residentOf(series.deviceId);
     const known = resident.series.get(series.sensorId);
     if (known?.number === series.number) return known;
     resident.series.set(series.sensorId, series);
-    devices.set(series.deviceId, resident);
     if (known === undefined) count += 1;
     return series;
   }
@@ -128,6 +143,21 @@ export function createSeriesTable(reader: DatabaseSync, limits: DatapointLimits)
       return row === undefined ? undefined : keep(row);
     },
     residents: (deviceId) => devices.get(deviceId)?.series.values() ?? [],
+    isWhole(deviceId) {
+      const resident = devices.get(deviceId);
+      if (resident === undefined) return false;
+      resident.wasUsed = true;
+      return resident.isWhole;
+    },
+    makeWhole(deviceIds) {
+      // Once, and first: room made later could be that of a device brought here a moment ago.
+      if (deviceIds.length > 0 && count >= sweepAt) makeRoom();
+      for (const deviceId of deviceIds) {
+        const rows = byDevice.all(deviceId) as unknown as SeriesRow[];
+        for (const row of rows) keep(row);
+        if (rows.length > 0) residentOf(deviceId).isWhole = true;
+      }
+    },
     forget(deviceId, sensorId) {
       const resident = devices.get(deviceId);
       if (resident === undefined) return [];
