@@ -1,6 +1,6 @@
 import type { Range } from '../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { ChunkHead } from './chunk-reader.ts';
+import type { ChunkHead } from './chunk-head.ts';
 import { type Columns, rowAfter, rowFrom, valueTextAt } from './columns.ts';
 
 /** Answers which values a series has in chunks at one timestamp after the other. */

@@ -5,17 +5,10 @@ import type { Log } from '../../lib/log.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { DamagedBytesError } from './bytes.ts';
 import { decodeChunk } from './chunk-codec.ts';
+import type { ChunkHead } from './chunk-head.ts';
 import { type ChunkLookup, createChunkLookup } from './chunk-lookup.ts';
 import { type Columns, rowAfter, rowFrom, toColumns } from './columns.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-
-/** What the index knows of a chunk. */
-export interface ChunkHead {
-  readonly id: number;
-  readonly minTime: Instant;
-  readonly maxTime: Instant;
-  readonly count: number;
-}
 
 /** The chunks, as the last commit left them. */
 export interface ChunkReader {

@@ -1,7 +1,8 @@
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
 import type { Page, Range } from '../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { ChunkHead, ChunkReader } from './chunk-reader.ts';
+import type { ChunkHead } from './chunk-head.ts';
+import type { ChunkReader } from './chunk-reader.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
 
 /**
