@@ -28,7 +28,7 @@ const smallLimits = {
 const open = (directory: string): Promise<Storage> =>
   openSqlite({ directory, log: silentLog, datapointLimits: smallLimits });
 
-/** The n-th datapoint of the story: its own time, most of them late, on one sensor after another. */
+/** The n-th datapoint of the story: its own time, most of them late, sensor after sensor. */
 function pushOf(n: number): Push {
   const timestamp = noon + ((n * 7_919) % 100_000) * 1_000;
   return push([{ value: n, timestamp, receivedAt: noon + n }], sensor('d', sensors[n % 3]));
@@ -43,7 +43,7 @@ async function tellStory(directory: string, start: number): Promise<never> {
   }
 }
 
-/** Lets a child go on from `start` and kills it after some commits; answers how far it said it was. */
+/** Lets a child go on from `start`, kills it after some commits, answers how far it said it was. */
 async function killedAfter(directory: string, start: number, commits: number): Promise<number> {
   const child = spawn(process.execPath, [import.meta.filename, directory, `${start}`], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -184,7 +184,7 @@ test('a damaged chunk is told, and stops neither pushes nor other reads', async 
   assert.equal(await lastValue(storage.datapoints), 'late 4');
 });
 
-test('when sealing fails, pushes go on until memory is full, then they are refused', async (context) => {
+test('when sealing fails, pushes go on until memory is full', async (context) => {
   const directory = temporaryDirectory(context);
   const prepared = await withDevice(await openTiny(directory));
   await prepared.close();

@@ -13,7 +13,7 @@ export interface Tails {
   passOver(datapoints: readonly Datapoint[], row: number): void;
   /** Whether freezeDue would find something. */
   isDue(): boolean;
-  /** Freezes the next datapoints to seal: of full tails, else the oldest while there are too many. */
+  /** Freezes what is to be sealed next: full tails, else the oldest while there are too many. */
   freezeDue(): readonly Series[];
   /** The frozen datapoints of the series are in chunks. */
   settle(series: Series): void;
