@@ -1,0 +1,217 @@
+import { type Call, passwordOf } from '../service.ts';
+import {
+  type Asker,
+  type DeviceScope,
+  isInCharge,
+  isPerson,
+  type PublicPush,
+  rightsOn,
+  type Subject,
+} from './rights-oracle.ts';
+
+/** The user who owns what the matrix is about; a name that no refusal would hold by chance. */
+export const owner = 'landlady';
+
+/** What is sent besides the path and the token. */
+export type Sent = Pick<Call, 'json' | 'body' | 'headers'>;
+
+/** A route about one device, and what it takes to use it. */
+export interface DeviceRoute {
+  /** share: who is in charge, once there is an owner. hand over: who is in charge, or anybody. */
+  readonly needs: DeviceScope | 'share' | 'hand over';
+  readonly send?: (device: DeviceSubject) => Sent;
+  /** The device is not the same after it, so the next asker gets a new one. */
+  readonly isDestructive?: boolean;
+  /** The answer holds values of sensors or actuators, for those who may view the data. */
+  readonly showsValues?: boolean;
+}
+
+/** A device of the matrix, with the visibility it was created with. */
+export interface DeviceSubject extends Subject {
+  readonly visibility: 'public' | 'private' | undefined;
+}
+
+/** A route that is not about one device: the status it answers, by who asks. */
+export interface AccountRoute {
+  readonly status: (asker: Asker) => number;
+  readonly send?: Sent;
+  /** Ends the token it is sent with, so it gets one of its own. */
+  readonly spendsToken?: boolean;
+}
+
+const update = (body: string): DeviceRoute => ({
+  needs: 'devices:update',
+  send: () => ({ body }),
+});
+
+/** The value of every sensor and actuator, told by its digits wherever it shows up. */
+export const knownValue = 4711.25;
+
+const push: DeviceRoute = {
+  needs: 'devices-data:create',
+  send: () => ({ json: { value: knownValue } }),
+};
+
+/** Every route about one device, with the query it takes to name it. */
+export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
+  'GET /devices/{device_id}': { needs: 'devices:view', showsValues: true },
+  'DELETE /devices/{device_id}': { needs: 'devices:delete', isDestructive: true },
+  'PUT /devices/{device_id}/name': update('Secret garden'),
+  'PUT /devices/{device_id}/domain': update('farm'),
+  'PUT /devices/{device_id}/gateway_id': update('gateway-1'),
+  'PUT /devices/{device_id}/visibility': {
+    needs: 'devices:update',
+    send: ({ isPrivate }) => ({ body: isPrivate ? 'private' : 'public' }),
+    isDestructive: true,
+  },
+  'PUT /devices/{device_id}/location': update('5.6,-0.2'),
+  'PUT /devices/{device_id}/meta': update('{"crop":"maize"}'),
+  'PUT /devices/{device_id}/deployed': update('true'),
+  'PUT /devices/{device_id}/owner': {
+    needs: 'hand over',
+    send: () => ({ body: owner }),
+    isDestructive: true,
+  },
+  'POST /devices/{device_id}/sensors': {
+    needs: 'devices:update',
+    send: () => ({ json: { id: 'extra' } }),
+  },
+  'GET /devices/{device_id}/sensors': { needs: 'devices:view', showsValues: true },
+  'GET /devices/{device_id}/sensors/{sensor_id}': { needs: 'devices:view', showsValues: true },
+  'DELETE /devices/{device_id}/sensors/{sensor_id}': {
+    needs: 'devices:update',
+    isDestructive: true,
+  },
+  'PUT /devices/{device_id}/sensors/{sensor_id}/name': update('Well'),
+  'PUT /devices/{device_id}/sensors/{sensor_id}/sensing_device': update('Thermometer'),
+  'PUT /devices/{device_id}/sensors/{sensor_id}/sensor_kind': update('Thermometer'),
+  'PUT /devices/{device_id}/sensors/{sensor_id}/quantity_kind': update('Temperature'),
+  'PUT /devices/{device_id}/sensors/{sensor_id}/unit': update('DegreeCelsius'),
+  'PUT /devices/{device_id}/sensors/{sensor_id}/calib': update('null'),
+  'PUT /devices/{device_id}/sensors/{sensor_id}/meta': update('{"depth":3}'),
+  'POST /devices/{device_id}/sensors/{sensor_id}/value': push,
+  'GET /devices/{device_id}/sensors/{sensor_id}/value': { needs: 'devices-data:view' },
+  'POST /devices/{device_id}/sensors/{sensor_id}/values': push,
+  'GET /devices/{device_id}/sensors/{sensor_id}/values': { needs: 'devices-data:view' },
+  'GET /sensors_data?device_id={device_id}': { needs: 'devices-data:view' },
+  'GET /devices/{device_id}/export': { needs: 'devices-data:view' },
+  'POST /devices/{device_id}/actuators': {
+    needs: 'devices:update',
+    send: () => ({ json: { id: 'extra' } }),
+  },
+  'GET /devices/{device_id}/actuators': { needs: 'devices:view', showsValues: true },
+  'GET /devices/{device_id}/actuators/{actuator_id}': { needs: 'devices:view', showsValues: true },
+  'DELETE /devices/{device_id}/actuators/{actuator_id}': {
+    needs: 'devices:update',
+    isDestructive: true,
+  },
+  'GET /devices/{device_id}/actuators/{actuator_id}/value': { needs: 'devices-data:view' },
+  'PUT /devices/{device_id}/actuators/{actuator_id}/value': {
+    needs: 'devices-data:create',
+    send: () => ({ json: knownValue }),
+  },
+  'PUT /devices/{device_id}/actuators/{actuator_id}/name': update('Well pump'),
+  'PUT /devices/{device_id}/actuators/{actuator_id}/actuator_kind': update('Pump'),
+  'PUT /devices/{device_id}/actuators/{actuator_id}/value_type': update('number'),
+  'PUT /devices/{device_id}/actuators/{actuator_id}/actuator_value_type': update('number'),
+  'PUT /devices/{device_id}/actuators/{actuator_id}/meta': update('{"watts":40}'),
+  'GET /devices/{device_id}/grants': { needs: 'share' },
+  'PUT /devices/{device_id}/grants/{username}': {
+    needs: 'share',
+    send: () => ({ json: ['devices:view'] }),
+  },
+  'DELETE /devices/{device_id}/grants/{username}': { needs: 'share' },
+};
+
+/** The status that a device route answers to the asker [contract 2, 4]. */
+export function statusOnDevice(options: {
+  readonly name: string;
+  readonly route: DeviceRoute;
+  readonly asker: Asker;
+  readonly device: Subject;
+  readonly publicPush: PublicPush;
+}): number {
+  const success = options.name.startsWith('GET ') ? 200 : 204;
+  return isAllowed(options) ? success : 403;
+}
+
+function isAllowed(cell: {
+  readonly route: DeviceRoute;
+  readonly asker: Asker;
+  readonly device: Subject;
+  readonly publicPush: PublicPush;
+}): boolean {
+  const { asker, device } = cell;
+  const isEverybodys = device.owner === 'guest';
+  switch (cell.route.needs) {
+    case 'share':
+      return isInCharge(asker, device) && !isEverybodys;
+    case 'hand over':
+      return isInCharge(asker, device) || (isEverybodys && asker.key === undefined);
+    default:
+      return rightsOn(asker, device, cell.publicPush).includes(cell.route.needs);
+  }
+}
+
+const anybody = (status: number) => () => status;
+const person = (success: number) => (asker: Asker) => (isPerson(asker) ? success : 403);
+const admin = (success: number) => (asker: Asker) =>
+  isPerson(asker) && asker.isAdmin === true ? success : 403;
+const ownerOrAdmin = (success: number) => (asker: Asker) =>
+  isPerson(asker) && (asker.isAdmin === true || asker.username === owner) ? success : 403;
+/** Without a token there is nothing to end or to renew. */
+const token = (success: number) => (asker: Asker) =>
+  asker.username === undefined ? 401 : person(success)(asker);
+
+/** The name of a device that a key may or may not be for. */
+export const takenDeviceId = `${owner}-public`;
+
+function mayCreate({ key }: Asker): boolean {
+  if (key?.scopes !== undefined && !key.scopes.includes('devices:update')) return false;
+  return key?.devices === undefined || key.devices.includes(takenDeviceId);
+}
+
+const credentials = { username: owner, password: passwordOf(owner) };
+const basic = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
+const profile: Sent = { json: { firstName: 'Ama' } };
+
+/** Every other route. {user_id} is the owner's, or that of an account to end for DELETE. */
+export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
+  'POST /auth/token': { status: anybody(200), send: { json: credentials } },
+  'GET /auth/token': {
+    status: anybody(200),
+    send: { headers: { authorization: `Basic ${basic}` } },
+  },
+  'DELETE /auth/token': { status: token(204), spendsToken: true },
+  'POST /auth/renew': { status: token(200) },
+  'GET /auth/permissions/devices': { status: anybody(200) },
+  'POST /auth/keys': { status: person(200), send: { json: { name: 'another' } } },
+  'GET /auth/keys': { status: person(200) },
+  // Nobody's key: who may delete keys at all is told that there is none.
+  'DELETE /auth/keys/{key_id}': { status: person(404) },
+  // A taken id: who may create devices at all is told so.
+  'POST /devices': {
+    status: (asker) => (mayCreate(asker) ? 422 : 403),
+    send: { json: { id: takenDeviceId } },
+  },
+  'GET /devices': { status: anybody(200) },
+  'POST /users': {
+    status: (asker) => (asker.key === undefined ? 422 : 403),
+    send: { json: credentials },
+  },
+  'GET /users': { status: anybody(200) },
+  'GET /users/me': { status: person(200) },
+  'PUT /users/me': { status: person(204), send: profile },
+  'GET /users/me/grants': { status: person(200) },
+  'GET /users/{user_id}': { status: anybody(200) },
+  'PUT /users/{user_id}': { status: ownerOrAdmin(204), send: profile },
+  'PUT /users/{user_id}/sms_credit': { status: admin(204), send: { body: '5' } },
+  'PUT /users/{leaver_id}/password': { status: admin(204), send: { body: 'a new password' } },
+  'DELETE /users/{leaver_id}': { status: admin(204) },
+  // Rights are asked for line by line.
+  'POST /sensors_data': { status: anybody(200), send: { json: [] } },
+  'GET /ontologies/sensor_kinds': { status: anybody(200) },
+  'GET /ontologies/quantity_kinds': { status: anybody(200) },
+  'GET /ontologies/units': { status: anybody(200) },
+  'GET /ontologies/actuator_kinds': { status: anybody(200) },
+};
