@@ -1,6 +1,8 @@
 import type { GrantStore } from '../domain/access/grant-store.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { DeviceStore } from '../domain/devices/device-store.ts';
+import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
+import type { ProjectStore } from '../domain/projects/project-store.ts';
 import type { CredentialStore } from '../domain/users/credential-store.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 
@@ -10,6 +12,8 @@ export interface Storage {
   readonly credentials: CredentialStore;
   readonly grants: GrantStore;
   readonly devices: DeviceStore;
+  readonly gateways: GatewayStore;
+  readonly projects: ProjectStore;
   readonly datapoints: DatapointStore;
   /** Throws when the engine cannot answer; for GET /readyz. */
   ping(): Promise<void>;

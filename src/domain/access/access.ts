@@ -68,3 +68,13 @@ export function requireAccount(actor: Actor): void {
     throw forbidden('an access key cannot do this: log in with username and password');
   }
 }
+
+/** Anybody may create a gateway or project; a key needs the scope, and none that names devices. */
+export function requireCreation(actor: Actor, scope: 'gateways:update' | 'projects:update'): void {
+  if (actor.kind === 'guest' || actor.key === undefined) return;
+  const { scopes, devices } = actor.key;
+  if (devices !== undefined) throw forbidden('this access key is for certain devices only');
+  if (scopes !== undefined && !scopes.has(scope)) {
+    throw forbidden(`this access key lacks the right ${scope}`);
+  }
+}

@@ -8,7 +8,7 @@ import { type ResourceKind, type Scope, viewScopeOf } from './scopes.ts';
 export interface VisibleTo {
   /** everything: an admin. public: a guest. Else what this user owns, was granted, or is public. */
   readonly who: 'everything' | 'public' | { readonly username: Username };
-  /** An access key that is limited to these ids. */
+  /** Nothing but these ids: those an access key is limited to, or those asked for. */
   readonly only?: ReadonlySet<string>;
 }
 
@@ -43,6 +43,11 @@ export async function createViewer(options: {
     may: (scope, resource) => may(actor, scope, resource, scopesOn(resource), settings),
     effective: (resource) => effectiveScopes(actor, resource, scopesOn(resource), settings),
   };
+}
+
+/** What may be shown, and of that only these ids. */
+export function within({ who, only }: VisibleTo, ids: readonly string[]): VisibleTo {
+  return { who, only: new Set(only === undefined ? ids : ids.filter((id) => only.has(id))) };
 }
 
 function visibleTo(actor: Actor, only: ReadonlySet<string> | undefined): VisibleTo {

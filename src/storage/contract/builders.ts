@@ -1,14 +1,18 @@
 import type { Actuator } from '../../domain/devices/actuator.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Sensor } from '../../domain/devices/sensor.ts';
+import type { Gateway } from '../../domain/gateways/gateway.ts';
 import type {
   AccessKeyId,
   ActuatorId,
   DeviceId,
+  GatewayId,
+  ProjectId,
   SensorId,
   UserId,
   Username,
 } from '../../domain/ids.ts';
+import type { Project } from '../../domain/projects/project.ts';
 import type { AccessKeyRecord, TokenRecord } from '../../domain/users/credential-store.ts';
 import type { User } from '../../domain/users/user.ts';
 import type { Instant } from '../../lib/clock.ts';
@@ -17,6 +21,8 @@ import type { Instant } from '../../lib/clock.ts';
 export const deviceId = (text: string): DeviceId => text as DeviceId;
 export const sensorId = (text: string): SensorId => text as SensorId;
 export const actuatorId = (text: string): ActuatorId => text as ActuatorId;
+export const gatewayId = (text: string): GatewayId => text as GatewayId;
+export const projectId = (text: string): ProjectId => text as ProjectId;
 export const userId = (text: string): UserId => text as UserId;
 export const username = (text: string): Username => text as Username;
 export const keyId = (text: string): AccessKeyId => text as AccessKeyId;
@@ -45,6 +51,18 @@ export function aDevice(id: string, fields: Partial<Omit<Device, 'id'>> = {}): D
     modifiedAt: noon,
     ...fields,
   };
+}
+
+/** A public gateway of alice's that was never seen. */
+export function aGateway(id: string, fields: Partial<Omit<Gateway, 'id'>> = {}): Gateway {
+  const owner = username('alice');
+  return { id: gatewayId(id), owner, createdAt: noon, modifiedAt: noon, ...fields };
+}
+
+/** An empty project of alice's. */
+export function aProject(id: string, fields: Partial<Omit<Project, 'id'>> = {}): Project {
+  const owner = username('alice');
+  return { id: projectId(id), owner, deviceIds: [], gatewayIds: [], ...fields };
 }
 
 /** An account whose id is `id-` and its username. */

@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import type { Grant } from '../../domain/access/grant.ts';
 import type { Scope } from '../../domain/access/scopes.ts';
 import type { Storage } from '../storage.ts';
-import { aDevice, aUser, deviceId, noon, userId, username } from './builders.ts';
+import {
+  aDevice,
+  aGateway,
+  aProject,
+  aUser,
+  deviceId,
+  gatewayId,
+  noon,
+  projectId,
+  userId,
+  username,
+} from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
 function aGrant(resource: string, name: string, scopes: readonly Scope[]): Grant {
@@ -74,6 +85,39 @@ const promises: Promises = {
       ['b1', 'd2', 'd2'],
     );
     assert.deepEqual(await grants.listGivenBy(username('Carl')), []);
+  },
+
+  'gateways and projects are granted as devices are, each kind by itself': async (opened) => {
+    const { grants, gateways, projects, users } = opened;
+    const bob = username('bob');
+    const onDevice = aGrant('d1', 'bob', ['devices:view']);
+    const onGateway = { ...onDevice, kind: 'gateway', scopes: ['gateways:update'] } as const;
+    const onProject = { ...onDevice, kind: 'project', scopes: ['projects:delete'] } as const;
+    assert.equal(await grants.put(onGateway), 'missing');
+    assert.equal(await grants.put(onProject), 'missing');
+    await gateways.insert(aGateway('d1'));
+    await projects.insert(aProject('d1'));
+    for (const grant of [onProject, onGateway, onDevice]) {
+      assert.equal(await grants.put(grant), 'put');
+      assert.deepEqual(await grants.find(grant.kind, 'd1', bob), grant.scopes);
+    }
+    const owner = 'alice';
+    const all = [onDevice, onGateway, onProject].map((grant) => ({ ...grant, owner }));
+    assert.deepEqual(await grants.listGivenBy(username('ALICE')), all);
+    assert.deepEqual(await grants.listReceivedBy(username('Bob')), all);
+    await gateways.remove(gatewayId('d1'));
+    await gateways.insert(aGateway('d1'));
+    assert.deepEqual(await grants.listReceivedBy(bob), [all[0], all[2]]);
+    await projects.remove(projectId('d1'));
+    await projects.insert(aProject('d1'));
+    assert.deepEqual(await grants.listReceivedBy(bob), [all[0]]);
+    await grants.put(onGateway);
+    await grants.put(onProject);
+    await users.remove(userId('id-alice'));
+    await users.insert(aUser('alice'), 'hash');
+    await gateways.insert(aGateway('d1'));
+    await projects.insert(aProject('d1'));
+    assert.deepEqual(await grants.listReceivedBy(bob), []);
   },
 
   'grants go with their device and with their user': async ({ grants, devices, users }) => {

@@ -3,7 +3,9 @@ import { credentialsContract } from './credentials.contract.ts';
 import { datapointsContract } from './datapoints.contract.ts';
 import { deviceListsContract } from './device-lists.contract.ts';
 import { devicesContract } from './devices.contract.ts';
+import { gatewaysContract } from './gateways.contract.ts';
 import { grantsContract } from './grants.contract.ts';
+import { projectsContract } from './projects.contract.ts';
 import type { OpenEmptyStorage } from './promises.ts';
 import { usersContract } from './users.contract.ts';
 
@@ -14,5 +16,7 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('grants', () => grantsContract(openEmptyStorage));
   describe('devices', () => devicesContract(openEmptyStorage));
   describe('lists of devices', () => deviceListsContract(openEmptyStorage));
+  describe('gateways', () => gatewaysContract(openEmptyStorage));
+  describe('projects', () => projectsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
 }

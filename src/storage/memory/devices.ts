@@ -1,11 +1,10 @@
-import type { VisibleTo } from '../../domain/access/viewer.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
-import { type DeviceId, guestUsername } from '../../domain/ids.ts';
+import type { DeviceId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { passing, type ReadLastValues } from '../device-filter.ts';
 import {
-  grantKey,
+  isVisible,
   type MemoryState,
   removeDevice,
   sameUsername,
@@ -30,7 +29,9 @@ export function createDeviceStore(state: MemoryState, readLastValues: ReadLastVa
     },
     find: async (id) => devices.get(id),
     async list({ visibleTo, filter, maySeeValues, limit, offset }) {
-      const visible = [...devices.values()].filter((device) => isVisible(state, device, visibleTo));
+      const visible = [...devices.values()].filter((device) =>
+        isVisible(state, 'device', device, visibleTo),
+      );
       const matching =
         filter === undefined
           ? visible
@@ -125,13 +126,4 @@ function withoutPart<P extends Part>(
 ): readonly P[] | 'missing' {
   const others = parts?.filter((part) => part.id !== id);
   return others === undefined || others.length === parts?.length ? 'missing' : others;
-}
-
-function isVisible(state: MemoryState, device: Device, { who, only }: VisibleTo): boolean {
-  if (only !== undefined && !only.has(device.id)) return false;
-  if (who === 'everything') return true;
-  if (device.visibility !== 'private' || device.owner === guestUsername) return true;
-  if (who === 'public') return false;
-  if (sameUsername(device.owner, who.username)) return true;
-  return state.grants.has(grantKey('device', device.id, who.username));
 }

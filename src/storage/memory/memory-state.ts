@@ -1,7 +1,19 @@
 import type { Grant } from '../../domain/access/grant.ts';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
+import type { VisibleTo } from '../../domain/access/viewer.ts';
 import type { Device } from '../../domain/devices/device.ts';
-import type { AccessKeyId, DeviceId, SensorId, UserId, Username } from '../../domain/ids.ts';
+import type { Gateway } from '../../domain/gateways/gateway.ts';
+import {
+  type AccessKeyId,
+  type DeviceId,
+  type GatewayId,
+  guestUsername,
+  type ProjectId,
+  type SensorId,
+  type UserId,
+  type Username,
+} from '../../domain/ids.ts';
+import type { Project } from '../../domain/projects/project.ts';
 import type { AccessKeyRecord, Bearer, TokenRecord } from '../../domain/users/credential-store.ts';
 import type { User } from '../../domain/users/user.ts';
 
@@ -19,6 +31,8 @@ export interface MemoryState {
   /** By grantKey. */
   readonly grants: Map<string, Grant>;
   readonly devices: Map<DeviceId, Device>;
+  readonly gateways: Map<GatewayId, Gateway>;
+  readonly projects: Map<ProjectId, Project>;
   /** Drops the datapoints of a device or sensor that went. */
   forgetDatapoints: (deviceId: DeviceId, sensorId?: SensorId) => void;
 }
@@ -30,6 +44,8 @@ export function createMemoryState(): MemoryState {
     keys: new Map(),
     grants: new Map(),
     devices: new Map(),
+    gateways: new Map(),
+    projects: new Map(),
     forgetDatapoints: () => undefined,
   };
 }
@@ -65,7 +81,10 @@ export function ownerOf(
   kind: ResourceKind,
   resource: string,
 ): Username | undefined {
-  return kind === 'device' ? state.devices.get(resource as DeviceId)?.owner : undefined;
+  const { devices, gateways, projects } = state;
+  if (kind === 'device') return devices.get(resource as DeviceId)?.owner;
+  if (kind === 'gateway') return gateways.get(resource as GatewayId)?.owner;
+  return projects.get(resource as ProjectId)?.owner;
 }
 
 export function grantKey(kind: ResourceKind, resource: string, username: string): string {
@@ -75,10 +94,46 @@ export function grantKey(kind: ResourceKind, resource: string, username: string)
 /** Removes a device with everything that hangs on it. */
 export function removeDevice(state: MemoryState, id: DeviceId): void {
   state.devices.delete(id);
-  for (const [key, grant] of state.grants) {
-    if (grant.kind === 'device' && grant.resource === id) state.grants.delete(key);
-  }
+  removeGrantsOn(state, 'device', id);
   state.forgetDatapoints(id);
+}
+
+/** Removes a gateway with its grants. */
+export function removeGateway(state: MemoryState, id: GatewayId): void {
+  state.gateways.delete(id);
+  removeGrantsOn(state, 'gateway', id);
+}
+
+/** Removes a project with its grants. */
+export function removeProject(state: MemoryState, id: ProjectId): void {
+  state.projects.delete(id);
+  removeGrantsOn(state, 'project', id);
+}
+
+function removeGrantsOn(state: MemoryState, kind: ResourceKind, resource: string): void {
+  for (const [key, grant] of state.grants) {
+    if (grant.kind === kind && grant.resource === resource) state.grants.delete(key);
+  }
+}
+
+/** What lists go by; a project is as private. */
+export interface Listed {
+  readonly id: string;
+  readonly owner: Username;
+  readonly visibility?: 'public' | 'private';
+}
+
+/** Whether a list for this viewer shows the thing. */
+export function isVisible(
+  state: MemoryState,
+  kind: ResourceKind,
+  { id, owner, visibility }: Listed,
+  { who, only }: VisibleTo,
+): boolean {
+  if (only !== undefined && !only.has(id)) return false;
+  if (who === 'everything' || visibility !== 'private' || owner === guestUsername) return true;
+  if (who === 'public') return false;
+  return sameUsername(owner, who.username) || state.grants.has(grantKey(kind, id, who.username));
 }
 
 /** The object after changes in which undefined means "remove this". */

@@ -4,8 +4,10 @@ import type { Storage } from '../storage.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDatapointStore } from './datapoints.ts';
 import { createDeviceStore } from './devices.ts';
+import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createMemoryState } from './memory-state.ts';
+import { createProjectStore } from './projects.ts';
 import { createUserStore } from './users.ts';
 
 /**
@@ -24,6 +26,8 @@ export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): 
     credentials: createCredentialStore(state),
     grants: createGrantStore(state),
     devices: createDeviceStore(state, datapoints.lastValues),
+    gateways: createGatewayStore(state),
+    projects: createProjectStore(state),
     datapoints,
     ping: async () => undefined,
     close: async () => undefined,

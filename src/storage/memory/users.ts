@@ -6,6 +6,8 @@ import {
   findByUsername,
   type MemoryState,
   removeDevice,
+  removeGateway,
+  removeProject,
   sameUsername,
   withChanges,
 } from './memory-state.ts';
@@ -71,6 +73,12 @@ function remove(state: MemoryState, id: UserId): { devices: readonly string[] } 
     .filter(({ owner }) => sameUsername(owner, user.username))
     .map((device) => device.id);
   for (const device of devices) removeDevice(state, device);
+  for (const { id: gateway, owner } of state.gateways.values()) {
+    if (sameUsername(owner, user.username)) removeGateway(state, gateway);
+  }
+  for (const { id: project, owner } of state.projects.values()) {
+    if (sameUsername(owner, user.username)) removeProject(state, project);
+  }
   for (const [key, grant] of state.grants) {
     if (sameUsername(grant.username, user.username)) state.grants.delete(key);
   }

@@ -1,13 +1,13 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as othersRan } from 'node:timers/promises';
-import type { VisibleTo } from '../../domain/access/viewer.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { DeviceListing, DeviceStore } from '../../domain/devices/device-store.ts';
 import { type Filter, requiredEquals } from '../../domain/devices/query.ts';
-import { type DeviceId, guestUsername } from '../../domain/ids.ts';
+import type { DeviceId } from '../../domain/ids.ts';
 import { passing, type ReadLastValues } from '../device-filter.ts';
 import { asRefusal } from './failures.ts';
-import { createSelection, inSnapshot, type Selection } from './selection.ts';
+import { allOf, type Condition, once, visibleRows } from './list-conditions.ts';
+import { createSelection, inSnapshot } from './selection.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
 type ListPage = Parameters<DeviceStore['list']>[0];
@@ -16,12 +16,6 @@ type ListPage = Parameters<DeviceStore['list']>[0];
 interface Entry {
   readonly position: number;
   readonly id: DeviceId;
-}
-
-/** A part of a where clause and what its question marks stand for. */
-interface Condition {
-  readonly sql: string;
-  readonly parameters: readonly SQLInputValue[];
 }
 
 // Fields that have a column; a column may find too much, never too little.
@@ -61,7 +55,7 @@ export function createDeviceListing(options: {
   }
 
   async function listAll(page: ListPage): Promise<DeviceListing> {
-    const { sql, parameters } = allOf(visibility(page.visibleTo));
+    const { sql, parameters } = allOf(visibleRows('device', page.visibleTo));
     const { total, entries } = inSnapshot(reader, () => ({
       total: select.count(sql).first(...parameters)?.n ?? 0,
       entries: select.page(sql).all(...parameters, page.limit, page.offset),
@@ -71,7 +65,7 @@ export function createDeviceListing(options: {
 
   async function listPassing(page: ListPage, filter: Filter): Promise<DeviceListing> {
     const { maySeeValues } = page;
-    const conditions = [...visibility(page.visibleTo), ...narrowing(filter)];
+    const conditions = [...visibleRows('device', page.visibleTo), ...narrowing(filter)];
     const { sql, parameters } = allOf(conditions);
     const devices: Device[] = [];
     let total = 0;
@@ -99,29 +93,6 @@ export function createDeviceListing(options: {
   };
 }
 
-function visibility({ who, only }: VisibleTo): Condition[] {
-  const conditions: Condition[] = [];
-  if (only !== undefined) {
-    conditions.push({
-      sql: 'id in (select value from json_each(?))',
-      parameters: [JSON.stringify([...only])],
-    });
-  }
-  if (who === 'public') {
-    conditions.push({
-      sql: `(visibility is not 'private' or owner = ?)`,
-      parameters: [guestUsername],
-    });
-  } else if (who !== 'everything') {
-    conditions.push({
-      sql: `(visibility is not 'private' or owner in (?, ?) or exists
-        (select 1 from grants where username = ? and kind = 'device' and resource = devices.id))`,
-      parameters: [guestUsername, who.username, who.username],
-    });
-  }
-  return conditions;
-}
-
 function narrowing(filter: Filter): Condition[] {
   const conditions: Condition[] = [];
   for (const [field, text] of requiredEquals(filter)) {
@@ -131,15 +102,6 @@ function narrowing(filter: Filter): Condition[] {
   return conditions;
 }
 
-function allOf(conditions: readonly Condition[]): Condition {
-  return {
-    sql: ['true', ...conditions.map(({ sql }) => sql)].join(' and '),
-    parameters: conditions.flatMap(({ parameters }) => parameters),
-  };
-}
-
-// One statement per combination of conditions, and there are few: visibility in three ways, with
-// or without a key's list, and four columns. Each is prepared when it is first asked for.
 function createStatements(reader: DatabaseSync) {
   return {
     count: once((where) =>
@@ -158,16 +120,5 @@ function createStatements(reader: DatabaseSync) {
         order by position limit ?`,
       ),
     ),
-  };
-}
-
-function once<Row>(create: (where: string) => Selection<Row>): (where: string) => Selection<Row> {
-  const made = new Map<string, Selection<Row>>();
-  return (where) => {
-    const known = made.get(where);
-    if (known !== undefined) return known;
-    const selection = create(where);
-    made.set(where, selection);
-    return selection;
   };
 }

@@ -5,8 +5,10 @@ import { createCredentialStore } from './credentials.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import { createDatapointStore } from './datapoints.ts';
 import { createDeviceStore } from './devices.ts';
+import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { prepareForService } from './opening.ts';
+import { createProjectStore } from './projects.ts';
 import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
 
@@ -51,6 +53,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       credentials: createCredentialStore({ reader, writer }),
       grants: createGrantStore({ reader, writer }),
       devices,
+      gateways: createGatewayStore({ reader, writer }),
+      projects: createProjectStore({ reader, writer }),
       datapoints,
       ping: () => writer.call('ping'),
       close,

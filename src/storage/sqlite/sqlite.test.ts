@@ -6,12 +6,16 @@ import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
 import {
   aDevice,
+  aGateway,
   aKey,
+  aProject,
   aSensor,
   aToken,
   aUser,
   deviceId,
+  gatewayId,
   noon,
+  projectId,
   sensorId,
   userId,
   username,
@@ -47,6 +51,9 @@ test('everything is there after closing and opening again', async (context) => {
   await first.credentials.insertToken(aToken('t', 'alice'), noon);
   await first.credentials.insertKey(aKey('k', 'alice'));
   await first.devices.insert(device);
+  await first.gateways.insert(aGateway('g'));
+  await first.gateways.heartbeat(gatewayId('g'), { at: noon, status: { up: 1 } });
+  await first.projects.insert(aProject('p', { deviceIds: [device.id] }));
   const grant = { kind: 'device', resource: 'd', username: username('bob') } as const;
   await first.grants.put({ ...grant, scopes: ['devices:view'] });
   await first.datapoints.append([{ ...sensor, datapoints: [{ value: 7, receivedAt: noon }] }]);
@@ -58,6 +65,9 @@ test('everything is there after closing and opening again', async (context) => {
   assert.equal((await again.credentials.findToken('t'))?.bearer.username, 'alice');
   assert.equal((await again.credentials.findKey('hash-k'))?.id, 'k');
   assert.deepEqual(await again.devices.find(device.id), device);
+  const seen = { lastSeenAt: noon, status: { up: 1 } };
+  assert.deepEqual(await again.gateways.find(gatewayId('g')), aGateway('g', seen));
+  assert.deepEqual((await again.projects.find(projectId('p')))?.deviceIds, [device.id]);
   assert.deepEqual(await again.grants.find('device', 'd', grant.username), ['devices:view']);
   assert.equal(await again.datapoints.count(sensor, {}), 1);
 });

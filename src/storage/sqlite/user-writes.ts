@@ -49,6 +49,8 @@ const deleteGrantsGiven = `
     (select kind, resource from owned_resources where owner = ?)`;
 const selectDevicesOwned = 'select id from devices where owner = ? order by position';
 const deleteDevicesOwned = 'delete from devices where owner = ?';
+const deleteGatewaysOwned = 'delete from gateways where owner = ?';
+const deleteProjectsOwned = 'delete from projects where owner = ?';
 
 /** What the writer thread does to accounts. */
 export function createUserWrites(database: DatabaseSync) {
@@ -62,7 +64,9 @@ export function createUserWrites(database: DatabaseSync) {
   const remove = database.prepare(deleteUser);
   const removeGrantsReceived = database.prepare(deleteGrantsReceived);
   const removeGrantsGiven = database.prepare(deleteGrantsGiven);
-  const removeDevicesOwned = database.prepare(deleteDevicesOwned);
+  const removeOwned = [deleteDevicesOwned, deleteGatewaysOwned, deleteProjectsOwned].map((sql) =>
+    database.prepare(sql),
+  );
 
   return {
     insertUser(row: UserInsert): 'inserted' | 'duplicate' {
@@ -105,7 +109,7 @@ export function createUserWrites(database: DatabaseSync) {
       const devices = devicesOwned.all(name).map((device) => device.id);
       removeGrantsReceived.run(name);
       removeGrantsGiven.run(name);
-      removeDevicesOwned.run(name);
+      for (const removeKind of removeOwned) removeKind.run(name);
       remove.run(id);
       return { devices };
     },

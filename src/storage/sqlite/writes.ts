@@ -2,7 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { createCredentialWrites } from './credential-writes.ts';
 import { createDatapointWrites } from './datapoint-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
+import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
+import { createProjectWrites } from './project-writes.ts';
 import { createUserWrites } from './user-writes.ts';
 
 /**
@@ -16,6 +18,8 @@ export function createWrites(database: DatabaseSync) {
     ...createCredentialWrites(database),
     ...createGrantWrites(database),
     ...createDeviceWrites(database),
+    ...createGatewayWrites(database),
+    ...createProjectWrites(database),
     ...createDatapointWrites(database),
   };
 }

@@ -1,0 +1,28 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import type { Location, Visibility } from '../devices/device.ts';
+import type { GatewayId, Username } from '../ids.ts';
+
+/** A relay that pushes for devices and was declared as such. */
+export interface Gateway {
+  readonly id: GatewayId;
+  readonly owner: Username;
+  /** Absent counts as public [contract 4]. */
+  readonly visibility?: Visibility;
+  readonly name?: string;
+  readonly location?: Location;
+  /** The JSON object of the last heartbeat that had one. */
+  readonly status?: JsonValue;
+  /** When its last heartbeat came; absent: never. */
+  readonly lastSeenAt?: Instant;
+  readonly createdAt: Instant;
+  readonly modifiedAt: Instant;
+}
+
+/** Fields that a PUT may set; one set to undefined is removed. */
+export interface GatewayChanges {
+  readonly owner?: Username;
+  readonly visibility?: Visibility | undefined;
+  readonly name?: string | undefined;
+  readonly location?: Location | undefined;
+}

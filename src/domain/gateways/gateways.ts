@@ -1,0 +1,127 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import { type Access, requireCreation } from '../access/access.ts';
+import type { GrantStore } from '../access/grant-store.ts';
+import type { Resource } from '../access/policy.ts';
+import { createViewer, type Viewer, within } from '../access/viewer.ts';
+import type { Actor } from '../actor.ts';
+import { conflict, DomainError, invalid, notFound } from '../errors.ts';
+import { type GatewayId, guestUsername, type Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import type { UserStore } from '../users/user-store.ts';
+import type { Gateway, GatewayChanges } from './gateway.ts';
+import type { GatewayListing, GatewayStore } from './gateway-store.ts';
+
+/** What a client says of a new gateway. */
+export type NewGateway = Pick<Gateway, 'id' | 'visibility' | 'name' | 'location'>;
+
+/** Gateways, with the rights of [contract 4]. */
+export interface Gateways {
+  /** Declares a gateway; without a token it belongs to the guest and is public. */
+  create(actor: Actor, gateway: NewGateway): Promise<void>;
+  /** The gateway, if the actor may view it. Throws not_found, forbidden. */
+  get(actor: Actor, id: GatewayId): Promise<Gateway>;
+  list(actor: Actor, page: { limit: number; offset: number }): Promise<GatewayListing>;
+  /** Those of these gateways that exist and the actor may view, in order of creation. */
+  those(actor: Actor, ids: readonly GatewayId[]): Promise<readonly Gateway[]>;
+  update(actor: Actor, id: GatewayId, changes: GatewayChanges): Promise<void>;
+  /** Hands the gateway over to another user; for its owner and admins. */
+  handOver(actor: Actor, id: GatewayId, owner: Username): Promise<void>;
+  /** Records a sign of life, for those who may update the gateway; durable when it resolves. */
+  heartbeat(actor: Actor, id: GatewayId, status?: JsonValue): Promise<void>;
+  remove(actor: Actor, id: GatewayId): Promise<void>;
+}
+
+/** The gateway as the policy sees it. */
+export function gatewayResource({ id, owner, visibility }: Gateway): Resource {
+  return { kind: 'gateway', id, owner, ...(visibility !== undefined && { visibility }) };
+}
+
+/** The gateway with this id. Throws not_found. */
+export async function requireGateway(store: GatewayStore, id: GatewayId): Promise<Gateway> {
+  const gateway = await store.find(id);
+  if (gateway === undefined) throw noGateway(id);
+  return gateway;
+}
+
+const noGateway = (id: GatewayId) => notFound(`there is no gateway with id ${id}`);
+
+export function createGateways(options: {
+  readonly store: GatewayStore;
+  readonly users: UserStore;
+  readonly grants: GrantStore;
+  readonly access: Access;
+  readonly clock: Clock;
+}): Gateways {
+  const { store, users, grants, access, clock } = options;
+
+  async function requireRight(
+    actor: Actor,
+    scope: 'gateways:view' | 'gateways:update' | 'gateways:delete',
+    id: GatewayId,
+  ): Promise<Gateway> {
+    const gateway = await requireGateway(store, id);
+    await access.require(actor, scope, gatewayResource(gateway));
+    return gateway;
+  }
+
+  async function requireGuestsRoom(): Promise<void> {
+    if ((await store.countOwnedBy(guestUsername)) < limits.guestGatewaysMax) return;
+    throw new DomainError(
+      'unavailable',
+      `there are ${limits.guestGatewaysMax} gateways without an owner already: log in to add yours`,
+    );
+  }
+
+  const viewerOf = (actor: Actor): Promise<Viewer> =>
+    createViewer({ actor, kind: 'gateway', grants, settings: access.settings });
+
+  return {
+    async create(actor, gateway) {
+      requireCreation(actor, 'gateways:update');
+      if (actor.kind === 'guest') await requireGuestsRoom();
+      const now = clock.now();
+      const outcome = await store.insert({
+        ...gateway,
+        ...(actor.kind === 'guest' && { visibility: 'public' as const }),
+        owner: actor.kind === 'guest' ? guestUsername : actor.username,
+        createdAt: now,
+        modifiedAt: now,
+      });
+      if (outcome === 'duplicate') throw conflict(`the gateway id ${gateway.id} is taken`);
+    },
+    get: (actor, id) => requireRight(actor, 'gateways:view', id),
+    list: async (actor, page) =>
+      store.list({ ...page, visibleTo: (await viewerOf(actor)).visibleTo }),
+    async those(actor, ids) {
+      if (ids.length === 0) return [];
+      const visibleTo = within((await viewerOf(actor)).visibleTo, ids);
+      return (await store.list({ visibleTo, limit: ids.length, offset: 0 })).gateways;
+    },
+    async update(actor, id, changes) {
+      const gateway = await requireRight(actor, 'gateways:update', id);
+      if (changes.visibility === 'private' && gateway.owner === guestUsername) {
+        throw invalid('a gateway without an owner is always public: set its owner first');
+      }
+      if ((await store.update(id, changes, clock.now())) === 'missing') throw noGateway(id);
+    },
+    async handOver(actor, id, owner) {
+      access.requireOwner(actor, gatewayResource(await requireGateway(store, id)));
+      const user = await users.findByUsername(owner);
+      if (user === undefined) throw notFound(`there is no user ${owner}`);
+      // Who owns the gateway needs no grant, and must not keep one after handing it on.
+      await grants.remove('gateway', id, user.username);
+      const outcome = await store.update(id, { owner: user.username }, clock.now());
+      if (outcome === 'missing') throw noGateway(id);
+    },
+    async heartbeat(actor, id, status) {
+      await requireRight(actor, 'gateways:update', id);
+      const beat = { at: clock.now(), ...(status !== undefined && { status }) };
+      if ((await store.heartbeat(id, beat)) === 'missing') throw noGateway(id);
+    },
+    async remove(actor, id) {
+      await requireRight(actor, 'gateways:delete', id);
+      if ((await store.remove(id)) === 'missing') throw noGateway(id);
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { createId } from '../../lib/secret-token.ts';
+import { type Access, requireCreation } from '../access/access.ts';
+import type { GrantStore } from '../access/grant-store.ts';
+import type { Resource } from '../access/policy.ts';
+import { createViewer } from '../access/viewer.ts';
+import type { Actor } from '../actor.ts';
+import { conflict, DomainError, notFound } from '../errors.ts';
+import { guestUsername, type ProjectId, parseProjectId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import type { Project, ProjectChanges } from './project.ts';
+import type { ProjectListing, ProjectStore } from './project-store.ts';
+
+/** What a client says of a new project; without an id it gets one. */
+export type NewProject = Omit<Project, 'id' | 'owner'> & { readonly id?: ProjectId };
+
+/** Projects, for their owner, grantees and admins; a guest's is everybody's [contract 4]. */
+export interface Projects {
+  /** Answers the id of the new project. */
+  create(actor: Actor, project: NewProject): Promise<ProjectId>;
+  /** The project, if the actor may view it. Throws not_found, forbidden. */
+  get(actor: Actor, id: ProjectId): Promise<Project>;
+  list(actor: Actor, page: { limit: number; offset: number }): Promise<ProjectListing>;
+  update(actor: Actor, id: ProjectId, changes: ProjectChanges): Promise<void>;
+  remove(actor: Actor, id: ProjectId): Promise<void>;
+}
+
+/** The project as the policy sees it. */
+export function projectResource({ id, owner }: Project): Resource {
+  return { kind: 'project', id, owner };
+}
+
+/** The project with this id. Throws not_found. */
+export async function requireProject(store: ProjectStore, id: ProjectId): Promise<Project> {
+  const project = await store.find(id);
+  if (project === undefined) throw noProject(id);
+  return project;
+}
+
+const noProject = (id: ProjectId) => notFound(`there is no project with id ${id}`);
+
+export function createProjects(options: {
+  readonly store: ProjectStore;
+  readonly grants: GrantStore;
+  readonly access: Access;
+}): Projects {
+  const { store, grants, access } = options;
+
+  async function requireRight(
+    actor: Actor,
+    scope: 'projects:view' | 'projects:update' | 'projects:delete',
+    id: ProjectId,
+  ): Promise<Project> {
+    const project = await requireProject(store, id);
+    await access.require(actor, scope, projectResource(project));
+    return project;
+  }
+
+  async function requireGuestsRoom(): Promise<void> {
+    if ((await store.countOwnedBy(guestUsername)) < limits.guestProjectsMax) return;
+    throw new DomainError(
+      'unavailable',
+      `there are ${limits.guestProjectsMax} projects without an owner already: log in to add yours`,
+    );
+  }
+
+  return {
+    async create(actor, project) {
+      requireCreation(actor, 'projects:update');
+      if (actor.kind === 'guest') await requireGuestsRoom();
+      const { id = parseProjectId(createId()), ...fields } = project;
+      const owner = actor.kind === 'guest' ? guestUsername : actor.username;
+      const outcome = await store.insert({ ...fields, id, owner });
+      if (outcome === 'duplicate') throw conflict(`the project id ${id} is taken`);
+      return id;
+    },
+    get: (actor, id) => requireRight(actor, 'projects:view', id),
+    async list(actor, page) {
+      const { settings } = access;
+      const { visibleTo } = await createViewer({ actor, kind: 'project', grants, settings });
+      return store.list({ ...page, visibleTo });
+    },
+    async update(actor, id, changes) {
+      await requireRight(actor, 'projects:update', id);
+      if ((await store.update(id, changes)) === 'missing') throw noProject(id);
+    },
+    async remove(actor, id) {
+      await requireRight(actor, 'projects:delete', id);
+      if ((await store.remove(id)) === 'missing') throw noProject(id);
+    },
+  };
+}

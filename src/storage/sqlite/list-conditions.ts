@@ -1,0 +1,58 @@
+import type { SQLInputValue } from 'node:sqlite';
+import type { ResourceKind } from '../../domain/access/scopes.ts';
+import type { VisibleTo } from '../../domain/access/viewer.ts';
+import { guestUsername } from '../../domain/ids.ts';
+import type { Selection } from './selection.ts';
+
+/** A part of a where clause and what its question marks stand for. */
+export interface Condition {
+  readonly sql: string;
+  readonly parameters: readonly SQLInputValue[];
+}
+
+/** The rows that a list may show, of the table that keeps this kind: devices, gateways, projects. */
+export function visibleRows(kind: ResourceKind, { who, only }: VisibleTo): readonly Condition[] {
+  const conditions: Condition[] = [];
+  if (only !== undefined) {
+    conditions.push({
+      sql: 'id in (select value from json_each(?))',
+      parameters: [JSON.stringify([...only])],
+    });
+  }
+  const isPublic = kind === 'project' ? 'false' : `visibility is not 'private'`;
+  if (who === 'public') {
+    conditions.push({ sql: `(${isPublic} or owner = ?)`, parameters: [guestUsername] });
+  } else if (who !== 'everything') {
+    conditions.push({
+      sql: `(${isPublic} or owner in (?, ?) or exists
+        (select 1 from grants where username = ? and kind = '${kind}' and resource = ${kind}s.id))`,
+      parameters: [guestUsername, who.username, who.username],
+    });
+  }
+  return conditions;
+}
+
+/** One condition that holds where all of these do. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: ['true', ...conditions.map(({ sql }) => sql)].join(' and '),
+    parameters: conditions.flatMap(({ parameters }) => parameters),
+  };
+}
+
+/**
+ * Remembers the statement made for each where clause. There are few of them: visibility in three
+ * ways, with or without a list of ids, and the columns of a filter.
+ */
+export function once<Row>(
+  create: (where: string) => Selection<Row>,
+): (where: string) => Selection<Row> {
+  const made = new Map<string, Selection<Row>>();
+  return (where) => {
+    const known = made.get(where);
+    if (known !== undefined) return known;
+    const selection = create(where);
+    made.set(where, selection);
+    return selection;
+  };
+}
