@@ -5,6 +5,7 @@ import { createAppender } from './domain/datapoints/appender.ts';
 import { createHistory } from './domain/datapoints/history.ts';
 import { createIngest } from './domain/datapoints/ingest.ts';
 import { createIngestMany } from './domain/datapoints/ingest-many.ts';
+import { createReadMany } from './domain/datapoints/merged-history.ts';
 import { createSnapshots } from './domain/datapoints/snapshots.ts';
 import { createActuators } from './domain/devices/actuators.ts';
 import { createDevices, deviceResource, requireDevice } from './domain/devices/devices.ts';
@@ -124,7 +125,9 @@ function createServices(parts: {
   const roadIn = { devices: storage.devices, access, appender, feed, clock };
   const ingest = createIngest(roadIn);
   const ingestMany = createIngestMany(roadIn);
-  const readHistory = createHistory({ devices: storage.devices, datapoints, access });
+  const roadOut = { devices: storage.devices, datapoints, access };
+  const readHistory = createHistory(roadOut);
+  const readMany = createReadMany(roadOut);
   const snapshots = createSnapshots({ devices, datapoints, grants, access });
   return {
     services: {
@@ -139,6 +142,7 @@ function createServices(parts: {
       ingest,
       ingestMany,
       readHistory,
+      readMany,
     },
     drain: () => appender.drain(),
   };

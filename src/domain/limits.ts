@@ -49,6 +49,11 @@ export const limits = {
   datapointsPageMax: 1_000_000,
   /** Datapoints fetched from the store in one step of a streamed answer. */
   datapointsPerStep: 5_000,
+  /** Devices, and sensors, whose datapoints one read merges. */
+  mergedDevicesMax: 100,
+  mergedSensorsMax: 10_000,
+  /** What a merged read fetches of each sensor at once, when there are many. */
+  mergedDatapointsPerStepMin: 20,
   /** Devices fetched from the store in one step of a streamed answer. */
   devicesPerStep: 500,
   /** Devices shown inside a gateway; the others are found by q=gateway_id==… */

@@ -109,3 +109,19 @@ export function createDatapointWriter(sensor: SensorRef): (datapoint: Datapoint)
     return `${ids}${measured}"value":${text},"date_received":"${formatTimestamp(receivedAt)}"}`;
   };
 }
+
+/** The same for datapoints of many sensors. */
+export function createManySensorsWriter(): (item: {
+  readonly sensor: SensorRef;
+  readonly datapoint: Datapoint;
+}) => string {
+  // By the object: whoever reads many sensors hands the same one over again and again.
+  const writers = new Map<SensorRef, (datapoint: Datapoint) => string>();
+  return ({ sensor, datapoint }) => {
+    const known = writers.get(sensor);
+    if (known !== undefined) return known(datapoint);
+    const writer = createDatapointWriter(sensor);
+    writers.set(sensor, writer);
+    return writer(datapoint);
+  };
+}

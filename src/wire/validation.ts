@@ -99,7 +99,7 @@ interface QuerySchemaNode extends SchemaNode {
 }
 
 /**
- * Reads query parameters by their schema: integers, booleans, enums and strings. Integers above
+ * Reads query parameters by their schema: integers, booleans, enums, strings, and lists. Integers above
  * the maximum are taken as the maximum [contract 5]; empty and unknown parameters are ignored.
  */
 export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery): Static<Schema> {
@@ -108,10 +108,23 @@ export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery)
   for (const [name, property] of Object.entries(properties)) {
     const given = raw[name];
     if (given === undefined || given === '') continue;
+    if (property.type === 'array') {
+      const list = readList(given);
+      if (list.length > 0) query[name] = list;
+      continue;
+    }
     if (typeof given !== 'string') throw invalid(`${name} is given ${given.length} times`);
     query[name] = readParameter(name, property, given);
   }
   return query as Static<Schema>;
+}
+
+/** Comma lists and repeated keys are the same. */
+function readList(given: string | readonly string[]): readonly string[] {
+  return [given]
+    .flat()
+    .flatMap((text) => text.split(','))
+    .filter((text) => text !== '');
 }
 
 function readParameter(name: string, schema: QuerySchemaNode, text: string): unknown {

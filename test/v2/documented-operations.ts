@@ -30,8 +30,8 @@ export interface Operation {
   /** With {parameters}, below /api/v2. */
   readonly path: string;
   readonly query: readonly Parameter[];
-  /** A message is JSON only; a bare value may come as text too. */
-  readonly body?: { readonly kind: 'message' | 'bare'; readonly schema: ValueSchema };
+  /** A message is JSON only; a bare value may come as text too; a stream has elements or lines. */
+  readonly body?: { readonly kind: 'message' | 'bare' | 'stream'; readonly schema: ValueSchema };
 }
 
 interface Content {
@@ -64,8 +64,12 @@ function operation(path: string, word: string, documented: DocumentedOperation):
   const content = documented.requestBody?.content;
   if (content === undefined) return base;
   const schema = content['application/json']?.schema ?? {};
-  const kind = content['text/plain'] === undefined ? 'message' : 'bare';
-  return { ...base, body: { kind, schema } };
+  return { ...base, body: { kind: kindOf(content), schema } };
+}
+
+function kindOf(content: Content): 'message' | 'bare' | 'stream' {
+  if (content['application/x-ndjson'] !== undefined) return 'stream';
+  return content['text/plain'] === undefined ? 'message' : 'bare';
 }
 
 /** The path with every parameter replaced by the value of that name. */

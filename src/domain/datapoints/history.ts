@@ -47,7 +47,8 @@ export function createHistory(options: {
   };
 }
 
-function pageOf(query: HistoryQuery, total: number): Page {
+/** The page that is asked for, counted from the oldest datapoint of `total`. */
+export function pageOf(query: HistoryQuery, total: number): Page {
   if (!query.isCountedFromNewest || query.order === 'desc') return query;
   const end = Math.max(0, total - query.skip);
   const skip = Math.max(0, end - query.limit);
@@ -58,19 +59,20 @@ function pageOf(query: HistoryQuery, total: number): Page {
  * Walks a page in steps. Each step begins at the order time where the last one ended and skips
  * what was seen there, so datapoints that arrive meanwhile neither repeat nor hide any.
  */
-async function* readSteps(
+export async function* readSteps(
   store: DatapointStore,
   ref: SensorRef,
   whole: Page,
-): AsyncIterable<readonly Datapoint[]> {
+  stepMax: number = limits.datapointsPerStep,
+): AsyncGenerator<readonly Datapoint[], undefined> {
   let page = whole;
   let remaining = whole.limit;
   while (remaining > 0) {
-    const limit = Math.min(remaining, limits.datapointsPerStep);
+    const limit = Math.min(remaining, stepMax);
     const step = await store.read(ref, { ...page, limit });
     if (step.length > 0) yield step;
     remaining -= step.length;
-    if (step.length < limit) return;
+    if (step.length < limit) return undefined;
     page = following(page, step);
   }
 }

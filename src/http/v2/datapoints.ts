@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
-import type { History, HistoryQuery, ReadHistory } from '../../domain/datapoints/history.ts';
+import type { HistoryQuery, ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import { limits } from '../../domain/limits.ts';
-import { csvHeader, csvRow } from '../../wire/csv.ts';
+import { csvRow } from '../../wire/csv.ts';
 import {
   createDatapointWriter,
   DatapointMessage,
@@ -11,8 +11,9 @@ import {
   readDatapoints,
   readInstant,
 } from '../../wire/datapoint.ts';
-import { type Answer, csvType, done, jsonType, prefersCsv, stream, text } from '../answer.ts';
+import { done } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { answerWith, csvFormat, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { deviceIdOf } from './devices.ts';
 import { sensorIdOf } from './sensors.ts';
 
@@ -53,6 +54,8 @@ export function datapointRoutes(ingest: Ingest, readHistory: ReadHistory): reado
     readRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, readHistory),
   ]);
 }
+
+const csvItem = (sensor: SensorRef) => (datapoint: Datapoint) => csvRow({ ...sensor, datapoint });
 
 const sensorOf = (params: Readonly<Record<string, string>>): SensorRef => ({
   deviceId: deviceIdOf(params),
@@ -103,13 +106,17 @@ function readRoute(path: string, readHistory: ReadHistory): Route {
       const sensor = sensorOf(params);
       const page = historyQuery(query);
       const history = await readHistory(actor, sensor, page);
-      const isCsv = query.format === 'csv' || (query.format === undefined && prefersCsv(accept));
-      return answerWith(history, page, isCsv ? csvOf(sensor) : jsonOf(sensor));
+      const format = wantsCsv(query.format, accept) ? csvFormat : jsonFormat;
+      return answerWith(history, page, {
+        ...format,
+        item: format === csvFormat ? csvItem(sensor) : createDatapointWriter(sensor),
+      });
     },
   });
 }
 
-function historyQuery(query: Static<typeof DatapointsQuery>): HistoryQuery {
+/** What is asked of the history, by the parameters that all reads share. */
+export function historyQuery(query: Static<typeof DatapointsQuery>): HistoryQuery {
   const from = query.dateFrom ?? query.date_from;
   const to = query.dateTo ?? query.date_to;
   const isDescending = query.sort === undefined ? query.lastN !== undefined : query.sort === 'dsc';
@@ -122,47 +129,4 @@ function historyQuery(query: Static<typeof DatapointsQuery>): HistoryQuery {
     ...(from !== undefined && { from: readInstant(from, 'dateFrom') }),
     ...(to !== undefined && { to: readInstant(to, 'dateTo') }),
   };
-}
-
-/** How datapoints are written in one format. */
-interface Format {
-  readonly contentType: string;
-  readonly head: string;
-  readonly between: string;
-  readonly tail: string;
-  readonly item: (datapoint: Datapoint) => string;
-}
-
-const jsonOf = (sensor: SensorRef): Format => ({
-  contentType: jsonType,
-  head: '[',
-  between: ',',
-  tail: ']',
-  item: createDatapointWriter(sensor),
-});
-
-const csvOf = (sensor: SensorRef): Format => ({
-  contentType: csvType,
-  head: csvHeader,
-  between: '',
-  tail: '',
-  item: (datapoint) => csvRow({ ...sensor, datapoint }),
-});
-
-async function answerWith(history: History, page: HistoryQuery, format: Format): Promise<Answer> {
-  const headers = { 'x-total-count': String(history.total) };
-  const chunks = written(history, format);
-  if (page.limit > limits.datapointsPerStep) return stream(format.contentType, chunks, headers);
-  let whole = '';
-  for await (const chunk of chunks) whole += chunk;
-  return text(format.contentType, whole, headers);
-}
-
-async function* written({ steps }: History, format: Format): AsyncIterable<string> {
-  let separator = format.head;
-  for await (const step of steps) {
-    yield separator + step.map(format.item).join(format.between);
-    separator = format.between;
-  }
-  yield separator === format.head ? format.head + format.tail : format.tail;
 }

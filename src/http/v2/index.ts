@@ -1,6 +1,7 @@
 import type { ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
+import type { ReadMany } from '../../domain/datapoints/merged-history.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Actuators } from '../../domain/devices/actuators.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
@@ -16,6 +17,7 @@ import { authRoutes } from './auth.ts';
 import { datapointRoutes } from './datapoints.ts';
 import { deviceRoutes } from './devices.ts';
 import { grantRoutes, myGrantsRoute } from './grants.ts';
+import { mergedReadRoutes } from './merged-reads.ts';
 import { ontologyRoutes } from './ontologies.ts';
 import { sensorRoutes } from './sensors.ts';
 import { bulkPushRoute } from './sensors-data.ts';
@@ -34,6 +36,7 @@ export interface Services {
   readonly ingest: Ingest;
   readonly ingestMany: IngestMany;
   readonly readHistory: ReadHistory;
+  readonly readMany: ReadMany;
 }
 
 /** All routes of version 2, in the order of the specification. */
@@ -47,6 +50,7 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     ...actuatorRoutes(services.actuators),
     ...datapointRoutes(ingest, readHistory),
     bulkPushRoute(services.ingestMany),
+    ...mergedReadRoutes(services.readMany),
     ...grantRoutes(sharing, 'device'),
     ...userRoutes(accounts),
     myGrantsRoute(sharing),

@@ -1,0 +1,247 @@
+import type { Access } from '../access/access.ts';
+import type { Actor } from '../actor.ts';
+import { type Device, sensorOf } from '../devices/device.ts';
+import type { DeviceStore } from '../devices/device-store.ts';
+import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
+import type { Sensor } from '../devices/sensor.ts';
+import { invalid } from '../errors.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
+import type { DatapointStore, Page } from './datapoint-store.ts';
+import { calibratedDatapoint, type HistoryQuery, pageOf, readSteps } from './history.ts';
+
+/** The sensors whose datapoints are read together. */
+export interface SensorSelection {
+  readonly deviceIds: readonly DeviceId[];
+  /** Absent: all sensors of the devices. Each must be a sensor of every device that is named. */
+  readonly sensorIds?: readonly SensorId[];
+}
+
+export interface SensorDatapoint {
+  readonly sensor: SensorRef;
+  readonly datapoint: Datapoint;
+}
+
+export interface MergedHistory {
+  /** All datapoints of the sensors in the range, whatever the page. */
+  readonly total: number;
+  readonly steps: AsyncIterable<readonly SensorDatapoint[]>;
+}
+
+/** Stored datapoints of many sensors, for those who may view the data of every device named. */
+export interface ReadMany {
+  /** In order of time; at the same time in the order in which sensors are named. */
+  merged(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
+  /** Sensor after sensor; the page counts for each of them. */
+  inTurn(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
+}
+
+interface Source {
+  readonly ref: SensorRef;
+  readonly sensor: Sensor;
+}
+
+export function createReadMany(options: {
+  readonly devices: DeviceStore;
+  readonly datapoints: DatapointStore;
+  readonly access: Access;
+}): ReadMany {
+  const { devices, datapoints, access } = options;
+
+  async function open(actor: Actor, selection: SensorSelection): Promise<readonly Source[]> {
+    refuseTooMany('devices', selection.deviceIds.length, limits.mergedDevicesMax);
+    const sources: Source[] = [];
+    for (const deviceId of selection.deviceIds) {
+      const device = await requireDevice(devices, deviceId);
+      await access.require(actor, 'devices-data:view', deviceResource(device));
+      for (const sensor of sensorsOf(device, selection.sensorIds)) {
+        sources.push({ ref: { deviceId, sensorId: sensor.id }, sensor });
+      }
+    }
+    refuseTooMany('sensors', sources.length, limits.mergedSensorsMax);
+    return sources;
+  }
+
+  async function countAll(sources: readonly Source[], query: HistoryQuery): Promise<number> {
+    const counts = await Promise.all(sources.map(({ ref }) => datapoints.count(ref, query)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  return {
+    async merged(actor, selection, query) {
+      const sources = await open(actor, selection);
+      const total = await countAll(sources, query);
+      const page = pageOf(query, total);
+      return { total, steps: calibrated(mergeSteps(datapoints, sources, page), query) };
+    },
+    async inTurn(actor, selection, query) {
+      const sources = await open(actor, selection);
+      const total = await countAll(sources, query);
+      return { total, steps: calibrated(stepsInTurn(datapoints, sources, query), query) };
+    },
+  };
+}
+
+function sensorsOf(device: Device, ids: readonly SensorId[] | undefined): readonly Sensor[] {
+  if (ids === undefined) return device.sensors;
+  return ids.map((id) => {
+    const sensor = sensorOf(device, id);
+    if (sensor === undefined) throw noSensor(device.id, id);
+    return sensor;
+  });
+}
+
+function refuseTooMany(what: string, count: number, max: number): void {
+  if (count > max) throw invalid(`one request reads at most ${max} ${what}, got ${count}`);
+}
+
+type SourceStep = readonly { readonly source: Source; readonly datapoint: Datapoint }[];
+
+async function* stepsInTurn(
+  store: DatapointStore,
+  sources: readonly Source[],
+  page: Page,
+): AsyncGenerator<SourceStep> {
+  for (const source of sources) {
+    for await (const step of readSteps(store, source.ref, page)) {
+      yield step.map((datapoint) => ({ source, datapoint }));
+    }
+  }
+}
+
+/** Where the merge is in one sensor. */
+interface Lane {
+  readonly source: Source;
+  /** Among lanes, for those at the same time. */
+  readonly place: number;
+  readonly steps: AsyncGenerator<readonly Datapoint[], undefined>;
+  step: readonly Datapoint[];
+  at: number;
+  /** The order time of the next datapoint; negated in descending order. */
+  key: number;
+}
+
+/** Merges the sensors; what is fetched of all of them at once stays within a few steps. */
+async function* mergeSteps(
+  store: DatapointStore,
+  sources: readonly Source[],
+  page: Page,
+): AsyncGenerator<SourceStep> {
+  const { skip, limit } = page;
+  const share = Math.ceil((2 * limits.datapointsPerStep) / Math.max(1, sources.length));
+  const stepMax = Math.min(
+    limits.datapointsPerStep,
+    Math.max(share, limits.mergedDatapointsPerStepMin),
+  );
+  const lanePage = { ...page, skip: 0, limit: skip + limit };
+  const lanes = sources.map((source, place): Lane => {
+    const steps = readSteps(store, source.ref, lanePage, stepMax);
+    return { source, place, steps, step: [], at: 0, key: 0 };
+  });
+  const heap = createHeap();
+  for (const lane of lanes) if (await advance(lane, page.order)) heap.push(lane);
+  let skipped = 0;
+  let taken = 0;
+  let step: { source: Source; datapoint: Datapoint }[] = [];
+  for (let lane = heap.top(); lane !== undefined && taken < limit; lane = heap.top()) {
+    const datapoint = lane.step[lane.at];
+    if (skipped < skip) {
+      skipped += 1;
+    } else if (datapoint !== undefined) {
+      step.push({ source: lane.source, datapoint });
+      taken += 1;
+    }
+    lane.at += 1;
+    const isLeft =
+      lane.at < lane.step.length ? rekey(lane, page.order) : await advance(lane, page.order);
+    if (isLeft) heap.settleTop();
+    else heap.dropTop();
+    if (step.length >= limits.datapointsPerStep) {
+      yield step;
+      step = [];
+    }
+  }
+  if (step.length > 0) yield step;
+}
+
+/** Fetches the next step of a lane; false at its end. */
+async function advance(lane: Lane, order: Page['order']): Promise<boolean> {
+  const next = await lane.steps.next();
+  if (next.done === true) return false;
+  lane.step = next.value;
+  lane.at = 0;
+  return rekey(lane, order);
+}
+
+function rekey(lane: Lane, order: Page['order']): boolean {
+  const datapoint = lane.step[lane.at];
+  if (datapoint === undefined) return false;
+  const time = orderTime(datapoint);
+  lane.key = order === 'asc' ? time : -time;
+  return true;
+}
+
+/** A binary heap of lanes, the next to read on top. */
+function createHeap() {
+  const lanes: Lane[] = [];
+
+  const isBefore = (a: Lane, b: Lane): boolean =>
+    a.key < b.key || (a.key === b.key && a.place < b.place);
+
+  function sink(start: number): void {
+    let at = start;
+    while (true) {
+      const [left, right] = [2 * at + 1, 2 * at + 2];
+      let least = comesFirst(left, at) ? left : at;
+      if (comesFirst(right, least)) least = right;
+      if (least === at) return;
+      swap(at, least);
+      at = least;
+    }
+  }
+
+  function comesFirst(one: number, other: number): boolean {
+    const [a, b] = [lanes[one], lanes[other]];
+    return a !== undefined && b !== undefined && isBefore(a, b);
+  }
+
+  function swap(one: number, other: number): void {
+    const [a, b] = [lanes[one], lanes[other]];
+    if (a === undefined || b === undefined) return;
+    lanes[one] = b;
+    lanes[other] = a;
+  }
+
+  return {
+    top: () => lanes[0],
+    push(lane: Lane): void {
+      lanes.push(lane);
+      for (let at = lanes.length - 1; at > 0; ) {
+        const parent = (at - 1) >> 1;
+        if (!comesFirst(at, parent)) return;
+        swap(at, parent);
+        at = parent;
+      }
+    },
+    /** The key of the top has grown. */
+    settleTop: () => sink(0),
+    dropTop(): void {
+      swap(0, lanes.length - 1);
+      lanes.pop();
+      sink(0);
+    },
+  };
+}
+
+async function* calibrated(
+  steps: AsyncIterable<SourceStep>,
+  { isCalibrated }: HistoryQuery,
+): AsyncGenerator<readonly SensorDatapoint[]> {
+  for await (const step of steps) {
+    yield step.map(({ source: { ref, sensor }, datapoint }) => ({
+      sensor: ref,
+      datapoint: isCalibrated ? calibratedDatapoint(sensor, datapoint) : datapoint,
+    }));
+  }
+}

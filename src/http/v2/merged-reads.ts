@@ -1,0 +1,113 @@
+import Type, { type Static } from 'typebox';
+import type { ReadMany, SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
+import { invalid } from '../../domain/errors.ts';
+import { parseDeviceId, parseSensorId } from '../../domain/ids.ts';
+import { csvRow } from '../../wire/csv.ts';
+import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
+import { stream } from '../answer.ts';
+import { defineRoute, type Route } from '../route.ts';
+import {
+  answerWith,
+  csvFormat,
+  type Format,
+  jsonFormat,
+  wantsCsv,
+  written,
+} from './datapoint-answer.ts';
+import { DatapointsQuery, historyQuery } from './datapoints.ts';
+import { deviceIdOf } from './devices.ts';
+
+const tag = 'Datapoints';
+
+const ids = (description: string) =>
+  Type.Array(Type.String(), { description: `${description}; a comma list, or repeated.` });
+
+const MergedQuery = Type.Object({
+  device_id: Type.Optional(ids('Devices; at least one')),
+  sensor_id: Type.Optional(ids('Sensors, of each of the devices; absent: all')),
+  ...DatapointsQuery.properties,
+});
+
+const { dateFrom, date_from, dateTo, date_to } = DatapointsQuery.properties;
+
+const ExportQuery = Type.Object({
+  dateFrom,
+  date_from,
+  dateTo,
+  date_to,
+  calibrated: Type.Optional(
+    Type.Boolean({ default: false, description: 'true: as calibrated; else raw, to import.' }),
+  ),
+});
+
+/** Reading many sensors at once [contract 6]. */
+export function mergedReadRoutes(readMany: ReadMany): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/sensors_data',
+      tag,
+      summary: 'Read datapoints of many sensors, merged in order of time',
+      query: MergedQuery,
+      answer: {
+        status: 200,
+        description: 'Datapoints; X-Total-Count has the number of all in the range.',
+        content: {
+          'application/json': Type.Array(DatapointMessage),
+          'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),
+        },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, query, accept }) => {
+        const page = historyQuery(query);
+        const history = await readMany.merged(actor, selectionOf(query), page);
+        return answerWith(history, page, formatOf(wantsCsv(query.format, accept)));
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/devices/:device_id/export',
+      tag,
+      summary: 'Download all datapoints of a device as one CSV: sensor by sensor, raw',
+      query: ExportQuery,
+      answer: {
+        status: 200,
+        description: 'A CSV that kipimo import csv reads back.',
+        content: { 'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }) },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params, query }) => {
+        const deviceId = deviceIdOf(params);
+        const everything = historyQuery({
+          calibrated: false,
+          ...query,
+          limit: Number.MAX_SAFE_INTEGER,
+        });
+        const history = await readMany.inTurn(actor, { deviceIds: [deviceId] }, everything);
+        const format = formatOf(true);
+        return stream(format.contentType, written(history.steps, format), {
+          'content-disposition': attachment(`${deviceId}.csv`),
+          'x-total-count': String(history.total),
+        });
+      },
+    }),
+  ];
+}
+
+function selectionOf(query: Static<typeof MergedQuery>) {
+  const { device_id, sensor_id } = query;
+  if (device_id === undefined) throw invalid('device_id is missing: name one device or more');
+  const deviceIds = [...new Set(device_id.map(parseDeviceId))];
+  if (sensor_id === undefined) return { deviceIds };
+  return { deviceIds, sensorIds: [...new Set(sensor_id.map(parseSensorId))] };
+}
+
+function formatOf(isCsv: boolean): Format<SensorDatapoint> {
+  if (!isCsv) return { ...jsonFormat, item: createManySensorsWriter() };
+  return { ...csvFormat, item: ({ sensor, datapoint }) => csvRow({ ...sensor, datapoint }) };
+}
+
+/** Ids hold no quote, backslash or control character, so they stand as they are. */
+function attachment(fileName: string): string {
+  return `attachment; filename="${fileName}"`;
+}
