@@ -248,3 +248,19 @@ test('a key survives a change of the password', async () => {
   assertDone(await service.as('esi')({ method: 'PUT', path, body: 'another password' }));
   assert.equal(await statusOf(key, { path: '/devices' }), 200);
 });
+
+test('a key in a field shows nobody the contact details of its owner', async () => {
+  const contact = { email: 'yaa@example.org', phone: ['+233200000001'], address: ['Ho'] };
+  for (const username of ['yaa', 'admin']) {
+    const as = service.as(username);
+    assertDone(await as({ method: 'PUT', path: '/users/me', json: contact }));
+    const { id } = (await as({ path: '/users/me' })).json as { id: string };
+    const { key } = await createKey(username);
+    for (const path of [`/users/${id}`, '/users']) {
+      assert.ok((await as({ path })).text.includes('yaa@example.org'));
+      const reply = await service.call({ path, token: key });
+      assert.equal(reply.status, 200, reply.text);
+      assert.doesNotMatch(reply.text, /yaa@|\+2332|"Ho"/);
+    }
+  }
+});
