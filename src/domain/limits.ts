@@ -54,8 +54,16 @@ export const limits = {
   mergedSensorsMax: 10_000,
   /** What a merged read fetches of each sensor at once, when there are many. */
   mergedDatapointsPerStepMin: 20,
-  /** Devices fetched from the store in one step of a streamed answer. */
-  devicesPerStep: 500,
+  /** Datapoints that an aggregate or a thinned read looks at before others have their turn. */
+  datapointsPerScan: 16_384,
+  /** Buckets of one aggregate: about 10 MB of JSON. */
+  bucketsMax: 100_000,
+  /** First and last values that are text or structures, all buckets of an answer together. */
+  bucketsTextCharactersMax: 16 * 1_048_576,
+  /** Pixels across a wide plot, several times over. */
+  thinnedPointsMax: 10_000,
+  /** Devices, gateways or projects fetched from the store in one step of a streamed answer. */
+  resourcesPerStep: 500,
   /** Devices shown inside a gateway; the others are found by q=gateway_id==… */
   devicesPerGatewayShown: 1_000,
   /** A filter is typed by people; more is an attack. */
@@ -79,6 +87,8 @@ export const limits = {
 
   /** Parts of this process that listen to the feed, not clients that watch. */
   feedListenersMax: 64,
+  /** One record of a CSV that is read: a value as large as JSON may be, with quotes doubled. */
+  csvRecordCharactersMax: 2 * 1_048_576,
   /** Lines of a bulk request that go to the commit together, and their bytes; two such wait. */
   bulkLinesPerStep: 8_192,
   bulkBytesPerStep: 4 * 1_048_576,

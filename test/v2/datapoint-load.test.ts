@@ -23,6 +23,7 @@ function failing(storage: Storage): Storage {
     ...storage,
     datapoints: {
       read: (sensor, page) => datapoints.read(sensor, page),
+      scan: (sensor, page) => datapoints.scan(sensor, page),
       count: (sensor, range) => datapoints.count(sensor, range),
       lastValues: (devices) => datapoints.lastValues(devices),
       append: async (batch) => {

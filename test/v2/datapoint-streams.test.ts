@@ -32,6 +32,7 @@ function countingReads(storage: Storage): Storage {
     ...storage,
     datapoints: {
       append: (batch) => datapoints.append(batch),
+      scan: (sensor, page) => datapoints.scan(sensor, page),
       count: (sensor, range) => datapoints.count(sensor, range),
       lastValues: (devices) => datapoints.lastValues(devices),
       read: (sensor, page) => {

@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
+import type { DatapointColumns } from './datapoint-columns.ts';
 
 /** The datapoints one request hands over for one sensor, in the order given. */
 export interface Push extends SensorRef {
@@ -42,6 +43,8 @@ export interface DatapointStore {
   append(batch: readonly Push[]): Promise<readonly AppendOutcome[]>;
   /** A sensor that does not exist has no datapoints. */
   read(sensor: SensorRef, page: Page): Promise<readonly Datapoint[]>;
+  /** What `read` answers, column by column. */
+  scan(sensor: SensorRef, page: Page): Promise<DatapointColumns>;
   count(sensor: SensorRef, range: Range): Promise<number>;
   /** The last values of all sensors of these devices. */
   lastValues(devices: readonly DeviceId[]): Promise<LastValues>;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { orderTime } from '../../domain/datapoints/datapoint.ts';
 import type { DatapointStore, Page } from '../../domain/datapoints/datapoint-store.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { noon } from './builders.ts';
@@ -75,6 +76,32 @@ export const datapointReads: Promises = {
     const range = { from: second(1), to: second(1) };
     assert.deepEqual(await valuesOf(datapoints, range), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert.equal(await datapoints.count(sensor(), range), 9);
+  },
+
+  'a scan is the same as a read, column by column': async ({ datapoints }) => {
+    const values: JsonValue[] = [1, '2', null, 2.5, { a: [1] }, 'wet', true, -4, [5]];
+    for (let n = 0; n < 27; n += 1) {
+      const value = values[n % values.length] ?? null;
+      const datapoint = n % 4 === 3 ? untimed((n * 5) % 23, value) : at((n * 7) % 19, value);
+      await datapoints.append([push([datapoint])]);
+    }
+    for (const order of ['asc', 'desc'] as const) {
+      for (const part of [{}, { skip: 3, limit: 9 }, { from: second(4), to: second(11) }]) {
+        const page = { order, skip: 0, limit: 100, ...part };
+        const read = await datapoints.read(sensor(), page);
+        const scanned = await datapoints.scan(sensor(), page);
+        assert.equal(scanned.count, read.length);
+        assert.deepEqual(
+          read.map((_, row) => scanned.at(row)),
+          read,
+        );
+        assert.deepEqual([...scanned.times], read.map(orderTime));
+        const numbers = read.map(({ value }) => (typeof value === 'number' ? value : Number.NaN));
+        assert.deepEqual([...scanned.numbers], numbers);
+      }
+    }
+    const nowhere = await datapoints.scan(sensor('nope'), { order: 'asc', skip: 0, limit: 9 });
+    assert.equal(nowhere.count, 0);
   },
 
   'times far in the past and at the end of time are times': async ({ datapoints }) => {

@@ -1,8 +1,10 @@
 import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
+import { toDatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type {
   AppendOutcome,
   DatapointStore,
   LastValues,
+  Page,
   Push,
   Range,
 } from '../../domain/datapoints/datapoint-store.ts';
@@ -40,6 +42,12 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
     return datapoints.filter((one) => orderTime(one) >= from && orderTime(one) <= to);
   }
 
+  function readPage(sensor: SensorRef, page: Page): readonly Datapoint[] {
+    const datapoints = within(sensor, page);
+    const ordered = page.order === 'asc' ? datapoints : datapoints.toReversed();
+    return ordered.slice(page.skip, page.skip + page.limit);
+  }
+
   return {
     async append(batch) {
       return batch.map((push): AppendOutcome => {
@@ -47,11 +55,8 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
         return { kind: 'stored', fresh: addPush(historyOf(push), push) };
       });
     },
-    async read(sensor, page) {
-      const datapoints = within(sensor, page);
-      const ordered = page.order === 'asc' ? datapoints : datapoints.toReversed();
-      return ordered.slice(page.skip, page.skip + page.limit);
-    },
+    read: async (sensor, page) => readPage(sensor, page),
+    scan: async (sensor, page) => toDatapointColumns(readPage(sensor, page)),
     async count(sensor, range) {
       return within(sensor, range).length;
     },

@@ -1,9 +1,11 @@
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
+import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { Page, Range } from '../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { ChunkHead } from './chunk-head.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
+import { createColumnsBuilder } from './columns-builder.ts';
 
 /**
  * One page of a series: its chunks merged with `unsealed`, which is in order of time and arrived
@@ -15,9 +17,47 @@ export function readPage(
   unsealed: readonly Datapoint[],
   page: Page,
 ): Datapoint[] {
+  const datapoints: Datapoint[] = [];
+  const target: Target = {
+    put: (datapoint) => datapoints.push(datapoint),
+    putRow: (columns, row) => datapoints.push(datapointAt(columns, row)),
+  };
+  walkPage(target, { chunks, series, unsealed, page });
+  return datapoints;
+}
+
+/** The same page column by column: nothing is made of a datapoint but its numbers. */
+export function scanPage(
+  chunks: ChunkReader,
+  series: number,
+  unsealed: readonly Datapoint[],
+  page: Page,
+): DatapointColumns {
+  const builder = createColumnsBuilder(page.limit);
+  walkPage(builder, { chunks, series, unsealed, page });
+  const columns = builder.finish();
+  return { ...columns, at: (row) => datapointAt(columns, row) };
+}
+
+/** Where the datapoints of a page go. */
+interface Target {
+  put(datapoint: Datapoint): void;
+  putRow(columns: Columns, row: number): void;
+}
+
+function walkPage(
+  target: Target,
+  from: {
+    readonly chunks: ChunkReader;
+    readonly series: number;
+    readonly unsealed: readonly Datapoint[];
+    readonly page: Page;
+  },
+): void {
+  const { chunks, series, unsealed, page } = from;
   const later = createLaterQueue(unsealed, page);
-  const output = createOutput(page);
-  if (output.isFull()) return [];
+  const output = createOutput(page, target);
+  if (output.isFull()) return;
   for (const head of chunks.heads(series, page, page.order)) {
     const part = partOf(chunks, head, page);
     if (part.count === 0) continue;
@@ -31,12 +71,11 @@ export function readPage(
       const row = page.order === 'asc' ? part.firstRow + step : part.firstRow - step;
       const time = columns.times[row] ?? 0;
       while (later.isBefore(time)) output.put(later.next());
-      if (!output.skipOne()) output.put(datapointAt(columns, row));
+      output.putRow(columns, row);
     }
-    if (output.isFull()) return output.datapoints;
+    if (output.isFull()) return;
   }
   while (!later.isEmpty() && !output.isFull()) output.put(later.next());
-  return output.datapoints;
 }
 
 /** How many datapoints that are in order of time the range has. */
@@ -106,27 +145,32 @@ function createLaterQueue(unsealed: readonly Datapoint[], page: Page) {
   };
 }
 
-function createOutput(page: Page) {
-  const datapoints: Datapoint[] = [];
-  let { skip } = page;
+function createOutput(page: Page, target: Target) {
+  let { skip, limit: room } = page;
+
+  /** Whether the next datapoint belongs to the page. */
+  function isNextWanted(): boolean {
+    if (room <= 0) return false;
+    if (skip > 0) {
+      skip -= 1;
+      return false;
+    }
+    room -= 1;
+    return true;
+  }
   return {
-    datapoints,
-    isFull: () => datapoints.length >= page.limit,
+    isFull: () => room <= 0,
     /** Skips `count` at once if all of them are to be skipped. */
     skipWhole(count: number): boolean {
       if (skip < count) return false;
       skip -= count;
       return true;
     },
-    skipOne(): boolean {
-      if (skip === 0) return false;
-      skip -= 1;
-      return true;
-    },
     put(datapoint: Datapoint | undefined): void {
-      if (datapoint === undefined || datapoints.length >= page.limit) return;
-      if (skip > 0) skip -= 1;
-      else datapoints.push(datapoint);
+      if (datapoint !== undefined && isNextWanted()) target.put(datapoint);
+    },
+    putRow(columns: Columns, row: number): void {
+      if (isNextWanted()) target.putRow(columns, row);
     },
   };
 }

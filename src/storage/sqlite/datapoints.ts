@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
+import { toDatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type {
   AppendOutcome,
   DatapointStore,
@@ -12,7 +13,7 @@ import type { Log } from '../../lib/log.ts';
 import { createChunkReader } from './chunk-reader.ts';
 import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
 import { encodePushes, type LoggedPush } from './datapoint-log.ts';
-import { countInRange, readPage } from './datapoint-page.ts';
+import { countInRange, readPage, scanPage } from './datapoint-page.ts';
 import { replayLog } from './datapoint-replay.ts';
 import { asRefusal, readSafely } from './failures.ts';
 import { createSealer } from './sealer.ts';
@@ -166,6 +167,10 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     read: (sensor, page) =>
       view<readonly Datapoint[]>(sensor, [], (series, unsealed) =>
         readPage(chunks, series, unsealed, page),
+      ),
+    scan: (sensor, page) =>
+      view(sensor, toDatapointColumns([]), (series, unsealed) =>
+        scanPage(chunks, series, unsealed, page),
       ),
     count: (sensor, range) =>
       view(

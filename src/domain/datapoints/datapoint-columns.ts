@@ -1,0 +1,53 @@
+import type { Instant } from '../../lib/clock.ts';
+import { asNumber } from '../../lib/json.ts';
+import { type Calibration, calibrate } from '../devices/calibration.ts';
+import { type Datapoint, orderTime } from './datapoint.ts';
+
+/** Datapoints column by column: who looks at numbers only needs no object for each. */
+export interface DatapointColumns {
+  readonly count: number;
+  /** Order times, in the order of the page. */
+  readonly times: Float64Array;
+  /** The values that are JSON numbers; NaN stands for every other one. */
+  readonly numbers: Float64Array;
+  /** The datapoint in a row. */
+  at(row: number): Datapoint;
+}
+
+/** The columns of datapoints in their order. */
+export function toDatapointColumns(datapoints: readonly Datapoint[]): DatapointColumns {
+  const times = Float64Array.from(datapoints, orderTime);
+  const numbers = Float64Array.from(datapoints, ({ value }) =>
+    typeof value === 'number' ? value : Number.NaN,
+  );
+  return { count: datapoints.length, times, numbers, at: (row) => datapoints[row] as Datapoint };
+}
+
+/** The same datapoints as a calibration shows them. */
+export function calibratedColumns(
+  columns: DatapointColumns,
+  calibration: Calibration | undefined,
+): DatapointColumns {
+  if (calibration === undefined || !calibration.isEnabled) return columns;
+  const numbers = columns.numbers.map((number) =>
+    Number.isNaN(number) ? number : Number(calibrate(calibration, number)),
+  );
+  const at = (row: number): Datapoint => {
+    const datapoint = columns.at(row);
+    const number = numbers[row];
+    return number === undefined || Number.isNaN(number)
+      ? datapoint
+      : { ...datapoint, value: number };
+  };
+  return { ...columns, numbers, at };
+}
+
+/** The number that the value in a row counts as, text that is a number included; else NaN. */
+export function numberIn(columns: DatapointColumns, row: number): number {
+  const number = columns.numbers[row] ?? Number.NaN;
+  if (!Number.isNaN(number)) return number;
+  return asNumber(columns.at(row).value) ?? Number.NaN;
+}
+
+/** The order time in a row. */
+export const timeIn = (columns: DatapointColumns, row: number): Instant => columns.times[row] ?? 0;
