@@ -10,39 +10,50 @@ export interface BareBody {
   readonly isJson: boolean;
 }
 
-type MediaType = 'json' | 'text' | 'none' | 'other';
+type MediaType = 'json' | 'text' | 'csv' | 'none' | 'other';
 
 function mediaType(contentType: string | undefined): MediaType {
   if (contentType === undefined || contentType === '') return 'none';
   const [type = ''] = contentType.split(';');
   const name = type.trim().toLowerCase();
   if (name === 'application/json' || name.endsWith('+json')) return 'json';
+  if (name === 'text/csv') return 'csv';
   return name === 'text/plain' ? 'text' : 'other';
 }
 
 /** A JSON message. */
 export function readJsonBody(body: unknown, contentType: string | undefined): unknown {
   const type = mediaType(contentType);
-  if (type === 'other' || type === 'text') throw unsupported(contentType, 'application/json');
+  if (type !== 'json' && type !== 'none') throw unsupported(contentType, 'application/json');
   const text = decode(body);
   if (text === '') throw invalid('the body is empty: send a JSON object');
   return parse(text);
 }
 
-/** What a push holds: JSON kept to the last digit, or text, which is the value itself. */
-export function readValueBody(body: unknown, contentType: string | undefined): JsonValue {
+/** What a push holds. */
+export type PushBody =
+  | { readonly kind: 'json'; readonly value: JsonValue }
+  | { readonly kind: 'csv'; readonly text: string };
+
+/** What a push holds: JSON kept to the last digit, text, which is the value itself, or CSV. */
+export function readPushBody(body: unknown, contentType: string | undefined): PushBody {
   const type = mediaType(contentType);
-  if (type === 'other') throw unsupported(contentType, 'application/json or text/plain');
+  if (type === 'other') {
+    throw unsupported(contentType, 'application/json, text/plain or text/csv');
+  }
   const text = decode(body);
   if (text === '') throw invalid('the value is missing: the body is empty');
-  if (type === 'text') return text;
-  return isRawText(text) ? text : parse(text);
+  if (type === 'csv') return { kind: 'csv', text };
+  const isText = type === 'text' || isRawText(text);
+  return { kind: 'json', value: isText ? text : parse(text) };
 }
 
 /** A bare value that is to be read as text or as JSON, whatever the field needs. */
 export function readBareBody(body: unknown, contentType: string | undefined): BareBody {
   const type = mediaType(contentType);
-  if (type === 'other') throw unsupported(contentType, 'text/plain or application/json');
+  if (type === 'other' || type === 'csv') {
+    throw unsupported(contentType, 'text/plain or application/json');
+  }
   const text = decode(body);
   if (text.trim() === '') throw invalid('the body is empty: send the new value as the body');
   return { text, isJson: type === 'json' };
@@ -68,6 +79,17 @@ export function bareJson(body: BareBody): JsonValue {
   } catch (error) {
     if (body.isJson && !isRawText(body.text)) throw error;
     return body.text;
+  }
+}
+
+/** The JSON value of a body that need not be there, nor be JSON; then it is undefined. */
+export function readOptionalBody(body: unknown): JsonValue | undefined {
+  if (!Buffer.isBuffer(body) || body.length === 0 || !isUtf8(body)) return undefined;
+  try {
+    return parseJson(decode(body), limits.jsonDepthMax);
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
   }
 }
 

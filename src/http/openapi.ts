@@ -63,7 +63,10 @@ function operation(route: Route): object {
     }),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body !== undefined && {
-      requestBody: { required: true, content: bodyContent(route.body.kind, route.body.schema) },
+      requestBody: {
+        required: route.body.kind !== 'optional',
+        content: bodyContent(route.body.kind, route.body.schema),
+      },
     }),
     responses: { [route.answer.status]: success(route), ...refusals(route) },
   };
@@ -98,12 +101,15 @@ function queryParameters(route: Route): readonly object[] {
 
 function bodyContent(kind: RouteBody['kind'], schema: TSchema): object {
   const asJson = { 'application/json': { schema } };
-  if (kind === 'json') return asJson;
+  if (kind === 'json' || kind === 'optional') return asJson;
   if (kind === 'stream') {
     const lines = { type: 'string', description: 'One JSON object per line.' };
     return { ...asJson, 'application/x-ndjson': { schema: lines } };
   }
-  return { ...asJson, 'text/plain': { schema: { type: 'string' } } };
+  const withText = { ...asJson, 'text/plain': { schema: { type: 'string' } } };
+  if (kind !== 'push') return withText;
+  const rows = { type: 'string', description: 'Columns timestamp,value; or what a read answers.' };
+  return { ...withText, 'text/csv': { schema: rows } };
 }
 
 function success({ answer }: Route): object {

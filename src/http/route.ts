@@ -8,27 +8,35 @@ import type { JsonValue } from '../lib/json.ts';
 import { type RawQuery, readQuery } from '../wire/validation.ts';
 import { type Answer, send } from './answer.ts';
 import type { Authenticate } from './authentication.ts';
-import { type BareBody, readBareBody, readJsonBody, readValueBody } from './body.ts';
+import {
+  type BareBody,
+  type PushBody,
+  readBareBody,
+  readJsonBody,
+  readOptionalBody,
+  readPushBody,
+} from './body.ts';
 import { EdgeError, type EdgeErrorCode } from './errors.ts';
 import { inStreamScope, readStreamBody, type StreamBody } from './stream-body.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * How a body is read. json: a message; value: what a push holds; bare: one field's new value;
- * stream: piece by piece, by the handler, however long it is.
+ * How a body is read. json: a message; push: datapoints; bare: one field's new value;
+ * stream: piece by piece, by the handler, however long it is; optional: a JSON value, or nothing.
  */
 export interface RouteBody {
-  readonly kind: 'json' | 'value' | 'bare' | 'stream';
+  readonly kind: 'json' | 'push' | 'bare' | 'stream' | 'optional';
   readonly schema: TSchema;
   readonly bytesMax?: number;
 }
 
 interface BodyOf {
   json: unknown;
-  value: JsonValue;
+  push: PushBody;
   bare: BareBody;
   stream: StreamBody;
+  optional: JsonValue | undefined;
 }
 
 export interface RouteRequest {
@@ -91,9 +99,10 @@ export function defineRoute<Query extends TObject, Body extends RouteBody>(
 
 const bodyReaders = {
   json: readJsonBody,
-  value: readValueBody,
+  push: readPushBody,
   bare: readBareBody,
   stream: readStreamBody,
+  optional: readOptionalBody,
 } as const;
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

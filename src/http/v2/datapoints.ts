@@ -2,8 +2,10 @@ import Type, { type Static } from 'typebox';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { HistoryQuery, ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
+import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
 import { csvRow } from '../../wire/csv.ts';
+import { readCsvPush } from '../../wire/csv-datapoints.ts';
 import {
   createDatapointWriter,
   DatapointMessage,
@@ -11,11 +13,13 @@ import {
   readDatapoints,
   readInstant,
 } from '../../wire/datapoint.ts';
+import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { answerWith, csvFormat, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { deviceIdOf } from './devices.ts';
 import { sensorIdOf } from './sensors.ts';
+import { answerSummary } from './summary-answer.ts';
 
 const tag = 'Datapoints';
 
@@ -47,11 +51,17 @@ export const DatapointsQuery = Type.Object({
   format: Type.Optional(Type.Unsafe<'json' | 'csv'>({ type: 'string', enum: ['json', 'csv'] })),
 });
 
+const SummedUpQuery = Type.Object({ ...DatapointsQuery.properties, ...summaryParameters });
+
 /** Pushing and reading datapoints; `value` and `values` are one road [contract 6]. */
-export function datapointRoutes(ingest: Ingest, readHistory: ReadHistory): readonly Route[] {
+export function datapointRoutes(
+  ingest: Ingest,
+  readHistory: ReadHistory,
+  summaries: Summaries,
+): readonly Route[] {
   return ['value', 'values'].flatMap((word) => [
     pushRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, ingest),
-    readRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, readHistory),
+    readRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, readHistory, summaries),
   ]);
 }
 
@@ -67,8 +77,8 @@ function pushRoute(path: string, ingest: Ingest): Route {
     method: 'POST',
     path,
     tag,
-    summary: 'Push one datapoint, an array of them, or a bare value',
-    body: { kind: 'value', schema: PushMessage, bytesMax: limits.valuesBodyBytesMax },
+    summary: 'Push one datapoint, an array of them, a bare value, or CSV',
+    body: { kind: 'push', schema: PushMessage, bytesMax: limits.valuesBodyBytesMax },
     answer: { status: 204, description: 'Stored: written and synced to disk.' },
     errors: [
       'invalid',
@@ -80,24 +90,30 @@ function pushRoute(path: string, ingest: Ingest): Route {
       'unavailable',
     ],
     handle: async ({ actor, params, body }) => {
-      await ingest(actor, sensorOf(params), readDatapoints(body));
+      const sensor = sensorOf(params);
+      const isCsv = body.kind === 'csv';
+      await ingest(
+        actor,
+        sensor,
+        isCsv ? readCsvPush(body.text, sensor) : readDatapoints(body.value),
+      );
       return done;
     },
   });
 }
 
-function readRoute(path: string, readHistory: ReadHistory): Route {
+function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries): Route {
   return defineRoute({
     method: 'GET',
     path,
     tag,
-    summary: 'Read datapoints as JSON or CSV',
-    query: DatapointsQuery,
+    summary: 'Read datapoints, aggregates of them, or as many as a plot needs',
+    query: SummedUpQuery,
     answer: {
       status: 200,
       description: 'Datapoints; X-Total-Count has the number of all in the range.',
       content: {
-        'application/json': Type.Array(DatapointMessage),
+        'application/json': Type.Array(Type.Union([DatapointMessage, BucketMessage])),
         'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),
       },
     },
@@ -105,12 +121,18 @@ function readRoute(path: string, readHistory: ReadHistory): Route {
     handle: async ({ actor, params, query, accept }) => {
       const sensor = sensorOf(params);
       const page = historyQuery(query);
-      const history = await readHistory(actor, sensor, page);
-      const format = wantsCsv(query.format, accept) ? csvFormat : jsonFormat;
-      return answerWith(history, page, {
-        ...format,
-        item: format === csvFormat ? csvItem(sensor) : createDatapointWriter(sensor),
-      });
+      const isCsv = wantsCsv(query.format, accept);
+      const format = {
+        ...(isCsv ? csvFormat : jsonFormat),
+        item: isCsv ? csvItem(sensor) : createDatapointWriter(sensor),
+      };
+      const summary = readSummary(query);
+      if (summary === undefined) {
+        return answerWith(await readHistory(actor, sensor, page), page, format);
+      }
+      const { limit } = query;
+      const request = { actor, sensor, query: page, limit, summary, isCsv, format };
+      return answerSummary(summaries, request);
     },
   });
 }
