@@ -57,48 +57,56 @@ export const stream = (
 /** What every answer carries: any web page may call the API [contract 2]. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Total-Count, Link',
+  'access-control-expose-headers': 'X-Total-Count, X-Skipped-Count, Link',
   'x-content-type-options': 'nosniff',
 };
 
-const emptyHeaders = Object.entries(commonHeaders).flat();
+const commonHeaderList = Object.entries(commonHeaders).flat();
 
 /** Sends the answer and says its status. A stream is read only as fast as the client takes it. */
 export function send(answer: Answer, accept: string | undefined, reply: FastifyReply): number {
-  if (answer.kind === 'empty') return sendEmpty(answer.status, reply);
-  reply.headers(answer.headers);
-  sendBody(answer, accept, reply);
-  return reply.statusCode;
+  switch (answer.kind) {
+    case 'empty':
+      return sendEmpty(answer.status, reply);
+    case 'json':
+      return sendText(reply, jsonType, JSON.stringify(answer.message), answer.headers);
+    case 'bare':
+      return prefersJson(accept)
+        ? sendText(reply, jsonType, JSON.stringify(answer.text), answer.headers)
+        : sendText(reply, textType, answer.text, answer.headers);
+    case 'text':
+      return sendText(reply, answer.contentType, answer.text, answer.headers);
+    case 'stream':
+      reply
+        .headers(answer.headers)
+        .header('content-type', answer.contentType)
+        .send(Readable.from(answer.chunks, { highWaterMark: 2 }));
+      return 200;
+  }
 }
 
-/** Pushes end here, so this goes straight to Node: a body-less answer needs nothing of Fastify. */
+// What is whole goes straight to Node: nothing of it is left for Fastify to do.
+
 function sendEmpty(status: 200 | 204, reply: FastifyReply): number {
   reply.hijack();
   const ended = status === 200 ? ['content-length', '0'] : [];
-  reply.raw.writeHead(status, [...emptyHeaders, ...ended]);
+  reply.raw.writeHead(status, [...commonHeaderList, ...ended]);
   reply.raw.end();
   return status;
 }
 
-function sendBody(
-  answer: Exclude<Answer, { readonly kind: 'empty' }>,
-  accept: string | undefined,
+function sendText(
   reply: FastifyReply,
-): FastifyReply {
-  switch (answer.kind) {
-    case 'json':
-      return reply.header('content-type', jsonType).send(JSON.stringify(answer.message));
-    case 'bare':
-      return prefersJson(accept)
-        ? reply.header('content-type', jsonType).send(JSON.stringify(answer.text))
-        : reply.header('content-type', textType).send(answer.text);
-    case 'text':
-      return reply.header('content-type', answer.contentType).send(answer.text);
-    case 'stream': {
-      const readable = Readable.from(answer.chunks, { highWaterMark: 2 });
-      return reply.header('content-type', answer.contentType).send(readable);
-    }
-  }
+  contentType: string,
+  body: string,
+  headers: Headers,
+): number {
+  reply.hijack();
+  const about = ['content-type', contentType, 'content-length', String(Buffer.byteLength(body))];
+  for (const name in headers) about.push(name, headers[name] ?? '');
+  reply.raw.writeHead(200, [...commonHeaderList, ...about]);
+  reply.raw.end(body);
+  return 200;
 }
 
 /** Whether Accept names application/json ahead of text; a wildcard names nothing [contract 2]. */

@@ -132,19 +132,20 @@ function endOfDigits(text: string, start: number): number {
 
 const twoDigitTexts = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
-// A memory of the last day asked for: datapoints that are written together share theirs. It can
-// be seen in the speed only, so it may live outside the function.
-const lastDay = { number: 0, text: '1970-01-01T' };
+// A memory of the last days asked for, each in the place its number ends on: what is written
+// together shares a few. It can be seen in the speed only, so it may live outside the function.
+const days = Array.from({ length: 32 }, () => ({ number: 0, text: '1970-01-01T' }));
 
 /** YYYY-MM-DDThh:mm:ss.sssZ. Years outside 0000 to 9999 get the sign and six digits of ISO 8601. */
 export function formatTimestamp(instant: Instant): string {
   const day = Math.floor(instant / dayMs);
   const rest = instant - day * dayMs;
-  if (day !== lastDay.number) {
+  const known = days[day & 31];
+  if (known === undefined || day !== known.number) {
     const text = new Date(instant).toISOString();
-    if (text.length !== 24 || !Number.isInteger(instant)) return text;
-    lastDay.number = day;
-    lastDay.text = text.slice(0, 11);
+    if (known === undefined || text.length !== 24 || !Number.isInteger(instant)) return text;
+    known.number = day;
+    known.text = text.slice(0, 11);
     return text;
   }
   if (!Number.isInteger(instant)) return new Date(instant).toISOString();
@@ -156,5 +157,5 @@ export function formatTimestamp(instant: Instant): string {
   const hourText = twoDigitTexts[hour];
   const minuteText = twoDigitTexts[minute];
   const secondText = twoDigitTexts[second];
-  return `${lastDay.text}${hourText}:${minuteText}:${secondText}${padding}${millisecond}Z`;
+  return `${known.text}${hourText}:${minuteText}:${secondText}${padding}${millisecond}Z`;
 }
