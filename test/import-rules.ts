@@ -76,11 +76,13 @@ export const strangers: readonly (readonly string[])[] = [
   ['src/storage/sqlite/', 'src/storage/postgres/', 'src/storage/memory/'],
 ];
 
-/** The files that may name an engine from outside of it; "kipimo user" is for the embedded one. */
+/** The files that may name an engine from outside of it; these commands are for the embedded one. */
 export const engineChoosers: readonly string[] = [
   'src/storage/open-storage.ts',
   'src/app.ts',
   'src/cli/user.ts',
+  'src/cli/backup.ts',
+  'src/cli/restore.ts',
 ];
 
 /** Never imported from the second one's side: version 1 is written in terms of version 2. */

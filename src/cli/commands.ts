@@ -23,6 +23,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./user.ts')).createUserCommand(),
   },
   {
+    name: 'backup',
+    summary: 'copy all data into one file, while the service runs',
+    load: async () => (await import('./backup.ts')).createBackupCommand(),
+  },
+  {
+    name: 'restore',
+    summary: 'put a backup into an empty data directory',
+    load: async () => (await import('./restore.ts')).createRestoreCommand(),
+  },
+  {
     name: 'demo',
     summary: 'simulate devices that push to a running service',
     load: async () => (await import('./demo.ts')).createDemoCommand(),

@@ -22,6 +22,8 @@ export const sqliteLimits = {
   /** Devices remembered between pushes, and what they may weigh in devices, sensors, actuators. */
   deviceCacheEntriesMax: 50_000,
   deviceCachePartsMax: 500_000,
+  /** Pages that a backup copies between two looks at its progress: 4 MiB. */
+  backupPagesPerStep: 1_024,
   /** A list reads this many devices, sensors and actuators, then lets others run. */
   listPartsPerSlice: 500,
 } as const;

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { loadConfigHere } from '../environment-file.ts';
+import { systemClock } from '../lib/clock.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { openProgressBar } from './copy-progress.ts';
+
+/** `kipimo restore`: puts a backup into an empty data directory. */
+export function createRestoreCommand(): Command {
+  return new Command('restore')
+    .description(
+      'Put a backup into the data directory (KIPIMO_DATA_DIR). Stop the service first. Run it as ' +
+        'the user of the service.',
+    )
+    .argument('<file>', 'as kipimo backup wrote it')
+    .option('--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR')
+    .option('--force', 'move data that is there into a directory beside it')
+    .action(restoreFrom);
+}
+
+async function restoreFrom(
+  file: string,
+  options: { readonly dataDir?: string; readonly force?: boolean },
+): Promise<void> {
+  const directory = options.dataDir ?? loadConfigHere().config.storage.directory;
+  const { restoreBackup } = await import('../storage/sqlite/backup.ts');
+  const bar = openProgressBar('pages');
+  const label = `before-restore-${formatTimestamp(systemClock.now()).replaceAll(/[:.]/g, '-')}`;
+  const { movedTo } = await restoreBackup({
+    file: resolve(file),
+    directory,
+    isForced: options.force === true,
+    label,
+    onProgress: bar.show,
+  }).finally(() => bar.stop());
+  if (movedTo !== undefined) process.stdout.write(`What was there is in ${movedTo}.\n`);
+  process.stdout.write(`Restored ${directory}. Start the service with kipimo serve.\n`);
+}

@@ -1,0 +1,203 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { databasePath } from './connection.ts';
+import { lockDirectory } from './directory-lock.ts';
+import { readMigrations, refuseUnknown } from './migrate.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
+
+/** Told after every part: pages of 4 KiB. */
+export type CopyProgress = (done: number, total: number) => void;
+
+const secretTable = 'create table backup_files (name text primary key, content blob not null)';
+const keepFile = 'insert into backup_files (name, content) values (?, ?)';
+const findFile = 'select content from backup_files where name = ?';
+const dropFiles = 'drop table backup_files';
+const isBackup = `select count(*) as n from sqlite_schema where name = 'backup_files'`;
+
+/** The files of a data directory besides the database; they travel inside of the backup. */
+const otherFiles: readonly string[] = ['secret'];
+
+/**
+ * Copies a data directory into one file, mode 0600, synced to disk; a service may run on it. The
+ * copy holds everything that was acknowledged before it began. Throws UnusableStorageError.
+ */
+export async function backUp(options: {
+  readonly directory: string;
+  readonly file: string;
+  readonly onProgress: CopyProgress;
+}): Promise<void> {
+  const { directory, file, onProgress } = options;
+  const source = databasePath(directory);
+  if (!existsSync(source)) {
+    throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
+  }
+  if (existsSync(file)) {
+    throw new UnusableStorageError(`${file} exists: choose another name, or delete it`);
+  }
+  const partial = `${file}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    await copyDatabase(source, partial, onProgress);
+    keepFiles(partial, directory);
+    put(partial, file);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}
+
+/**
+ * Puts what backUp wrote into a data directory without data. Data that is there is moved into a
+ * directory beside, whose name is answered, when `isForced`; else it throws UnusableStorageError,
+ * as it does when a service runs there, or the file is no backup that this version understands.
+ */
+export async function restoreBackup(options: {
+  readonly file: string;
+  readonly directory: string;
+  readonly isForced: boolean;
+  /** Names the directory for what was there. */
+  readonly label: string;
+  readonly onProgress: CopyProgress;
+}): Promise<{ readonly movedTo?: string }> {
+  const { file, directory, isForced, label, onProgress } = options;
+  checkBackup(file);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(directory);
+  const partial = `${databasePath(directory)}.partial`;
+  try {
+    const present = dataFiles(directory);
+    if (present.length > 0 && !isForced) {
+      throw new UnusableStorageError(
+        `there is data in ${directory}: choose an empty KIPIMO_DATA_DIR, ` +
+          'or move it aside with --force',
+      );
+    }
+    rmSync(partial, { force: true });
+    await copyDatabase(file, partial, onProgress);
+    const files = takeFiles(partial);
+    const movedTo = moveAside(directory, present, label);
+    for (const [name, content] of files) {
+      writePrivately(join(directory, name), content);
+      sync(join(directory, name));
+    }
+    put(partial, databasePath(directory));
+    return movedTo === undefined ? {} : { movedTo };
+  } finally {
+    rmSync(partial, { force: true });
+    lock.release();
+  }
+}
+
+async function copyDatabase(from: string, to: string, onProgress: CopyProgress): Promise<void> {
+  writePrivately(to, new Uint8Array());
+  const source = new DatabaseSync(from, { readOnly: true, timeout: sqliteLimits.busyTimeoutMs });
+  try {
+    // Held open, a read sees one moment: without it each commit of a service restarts the copy.
+    source.exec('begin; select count(*) from sqlite_schema');
+    await backup(source, to, {
+      rate: sqliteLimits.backupPagesPerStep,
+      progress: ({ totalPages, remainingPages }) =>
+        onProgress(totalPages - remainingPages, totalPages),
+    });
+  } finally {
+    source.close();
+  }
+}
+
+function keepFiles(path: string, directory: string): void {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec('pragma journal_mode = delete');
+    database.exec(secretTable);
+    for (const name of otherFiles) {
+      const content = join(directory, name);
+      if (existsSync(content)) database.prepare(keepFile).run(name, readFileSync(content));
+    }
+  } finally {
+    database.close();
+  }
+}
+
+function takeFiles(path: string): readonly (readonly [name: string, content: Uint8Array])[] {
+  const database = new DatabaseSync(path);
+  try {
+    const files = otherFiles.flatMap((name) => {
+      const content = database.prepare(findFile).get(name)?.['content'];
+      return content instanceof Uint8Array ? [[name, content] as const] : [];
+    });
+    database.exec(dropFiles);
+    return files;
+  } finally {
+    database.close();
+  }
+}
+
+function checkBackup(file: string): void {
+  if (!existsSync(file)) throw new UnusableStorageError(`there is no file ${file}`);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { readOnly: true });
+    if (database.prepare(isBackup).get()?.['n'] !== 1) throw new Error('made by something else');
+    const [check] = database.prepare('pragma quick_check(1)').all();
+    if (check?.['quick_check'] !== 'ok') throw new Error('damaged');
+    refuseUnknown(database, file, readMigrations());
+  } catch (error) {
+    if (error instanceof UnusableStorageError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UnusableStorageError(`${file} is not a backup that can be used (${reason})`, error);
+  } finally {
+    database?.close();
+  }
+}
+
+/** The names of what a service left in the directory; an empty database is nothing. */
+function dataFiles(directory: string): readonly string[] {
+  const database = basename(databasePath(directory));
+  const names = [database, `${database}-wal`, `${database}-shm`, ...otherFiles];
+  return names.filter((name) => {
+    const path = join(directory, name);
+    return existsSync(path) && statSync(path).size > 0;
+  });
+}
+
+function moveAside(directory: string, names: readonly string[], label: string): string | undefined {
+  if (names.length === 0) return undefined;
+  const aside = join(directory, label);
+  mkdirSync(aside, { mode: 0o700 });
+  for (const name of names) renameSync(join(directory, name), join(aside, name));
+  return aside;
+}
+
+function writePrivately(path: string, content: Uint8Array): void {
+  writeFileSync(path, content, { mode: 0o600 });
+  chmodSync(path, 0o600);
+}
+
+/** Renames a finished file, with everything on disk when it returns. */
+function put(from: string, to: string): void {
+  sync(from);
+  renameSync(from, to);
+  sync(dirname(to));
+}
+
+function sync(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
