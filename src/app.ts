@@ -7,6 +7,7 @@ import { createIngest } from './domain/datapoints/ingest.ts';
 import { createIngestMany } from './domain/datapoints/ingest-many.ts';
 import { createReadMany } from './domain/datapoints/merged-history.ts';
 import { createSnapshots } from './domain/datapoints/snapshots.ts';
+import { createSummaries } from './domain/datapoints/summaries.ts';
 import { createActuators } from './domain/devices/actuators.ts';
 import { createDevices, deviceResource, requireDevice } from './domain/devices/devices.ts';
 import { notFound } from './domain/errors.ts';
@@ -142,6 +143,7 @@ function createServices(parts: {
       ingest,
       ingestMany,
       readHistory,
+      summaries: createSummaries(roadOut),
       readMany,
     },
     drain: () => appender.drain(),

@@ -3,6 +3,7 @@ import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { ReadMany } from '../../domain/datapoints/merged-history.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
+import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import type { Actuators } from '../../domain/devices/actuators.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
@@ -36,6 +37,7 @@ export interface Services {
   readonly ingest: Ingest;
   readonly ingestMany: IngestMany;
   readonly readHistory: ReadHistory;
+  readonly summaries: Summaries;
   readonly readMany: ReadMany;
 }
 
@@ -48,7 +50,7 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     ...deviceRoutes(devices, snapshots),
     ...sensorRoutes(devices, snapshots),
     ...actuatorRoutes(services.actuators),
-    ...datapointRoutes(ingest, readHistory),
+    ...datapointRoutes(ingest, readHistory, services.summaries),
     bulkPushRoute(services.ingestMany),
     ...mergedReadRoutes(services.readMany),
     ...grantRoutes(sharing, 'device'),

@@ -1,0 +1,92 @@
+import type { Actor } from '../../domain/actor.ts';
+import type { AggregationPlan, Bucket } from '../../domain/datapoints/aggregation.ts';
+import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { HistoryQuery } from '../../domain/datapoints/history.ts';
+import type { Summaries } from '../../domain/datapoints/summaries.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  bucketCsvHeader,
+  createBucketCsvWriter,
+  createBucketWriter,
+  type Summary,
+} from '../../wire/summary.ts';
+import { type Answer, stream, text } from '../answer.ts';
+import { csvFormat, type Format, jsonFormat, written } from './datapoint-answer.ts';
+
+/** One read that is to be summed up. */
+export interface SummaryRequest {
+  readonly actor: Actor;
+  readonly sensor: SensorRef;
+  readonly query: HistoryQuery;
+  /** As the client gave it; without one everything is answered. */
+  readonly limit: number | undefined;
+  readonly summary: Summary;
+  readonly isCsv: boolean;
+  /** How datapoints are written; buckets have a form of their own. */
+  readonly format: Format<Datapoint>;
+}
+
+/** Answers buckets or thinned datapoints, with the number passed over in X-Skipped-Count. */
+export function answerSummary(summaries: Summaries, request: SummaryRequest): Promise<Answer> {
+  const { summary } = request;
+  return summary.kind === 'aggregate'
+    ? answerBuckets(summaries, request, summary.plan)
+    : answerThinned(summaries, request, summary.points);
+}
+
+/**
+ * Range and lastN say which datapoints are aggregated; limit, offset and sort which of the buckets
+ * are answered.
+ */
+async function answerBuckets(
+  summaries: Summaries,
+  request: SummaryRequest,
+  plan: AggregationPlan,
+): Promise<Answer> {
+  const { actor, sensor, query, limit, isCsv } = request;
+  const ofDatapoints = query.isCountedFromNewest
+    ? { ...query, skip: 0 }
+    : { ...query, skip: 0, limit: Number.POSITIVE_INFINITY };
+  const { buckets, skipped } = await summaries.aggregate(actor, sensor, ofDatapoints, plan);
+  const ordered = query.order === 'asc' ? buckets : buckets.toReversed();
+  const page = ordered.slice(query.skip, query.skip + (limit ?? limits.bucketsMax));
+  const format: Format<Bucket> = isCsv
+    ? { ...csvFormat, head: bucketCsvHeader(plan), item: createBucketCsvWriter(sensor) }
+    : { ...jsonFormat, item: createBucketWriter(plan) };
+  return listed(page, format, { total: buckets.length, skipped });
+}
+
+async function answerThinned(
+  summaries: Summaries,
+  request: SummaryRequest,
+  points: number,
+): Promise<Answer> {
+  const { actor, sensor, query, limit, format } = request;
+  const isLimited = query.isCountedFromNewest || limit !== undefined;
+  const page = isLimited ? query : { ...query, limit: Number.POSITIVE_INFINITY };
+  const { datapoints, skipped, total } = await summaries.thin(actor, sensor, page, points);
+  return listed(datapoints, format, { total, skipped });
+}
+
+/** Written as a whole, or as a stream when the list is long. */
+async function listed<Item>(
+  items: readonly Item[],
+  format: Format<Item>,
+  counts: { readonly total: number; readonly skipped: number },
+): Promise<Answer> {
+  const headers = {
+    'x-total-count': String(counts.total),
+    'x-skipped-count': String(counts.skipped),
+  };
+  const chunks = written(inSteps(items), format);
+  if (items.length > limits.datapointsPerStep) return stream(format.contentType, chunks, headers);
+  let whole = '';
+  for await (const chunk of chunks) whole += chunk;
+  return text(format.contentType, whole, headers);
+}
+
+async function* inSteps<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += limits.datapointsPerStep) {
+    yield items.slice(at, at + limits.datapointsPerStep);
+  }
+}

@@ -1,0 +1,124 @@
+import Type from 'typebox';
+import {
+  type Aggregate,
+  type AggregationPlan,
+  aggregates,
+  type Bucket,
+} from '../domain/datapoints/aggregation.ts';
+import type { SensorRef } from '../domain/datapoints/datapoint.ts';
+import { invalid } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { createBuckets, parseInterval } from '../lib/time-bucket.ts';
+import { findTimeZone } from '../lib/time-zone.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { textCell, valueCell } from './csv.ts';
+import { Anything, DateText } from './fields.ts';
+
+/** Parameters with which a read sums datapoints up instead of answering each [contract 6]. */
+export const summaryParameters = {
+  aggregate: Type.Optional(
+    Type.Array(Type.Unsafe<Aggregate>({ type: 'string', enum: [...aggregates] }), {
+      description: 'One value per interval instead of datapoints; a comma list for several.',
+    }),
+  ),
+  interval: Type.Optional(
+    Type.String({
+      description:
+        'Of one bucket: a number and s, m, h, d, w, mo or y, as in 15m. Absent: one bucket for all.',
+    }),
+  ),
+  timezone: Type.Optional(
+    Type.String({
+      default: 'UTC',
+      description: 'IANA name, such as Africa/Dakar: where buckets begin at midnight.',
+    }),
+  ),
+  points: Type.Optional(
+    Type.Integer({
+      minimum: 2,
+      maximum: limits.thinnedPointsMax,
+      description: 'Thins a long range to so many datapoints for plotting, and keeps its peaks.',
+    }),
+  ),
+};
+
+/** One bucket: `value` for one aggregate, a key of its name for each of several. */
+export const BucketMessage = Type.Object({
+  timestamp: DateText('Where the bucket starts.'),
+  value: Type.Optional(Anything('With one aggregate.')),
+  ...Object.fromEntries(
+    aggregates.map((name) => [name, Type.Optional(Anything('With several aggregates.'))]),
+  ),
+});
+
+export interface SummaryQuery {
+  readonly aggregate?: readonly string[];
+  readonly interval?: string;
+  readonly timezone?: string;
+  readonly points?: number;
+}
+
+/** How a read is to be summed up; undefined when its datapoints are wanted. */
+export type Summary =
+  | { readonly kind: 'aggregate'; readonly plan: AggregationPlan }
+  | { readonly kind: 'thin'; readonly points: number };
+
+/** Reads the parameters. Throws DomainError invalid, naming the one to change. */
+export function readSummary(query: SummaryQuery): Summary | undefined {
+  const { interval: intervalText, timezone = 'UTC', points } = query;
+  const zone = findTimeZone(timezone);
+  if (zone === undefined) {
+    throw invalid(`timezone must be an IANA name such as Africa/Dakar, got ${shown(timezone)}`);
+  }
+  if (query.aggregate === undefined) {
+    if (intervalText !== undefined) throw invalid('interval needs aggregate: say what to compute');
+    return points === undefined ? undefined : { kind: 'thin', points };
+  }
+  if (points !== undefined) throw invalid('points thins datapoints: leave it out with aggregate');
+  const names = [...new Set(query.aggregate.map(readAggregate))];
+  if (intervalText === undefined) return { kind: 'aggregate', plan: { aggregates: names } };
+  const interval = parseInterval(intervalText);
+  if (interval === undefined) {
+    throw invalid(
+      'interval must be a number and one of s, m, h, d, w, mo, y, such as 15m or 1d, ' +
+        `up to a hundred years, got ${shown(intervalText)}`,
+    );
+  }
+  const bucketOf = createBuckets(interval, zone);
+  return { kind: 'aggregate', plan: { aggregates: names, bucketOf } };
+}
+
+function readAggregate(text: string): Aggregate {
+  const name = aggregates.find((known) => known === text);
+  if (name !== undefined) return name;
+  throw invalid(`aggregate must be of ${aggregates.join(', ')}, got ${shown(text)}`);
+}
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 60));
+
+const keysOf = (plan: AggregationPlan): readonly string[] =>
+  plan.aggregates.length === 1 ? ['value'] : plan.aggregates;
+
+/** Writes buckets as JSON; a value that a bucket has not is left out. */
+export function createBucketWriter(plan: AggregationPlan): (bucket: Bucket) => string {
+  const keys = keysOf(plan);
+  return ({ start, values }) => {
+    const fields = values.map((value, at) =>
+      value === undefined ? '' : `,"${keys[at]}":${JSON.stringify(value)}`,
+    );
+    return `{"timestamp":"${formatTimestamp(start)}"${fields.join('')}}`;
+  };
+}
+
+/** The first line of buckets as CSV. */
+export const bucketCsvHeader = (plan: AggregationPlan): string =>
+  `device_id,sensor_id,timestamp,${keysOf(plan).join(',')}\r\n`;
+
+/** Writes buckets as CSV; a value that a bucket has not is an empty cell. */
+export function createBucketCsvWriter(sensor: SensorRef): (bucket: Bucket) => string {
+  const ids = `${textCell(sensor.deviceId)},${textCell(sensor.sensorId)}`;
+  return ({ start, values }) => {
+    const cells = values.map((value) => (value === undefined ? '' : valueCell(value)));
+    return `${ids},${formatTimestamp(start)},${cells.join(',')}\r\n`;
+  };
+}
