@@ -9,10 +9,11 @@ import { createReadMany } from './domain/datapoints/merged-history.ts';
 import { createSnapshots } from './domain/datapoints/snapshots.ts';
 import { createSummaries } from './domain/datapoints/summaries.ts';
 import { createActuators } from './domain/devices/actuators.ts';
-import { createDevices, deviceResource, requireDevice } from './domain/devices/devices.ts';
-import { notFound } from './domain/errors.ts';
-import { parseDeviceId } from './domain/ids.ts';
+import { createDevices } from './domain/devices/devices.ts';
+import { createGateways } from './domain/gateways/gateways.ts';
+import { createPresence } from './domain/gateways/presence.ts';
 import { limits } from './domain/limits.ts';
+import { createProjects } from './domain/projects/projects.ts';
 import type { Reporter } from './domain/reporter.ts';
 import { createSharing } from './domain/sharing/sharing.ts';
 import { createAccessKeys } from './domain/users/access-keys.ts';
@@ -26,6 +27,7 @@ import type { Services } from './http/v2/index.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
+import { createOwnedResources } from './owned-resources.ts';
 import { openStorage } from './storage/open-storage.ts';
 import type { Storage } from './storage/storage.ts';
 import { createMetrics, metricsContentType } from './telemetry/metrics.ts';
@@ -112,18 +114,12 @@ function createServices(parts: {
     clock,
     publish: (change) => feed.publish([{ kind: 'actuator', ...change }]),
   });
-  const sharing = createSharing({
-    grants,
-    devices: storage.devices,
-    users,
-    access,
-    findResource: async (kind, id) => {
-      if (kind !== 'device') throw notFound(`there is no ${kind} with id ${id}`);
-      return deviceResource(await requireDevice(storage.devices, parseDeviceId(id)));
-    },
-  });
-  const appender = createAppender({ store: datapoints, clock, reporter });
-  const roadIn = { devices: storage.devices, access, appender, feed, clock };
+  const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });
+  const projects = createProjects({ store: storage.projects, grants, access });
+  const { find: findResource, list: listResources } = createOwnedResources(storage);
+  const sharing = createSharing({ grants, users, access, findResource, listResources });
+  const appender = createAppender({ store: datapoints, feed, clock, reporter });
+  const roadIn = { devices: storage.devices, access, appender, clock };
   const ingest = createIngest(roadIn);
   const ingestMany = createIngestMany(roadIn);
   const roadOut = { devices: storage.devices, datapoints, access };
@@ -139,6 +135,9 @@ function createServices(parts: {
       sharing,
       devices,
       actuators,
+      gateways,
+      presence: createPresence(),
+      projects,
       snapshots,
       ingest,
       ingestMany,

@@ -13,9 +13,13 @@ export function createAuthenticate(sessions: Sessions): Authenticate {
   };
 }
 
+const usualHeader = /^Bearer [\w-]+$/;
+
 /** The token or key in an Authorization header; double quotes around it are taken off. */
 export function bearerSecret(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
+  // The usual form, which every push has.
+  if (usualHeader.test(authorization)) return authorization.slice('Bearer '.length);
   const header = authorization.trim();
   if (header === '' || /^bearer$/i.test(header)) return undefined;
   const match = /^bearer\s+"?([^\s"]+)"?$/i.exec(header);

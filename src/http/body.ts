@@ -14,6 +14,7 @@ type MediaType = 'json' | 'text' | 'csv' | 'none' | 'other';
 
 function mediaType(contentType: string | undefined): MediaType {
   if (contentType === undefined || contentType === '') return 'none';
+  if (contentType === 'application/json') return 'json';
   const [type = ''] = contentType.split(';');
   const name = type.trim().toLowerCase();
   if (name === 'application/json' || name.endsWith('+json')) return 'json';

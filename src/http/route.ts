@@ -142,7 +142,6 @@ function mountRoute(
 ): void {
   const { authenticate, reporter } = options;
   const url = options.prefix + route.path;
-  const label = { method: route.method, route: url };
   const respond = createResponder(route, authenticate);
 
   fastify.route({
@@ -153,17 +152,14 @@ function mountRoute(
     // Sends for itself instead of answering a promise: one less for Fastify to watch.
     handler: (request: FastifyRequest, reply: FastifyReply) => {
       const startedAt = performance.now();
-      respond(request).then(
-        (answer) => {
-          const status = send(answer, request.headers.accept, reply);
-          reporter.requestAnswered({
-            ...label,
-            status,
-            durationMs: performance.now() - startedAt,
-          });
-        },
-        (error: unknown) => reply.send(error),
-      );
+      const finish = (answer: Answer) => {
+        const status = send(answer, request.headers.accept, reply);
+        const durationMs = performance.now() - startedAt;
+        reporter.requestAnswered({ method: route.method, route: url, status, durationMs });
+      };
+      const answer = respond(request);
+      if (answer instanceof Promise) answer.then(finish).catch((error) => reply.send(error));
+      else finish(answer);
     },
   });
 }
@@ -172,14 +168,11 @@ function mountRoute(
 function createResponder(
   route: Route,
   authenticate: Authenticate,
-): (request: FastifyRequest) => Promise<Answer> {
+): (request: FastifyRequest) => Answer | Promise<Answer> {
   const readBody = route.body === undefined ? undefined : bodyReaders[route.body.kind];
-  return async (request) => {
-    const { authorization } = request.headers;
-    const known = authenticate(route.isLogin === true ? undefined : authorization);
-    // Most tokens were looked up a moment ago: no need to wait for them.
-    const actor = known instanceof Promise ? await known : known;
-    return route.handle({
+
+  const answerTo = (request: FastifyRequest, actor: Actor) =>
+    route.handle({
       actor,
       params: request.params as Readonly<Record<string, string>>,
       query:
@@ -187,9 +180,15 @@ function createResponder(
       body: readBody?.(request.body, request.headers['content-type']),
       url: request.url,
       accept: request.headers.accept,
-      authorization,
+      authorization: request.headers.authorization,
       address: request.ip,
     });
+
+  return (request) => {
+    const actor = authenticate(route.isLogin === true ? undefined : request.headers.authorization);
+    // Most tokens were looked up a moment ago: then there is nothing to wait for.
+    if (!(actor instanceof Promise)) return answerTo(request, actor);
+    return actor.then((known) => answerTo(request, known));
   };
 }
 

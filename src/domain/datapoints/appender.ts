@@ -4,10 +4,14 @@ import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { AppendOutcome, DatapointStore, Push } from './datapoint-store.ts';
+import type { Feed, FeedEvent } from './feed.ts';
 
-/** Lets all pushes that wait share one commit. */
+/** Lets all pushes that wait share one commit, and tells those who watch; every road ends here. */
 export interface Appender {
-  /** Resolves when the push is synced to disk. Throws unavailable: nothing was kept, retry. */
+  /**
+   * Resolves when the push is synced to disk and those who watch were told what is new.
+   * Throws unavailable: nothing was kept, retry.
+   */
   append(push: Push): Promise<AppendOutcome>;
   /** Resolves when nothing waits and nothing is in flight. */
   drain(): Promise<void>;
@@ -15,10 +19,11 @@ export interface Appender {
 
 export function createAppender(options: {
   readonly store: DatapointStore;
+  readonly feed: Feed;
   readonly clock: Clock;
   readonly reporter: Reporter;
 }): Appender {
-  const { store, clock, reporter } = options;
+  const { store, feed, clock, reporter } = options;
 
   async function commit(batch: readonly Push[]): Promise<readonly AppendOutcome[]> {
     const startedAt = clock.now();
@@ -26,12 +31,16 @@ export function createAppender(options: {
       const outcomes = await store.append(batch);
       let datapoints = 0;
       let fresh = 0;
-      batch.forEach((push, index) => {
+      const events: FeedEvent[] = [];
+      batch.forEach(({ deviceId, sensorId, datapoints: pushed }, index) => {
         const outcome = outcomes[index];
         if (outcome?.kind !== 'stored') return;
-        datapoints += push.datapoints.length;
+        datapoints += pushed.length;
         fresh += outcome.fresh.length;
+        if (outcome.fresh.length === 0) return;
+        events.push({ kind: 'datapoints', deviceId, sensorId, datapoints: outcome.fresh });
       });
+      if (events.length > 0) feed.publish(events);
       reporter.commitFinished({ datapoints: fresh, durationMs: clock.now() - startedAt });
       if (datapoints > fresh) reporter.datapointsRepeated(datapoints - fresh);
       return outcomes;

@@ -9,7 +9,6 @@ import {
   aheadOfClock,
   type IngestOptions,
   isAhead,
-  keep,
   type NewDatapoint,
   receive,
   requirePushable,
@@ -75,7 +74,7 @@ export function createIngestMany(options: IngestOptions): IngestMany {
 
     async function append({ sensor, lines, datapoints }: Group): Promise<void> {
       try {
-        const outcome = await keep(options, { ...sensor, datapoints });
+        const outcome = await options.appender.append({ ...sensor, datapoints });
         if (outcome.kind === 'stored') stored += datapoints.length;
         else refusals.add(lines, noSensor(sensor.deviceId, sensor.sensorId));
       } catch (reason) {

@@ -5,14 +5,12 @@ import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
-import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
+import { deviceResource, noDevice, noSensor } from '../devices/devices.ts';
 import { type DomainError, invalid } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Appender } from './appender.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
-import type { AppendOutcome, Push } from './datapoint-store.ts';
-import type { Feed } from './feed.ts';
 
 /** A datapoint as a client hands it over: not yet received. */
 export interface NewDatapoint {
@@ -34,43 +32,38 @@ export interface IngestOptions {
   readonly devices: DeviceStore;
   readonly access: Access;
   readonly appender: Appender;
-  readonly feed: Feed;
   readonly clock: Clock;
 }
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { clock } = options;
+  const { appender, clock } = options;
   return async (actor, { deviceId, sensorId }, datapoints) => {
-    const device = await requirePushable(options, actor, deviceId);
+    const found = requirePushable(options, actor, deviceId);
+    const device = found instanceof Promise ? await found : found;
     if (sensorOf(device, sensorId) === undefined) throw noSensor(deviceId, sensorId);
     if (datapoints.length === 0) return;
     const received = receiveAll(datapoints, clock.now());
-    const outcome = await keep(options, { deviceId, sensorId, datapoints: received });
+    const outcome = await appender.append({ deviceId, sensorId, datapoints: received });
     if (outcome.kind === 'missing') throw noSensor(deviceId, sensorId);
   };
 }
 
-/** The device, for an actor who may push to it; throws not_found or forbidden. */
-export async function requirePushable(
+/**
+ * The device, for an actor who may push to it; throws not_found or forbidden. Answers at once when
+ * the device is at hand and no grants have to be fetched, as for most pushes.
+ */
+export function requirePushable(
   { devices, access }: Pick<IngestOptions, 'devices' | 'access'>,
   actor: Actor,
   deviceId: DeviceId,
-): Promise<Device> {
-  const device = await requireDevice(devices, deviceId);
-  await access.require(actor, 'devices-data:create', deviceResource(device));
-  return device;
-}
-
-/** Makes the push durable, then tells those who watch what is new; every road in ends here. */
-export async function keep(
-  { appender, feed }: Pick<IngestOptions, 'appender' | 'feed'>,
-  push: Push,
-): Promise<AppendOutcome> {
-  const outcome = await appender.append(push);
-  if (outcome.kind === 'stored' && outcome.fresh.length > 0) {
-    feed.publish([{ kind: 'datapoints', ...push, datapoints: outcome.fresh }]);
-  }
-  return outcome;
+): Device | Promise<Device> {
+  const admit = (device: Device | undefined): Device | Promise<Device> => {
+    if (device === undefined) throw noDevice(deviceId);
+    const asked = access.require(actor, 'devices-data:create', deviceResource(device));
+    return asked === undefined ? device : asked.then(() => device);
+  };
+  const found = devices.find(deviceId);
+  return found instanceof Promise ? found.then(admit) : admit(found);
 }
 
 /** Stamps the time of receipt. */

@@ -17,7 +17,8 @@ export interface DeviceListing {
 /** Where devices are kept, with their sensors and actuators. Lists are in order of creation. */
 export interface DeviceStore {
   insert(device: Device): Promise<'inserted' | 'duplicate'>;
-  find(id: DeviceId): Promise<Device | undefined>;
+  /** Answers at once when the device is at hand: every push asks. */
+  find(id: DeviceId): Device | undefined | Promise<Device | undefined>;
   list(page: {
     visibleTo: VisibleTo;
     filter?: Filter;

@@ -71,7 +71,7 @@ export function createDeviceStore(
     insert: (device) => writer.call('insertDevice', insertOf(device)),
     find(id) {
       const known = cache.get(id);
-      return known === undefined ? findInDatabase(id) : Promise.resolve(known);
+      return known ?? findInDatabase(id);
     },
     list: createDeviceListing({ reader, load, readLastValues }),
     countOwnedBy: (owner) => readSafely(() => owned.first(owner)?.n ?? 0),
