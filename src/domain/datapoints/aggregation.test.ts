@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createLocalClock } from '../../../test/local-clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import { createBuckets, parseInterval } from '../../lib/time-bucket.ts';
+import { findTimeZone } from '../../lib/time-zone.ts';
+import { DomainError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { type Aggregate, type AggregationPlan, aggregate, aggregates } from './aggregation.ts';
+import { type Datapoint, orderTime } from './datapoint.ts';
+import {
+  calibratedColumns,
+  type DatapointColumns,
+  toDatapointColumns,
+} from './datapoint-columns.ts';
+
+const minute = 60_000;
+const noon = Date.parse('2016-06-08T12:00:00Z');
+
+/** Datapoints a minute apart, oldest first. */
+const series = (...values: readonly JsonValue[]): readonly Datapoint[] =>
+  values.map((value, n) => ({ value, timestamp: noon + n * minute, receivedAt: noon }));
+
+async function* inSteps(
+  datapoints: readonly Datapoint[],
+  size = 2,
+): AsyncGenerator<DatapointColumns> {
+  for (let at = 0; at < datapoints.length; at += size) {
+    yield toDatapointColumns(datapoints.slice(at, at + size));
+  }
+}
+
+function planOf(names: readonly Aggregate[], interval?: string, zone = 'UTC'): AggregationPlan {
+  if (interval === undefined) return { aggregates: names };
+  const parsed = parseInterval(interval);
+  const timeZone = findTimeZone(zone);
+  assert.ok(parsed !== undefined && timeZone !== undefined);
+  return { aggregates: names, bucketOf: createBuckets(parsed, timeZone) };
+}
+
+/** The values of the one bucket that holds everything. */
+async function valuesOf(datapoints: readonly Datapoint[], ...names: readonly Aggregate[]) {
+  const { buckets } = await aggregate(inSteps(datapoints), planOf(names));
+  return buckets.map(({ values }) => values);
+}
+
+test('without an interval one bucket, named after its first datapoint, holds everything', async () => {
+  const answer = await aggregate(inSteps(series(4, 1, 7, 2)), planOf(aggregates));
+  assert.deepEqual(answer, {
+    buckets: [{ start: noon, values: [3.5, 1, 7, 14, 4, 4, 2] }],
+    skipped: 0,
+  });
+});
+
+test('nothing gives no buckets', async () => {
+  const answer = await aggregate(inSteps([]), planOf(['count'], '1h'));
+  assert.deepEqual(answer, { buckets: [], skipped: 0 });
+});
+
+test('buckets begin at multiples of the interval, and empty ones are absent', async () => {
+  const datapoints = series(...Array.from({ length: 25 }, (_, n) => n)).filter(
+    ({ value }) => Number(value) < 8 || Number(value) > 20,
+  );
+  const { buckets } = await aggregate(inSteps(datapoints), planOf(['count', 'min'], '5m'));
+  assert.deepEqual(
+    buckets.map(({ start, values }) => [(start - noon) / minute, ...values]),
+    [
+      [0, 5, 0],
+      [5, 3, 5],
+      [20, 4, 21],
+    ],
+  );
+});
+
+test('text that is a number counts as one, and other values are skipped and counted', async () => {
+  const datapoints = series('25', null, ' 3.5 ', 'error', true, [1], 1.5);
+  const answer = await aggregate(inSteps(datapoints), planOf(['avg', 'sum', 'min', 'max']));
+  assert.deepEqual(answer.buckets[0]?.values, [10, 30, 1.5, 25]);
+  assert.equal(answer.skipped, 4);
+});
+
+test('count, first and last take every datapoint and skip none', async () => {
+  const datapoints = series({ state: 'dry' }, 5, 'error');
+  const answer = await aggregate(inSteps(datapoints), planOf(['count', 'first', 'last']));
+  assert.deepEqual(answer, {
+    buckets: [{ start: noon, values: [3, { state: 'dry' }, 'error'] }],
+    skipped: 0,
+  });
+});
+
+test('a bucket without numbers has no average, and is absent when that was all', async () => {
+  assert.deepEqual(await valuesOf(series('a', 'b'), 'avg', 'count'), [[undefined, 2]]);
+  assert.deepEqual(await valuesOf(series('a', 'b'), 'avg', 'max'), []);
+});
+
+test('sums keep what rounding would take', async () => {
+  const tenths = series(...Array.from({ length: 10 }, () => 0.1));
+  assert.deepEqual(await valuesOf(tenths, 'sum', 'avg'), [[1, 0.1]]);
+  assert.deepEqual(await valuesOf(series(1e100, 1, -1e100), 'sum'), [[1]]);
+});
+
+test('a sum beyond the range of a double is left out', async () => {
+  assert.deepEqual(await valuesOf(series(1e308, 1e308), 'sum', 'max'), [[undefined, 1e308]]);
+});
+
+test('calibration comes before aggregation, and leaves text alone', async () => {
+  const calibration = {
+    isEnabled: true,
+    spelling: 'ends',
+    points: [
+      { sensorValue: 0, realValue: 10 },
+      { sensorValue: 10, realValue: 30 },
+    ],
+  } as const;
+  const columns = calibratedColumns(toDatapointColumns(series(0, 5, '5')), calibration);
+  async function* steps() {
+    yield columns;
+  }
+  const { buckets } = await aggregate(steps(), planOf(['min', 'max', 'first', 'last']));
+  assert.deepEqual(buckets[0]?.values, [5, 20, 10, '5']);
+});
+
+test('more buckets than the limit are refused with what to change', async () => {
+  async function* seconds(count: number): AsyncGenerator<DatapointColumns> {
+    for (let at = 0; at < count; at += 10_000) {
+      const size = Math.min(10_000, count - at);
+      yield toDatapointColumns(
+        Array.from({ length: size }, (_, n) => ({
+          value: 1,
+          timestamp: noon + (at + n) * 1_000,
+          receivedAt: noon,
+        })),
+      );
+    }
+  }
+  const most = await aggregate(seconds(limits.bucketsMax), planOf(['count'], '1s'));
+  assert.equal(most.buckets.length, limits.bucketsMax);
+  await assert.rejects(
+    aggregate(seconds(limits.bucketsMax + 1), planOf(['count'], '1s')),
+    (error) => {
+      assert.ok(error instanceof DomainError);
+      assert.equal(error.code, 'invalid');
+      assert.match(error.message, /100000 buckets: ask for a longer interval/);
+      return true;
+    },
+  );
+});
+
+test('first values that are too long for one answer are refused', async () => {
+  const long = 'x'.repeat(limits.bucketsTextCharactersMax / 4);
+  const steps = (count: number) => inSteps(series(...Array.from({ length: count }, () => long)));
+  assert.equal((await aggregate(steps(4), planOf(['first'], '1m'))).buckets.length, 4);
+  await assert.rejects(aggregate(steps(5), planOf(['first'], '1m')), /too long for one answer/);
+  assert.equal((await aggregate(steps(5), planOf(['count'], '1m'))).buckets.length, 5);
+});
+
+const anyDatapoints = (around: readonly string[]): fc.Arbitrary<readonly Datapoint[]> =>
+  fc.constantFrom(...around.map((text) => Date.parse(text))).chain((change) =>
+    fc
+      .array(
+        fc.record({
+          timestamp: fc
+            .integer({ min: -3 * 1_440, max: 3 * 1_440 })
+            .map((minutes) => change + minutes * minute),
+          value: fc.oneof(fc.integer({ min: -50, max: 50 }), fc.constantFrom('12', 'wet', null)),
+          receivedAt: fc.constant(0),
+        }),
+        { maxLength: 200 },
+      )
+      .map((datapoints) => datapoints.toSorted((a, b) => a.timestamp - b.timestamp)),
+  );
+
+/** What a person with a calendar and a pocket calculator would find, day by day. */
+function byHand(datapoints: readonly Datapoint[], zone: string) {
+  const localTime = createLocalClock(zone);
+  const days = Map.groupBy(datapoints, (one) =>
+    new Date(localTime(orderTime(one))).toISOString().slice(0, 10),
+  );
+  return [...days].map(([date, ofDay]) => {
+    const numbers = ofDay
+      .map(({ value }) => (value === '12' ? 12 : value))
+      .filter((value) => typeof value === 'number');
+    const sum = numbers.reduce((total, number) => total + number, 0);
+    const known = numbers.length > 0;
+    return {
+      date,
+      avg: known ? sum / numbers.length : undefined,
+      min: known ? Math.min(...numbers) : undefined,
+      max: known ? Math.max(...numbers) : undefined,
+      sum: known ? sum : undefined,
+      count: ofDay.length,
+      first: ofDay[0]?.value,
+      last: ofDay.at(-1)?.value,
+    };
+  });
+}
+
+const changes: Readonly<Record<string, readonly string[]>> = {
+  'Europe/Paris': ['2024-03-31T01:00Z', '2024-10-27T01:00Z'],
+  'Africa/Casablanca': ['2023-03-19T02:00Z', '2023-04-23T02:00Z'],
+  'America/Sao_Paulo': ['2018-11-04T03:00Z'],
+};
+
+for (const [zone, around] of Object.entries(changes)) {
+  test(`days over a change of the clocks in ${zone} are as computed by hand`, async () => {
+    const localTime = createLocalClock(zone);
+    await fc.assert(
+      fc.asyncProperty(
+        anyDatapoints(around),
+        fc.integer({ min: 1, max: 40 }),
+        async (all, size) => {
+          const { buckets, skipped } = await aggregate(
+            inSteps(all, size),
+            planOf(aggregates, '1d', zone),
+          );
+          const found = buckets.map(({ start, values }) => ({
+            date: new Date(localTime(start)).toISOString().slice(0, 10),
+            ...Object.fromEntries(aggregates.map((name, at) => [name, values[at]])),
+          }));
+          assert.deepEqual(found, byHand(all, zone));
+          assert.equal(
+            skipped,
+            all.filter(({ value }) => value === 'wet' || value === null).length,
+          );
+          for (const { start } of buckets) {
+            const dateBefore = new Date(localTime(start - 1)).toISOString().slice(0, 10);
+            const date = new Date(localTime(start)).toISOString().slice(0, 10);
+            assert.notEqual(dateBefore, date, 'a bucket starts with its day');
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+}
