@@ -4,7 +4,7 @@ import { parseScope, type ResourceKind, type Scope } from '../domain/access/scop
 import { createReader } from './validation.ts';
 
 export const PermissionMessage = Type.Object({
-  resource: Type.String({ description: 'The id of the device.' }),
+  resource: Type.String({ description: 'The id of the device, gateway or project.' }),
   scopes: Type.Array(Type.String()),
 });
 

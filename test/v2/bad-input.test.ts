@@ -10,7 +10,14 @@ let service: Service;
 let operations: readonly Operation[];
 let admin: (request: Omit<Call, 'token'>) => Promise<Reply>;
 /** What stands in the paths. */
-const here: Record<string, string> = { device_id: 'D', sensor_id: 'TC1', username: 'victim' };
+const here: Record<string, string> = {
+  device_id: 'D',
+  sensor_id: 'TC1',
+  actuator_id: 'pump',
+  gateway_id: 'G',
+  project_id: 'P',
+  username: 'victim',
+};
 let everythingBefore: string;
 
 before(async () => {
@@ -21,8 +28,11 @@ before(async () => {
   here['user_id'] = (users as { id: string }[])[0]?.id ?? '';
   const key = await admin({ method: 'POST', path: '/auth/keys', json: { name: 'known' } });
   here['key_id'] = (key.json as { id: string }).id;
-  const device = { id: 'D', name: 'kept', sensors: [{ id: 'TC1', unit: 'V' }] };
+  const parts = { sensors: [{ id: 'TC1', unit: 'V' }], actuators: [{ id: 'pump', value: 1 }] };
+  const device = { id: 'D', name: 'kept', ...parts };
   assertDone(await admin({ method: 'POST', path: '/devices', json: device }));
+  await admin({ method: 'POST', path: '/gateways', json: { id: 'G', name: 'kept' } });
+  await admin({ method: 'POST', path: '/projects', json: { id: 'P', device_ids: ['D'] } });
   const values = '/devices/D/sensors/TC1/values';
   assertDone(await admin({ method: 'POST', path: values, json: { value: 1 } }));
   operations = await operationsOf(service);
@@ -34,7 +44,9 @@ after(() => service[Symbol.asyncDispose]());
 /** All that a request could have changed, as the admin sees it. */
 async function everything(): Promise<string> {
   const paths = ['/devices?limit=1000', '/devices/D/sensors/TC1/values', '/devices/D/grants'];
-  const replies = [...paths, '/users?limit=1000', '/auth/keys'].map((path) => admin({ path }));
+  const others = ['/gateways', '/projects', '/gateways/G/grants', '/projects/P/grants'];
+  const all = [...paths, ...others, '/users?limit=1000', '/auth/keys'];
+  const replies = all.map((path) => admin({ path }));
   return (await Promise.all(replies)).map(({ status, text }) => `${status} ${text}`).join('\n');
 }
 
@@ -63,6 +75,16 @@ const sensor = {
   quantity_kind: 'q',
   unit: 'u',
   calib,
+  meta: 1,
+};
+
+const actuator = {
+  id: 'a',
+  name: 'n',
+  actuator_kind: 'k',
+  actuator_value_type: 'bool',
+  value_type: 'bool',
+  value: true,
   meta: 1,
 };
 
@@ -95,20 +117,20 @@ const validMessages: Readonly<Record<string, unknown>> = {
     meta: 1,
     deployed: true,
     sensors: [sensor],
-    actuators: [
-      {
-        id: 'a',
-        name: 'n',
-        actuator_kind: 'k',
-        actuator_value_type: 'bool',
-        value_type: 'bool',
-        value: true,
-        meta: 1,
-      },
-    ],
+    actuators: [actuator],
   },
   'POST /devices/{device_id}/sensors': sensor,
+  'POST /devices/{device_id}/actuators': actuator,
   'PUT /devices/{device_id}/grants/{username}': ['devices:view'],
+  'POST /gateways': {
+    id: 'new',
+    name: 'n',
+    visibility: 'public',
+    location: { latitude: 1, longitude: 2 },
+  },
+  'PUT /gateways/{gateway_id}/grants/{username}': ['gateways:view'],
+  'POST /projects': { id: 'new', name: 'n', device_ids: ['D'], gateway_ids: ['G'] },
+  'PUT /projects/{project_id}/grants/{username}': ['projects:view'],
   'POST /users': { username: 'new', password: 'password-1', ...profile },
   'PUT /users/me': { ...profile, admin: true, disabled: false },
   'PUT /users/{user_id}': { ...profile, admin: true, disabled: false },
@@ -144,6 +166,31 @@ const badValues: Readonly<Record<string, readonly string[]>> = {
     ['name', 'sensing_device', 'sensor_kind', 'quantity_kind', 'unit'].map((field) => [
       `PUT /devices/{device_id}/sensors/{sensor_id}/${field}`,
       [...notTexts, `"${'x'.repeat(5_000)}"`],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['name', 'actuator_kind', 'value_type', 'actuator_value_type'].map((field) => [
+      `PUT /devices/{device_id}/actuators/{actuator_id}/${field}`,
+      [...notTexts, `"${'x'.repeat(5_000)}"`],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['value', 'meta'].map((field) => [
+      `PUT /devices/{device_id}/actuators/{actuator_id}/${field}`,
+      ['{"a":', '[1,', '{"a":1e999}', '{"a":NaN}', 'NaN', '1e999', `"${'x'.repeat(65_536)}"`],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['gateways/{gateway_id}/name', 'gateways/{gateway_id}/owner', 'projects/{project_id}/name'].map(
+      (path) => [`PUT /${path}`, [...notTexts, `"${'x'.repeat(5_000)}"`]],
+    ),
+  ),
+  'PUT /gateways/{gateway_id}/visibility': ['"secret"', '""', 'true', '0', ...notTexts],
+  'PUT /gateways/{gateway_id}/location': ['true', '[]', '"x"', '{}', ...numbers, ...notTexts],
+  ...Object.fromEntries(
+    ['device_ids', 'gateway_ids'].map((field) => [
+      `PUT /projects/{project_id}/${field}`,
+      ['{}', '"x"', 'x', '7', 'true', '[7]', '[null]', '[["x"]]', '["a b"]', '[""]', '["open'],
     ]),
   ),
   'PUT /devices/{device_id}/visibility': ['"secret"', '""', 'true', '0', ...notTexts],

@@ -7,7 +7,14 @@ import { assertDone, assertRefused } from './refusal.ts';
 let service: Service;
 let operations: readonly Operation[];
 let admin: (request: Omit<Call, 'token'>) => Promise<Reply>;
-const here: Record<string, string> = { device_id: 'D', sensor_id: 'TC1', username: 'victim' };
+const here: Record<string, string> = {
+  device_id: 'D',
+  sensor_id: 'TC1',
+  actuator_id: 'pump',
+  gateway_id: 'G',
+  project_id: 'P',
+  username: 'victim',
+};
 
 before(async () => {
   service = await startService();
@@ -16,8 +23,10 @@ before(async () => {
   const { json: users } = await admin({ path: '/users?username=victim' });
   here['user_id'] = (users as { id: string }[])[0]?.id ?? '';
   here['key_id'] = 'unknown';
-  const device = { id: 'D', sensors: [{ id: 'TC1' }] };
+  const device = { id: 'D', sensors: [{ id: 'TC1' }], actuators: [{ id: 'pump', value: 1 }] };
   assertDone(await admin({ method: 'POST', path: '/devices', json: device }));
+  await admin({ method: 'POST', path: '/gateways', json: { id: 'G' } });
+  await admin({ method: 'POST', path: '/projects', json: { id: 'P' } });
   operations = await operationsOf(service);
 });
 
@@ -88,7 +97,10 @@ test('strange query strings harm nothing', async () => {
 /** A request that would succeed, were it not for the path. */
 function validRequest({ method, path, body }: Operation): Omit<Call, 'path' | 'token'> {
   if (body === undefined) return { method };
-  if (path.endsWith('/grants/{username}')) return { method, json: ['devices:view'] };
+  const [, kind = ''] = /^\/(\w+)s\/.*\/grants\/\{username\}$/.exec(path) ?? [];
+  if (kind !== '') return { method, json: [`${kind}:view`] };
+  if (path.endsWith('value_type')) return { method, body: 'bool' };
+  if (path.endsWith('_ids')) return { method, json: ['D'] };
   if (path.endsWith('/owner')) return { method, body: 'victim' };
   if (path.endsWith('/visibility')) return { method, body: 'public' };
   if (path.endsWith('/location')) return { method, body: '1,2' };
@@ -110,10 +122,12 @@ const badIds = [
 ];
 const brokenEscapes = ['%', '%zz', '%f', '%ff', '%c0%af', '%ed%a0%80', 'a%'];
 
+const strictIds = new Set(['device_id', 'sensor_id', 'actuator_id', 'gateway_id', 'project_id']);
+
 test('every id in every path is refused when it breaks the rule', async () => {
   for (const operation of operations) {
     for (const [, parameter = ''] of operation.path.matchAll(/\{(\w+)\}/g)) {
-      const isStrict = parameter === 'device_id' || parameter === 'sensor_id';
+      const isStrict = strictIds.has(parameter);
       for (const bad of [...badIds, ...brokenEscapes]) {
         const path = filled(operation.path, { ...here, [parameter]: bad });
         const reply = await admin({ ...validRequest(operation), path });

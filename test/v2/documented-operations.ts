@@ -40,7 +40,7 @@ interface Content {
 
 interface DocumentedOperation {
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Content };
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
 }
 
 interface ReferenceDocument {
@@ -61,8 +61,9 @@ function operation(path: string, word: string, documented: DocumentedOperation):
   const method = word.toUpperCase();
   const query = (documented.parameters ?? []).filter((parameter) => parameter.in === 'query');
   const base = { name: `${method} ${path}`, method, path, query };
-  const content = documented.requestBody?.content;
-  if (content === undefined) return base;
+  const { required = false, content } = documented.requestBody ?? {};
+  // A body that need not be there is never refused.
+  if (!required || content === undefined) return base;
   const schema = content['application/json']?.schema ?? {};
   return { ...base, body: { kind: kindOf(content), schema } };
 }

@@ -23,8 +23,10 @@ before(async () => {
   await service.tokenOf('victim');
   const { json: users } = await service.call({ path: '/users?username=victim' });
   victimId = (users as { id: string }[])[0]?.id ?? '';
-  const device = { id: 'D', sensors: [{ id: 'TC1' }] };
+  const device = { id: 'D', sensors: [{ id: 'TC1' }], actuators: [{ id: 'pump' }] };
   assertDone(await service.call({ method: 'POST', path: '/devices', json: device }));
+  await service.call({ method: 'POST', path: '/gateways', json: { id: 'G' } });
+  await service.call({ method: 'POST', path: '/projects', json: { id: 'P' } });
   operations = (await operationsOf(service)).filter(({ body }) => body !== undefined);
 });
 
@@ -98,6 +100,9 @@ function shotAt({ path, body }: Operation): fc.Arbitrary<Shot> {
     path: filled(path, {
       device_id: chosen.device ?? 'D',
       sensor_id: chosen.sensor ?? 'TC1',
+      actuator_id: chosen.sensor ?? 'pump',
+      gateway_id: chosen.device ?? 'G',
+      project_id: chosen.device ?? 'P',
       user_id: chosen.user ?? victimId,
       username: chosen.user ?? 'victim',
     }),

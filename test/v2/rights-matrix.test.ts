@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import type { Call, Reply } from '../service.ts';
+import { groupRoutes, listRoutes } from './gateway-project-rights.ts';
 import { type Asker, rightsOn } from './rights-oracle.ts';
 import { createRightsWorld, type RightsWorld } from './rights-world.ts';
 import {
@@ -98,7 +99,9 @@ test('the matrix has an entry for each route of the reference, and no other', as
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
   assert.ok(documented.length > 40, `only ${documented.length} routes are documented`);
-  const entries = [...Object.keys(deviceRoutes), ...Object.keys(accountRoutes)].map((name) =>
+  const own = [...Object.keys(deviceRoutes), ...Object.keys(accountRoutes)];
+  const ofGroups = Object.values(groupRoutes).flatMap((routes) => Object.keys(routes));
+  const entries = [...own, ...ofGroups, ...listRoutes].map((name) =>
     name.replace('{leaver_id}', '{user_id}').replace(/\?.*$/, ''),
   );
   assert.deepEqual(entries.toSorted(), documented.toSorted());

@@ -1,6 +1,6 @@
 import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
-import { createViewer } from '../access/viewer.ts';
+import { createViewer, type Viewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { type Device, withoutActuatorValues } from '../devices/device.ts';
 import { type Devices, deviceResource } from '../devices/devices.ts';
@@ -32,6 +32,8 @@ export interface Snapshots {
     actor: Actor,
     page: { filter?: Filter; limit: number; offset: number },
   ): Promise<{ snapshots: readonly DeviceSnapshot[]; total: number }>;
+  /** Those of these devices that exist and the actor may view, in order of creation. */
+  those(actor: Actor, ids: readonly DeviceId[]): Promise<readonly DeviceSnapshot[]>;
   sensor(actor: Actor, id: DeviceId, sensorId: SensorId): Promise<SensorSnapshot>;
 }
 
@@ -52,20 +54,33 @@ export function createSnapshots(options: {
     return withLastValues(device, await datapoints.lastValues([device.id]));
   }
 
+  const viewerOf = (actor: Actor): Promise<Viewer> =>
+    createViewer({ actor, kind: 'device', grants, settings: access.settings });
+
+  async function list(
+    viewer: Viewer,
+    page: { filter?: Filter; limit: number; offset: number },
+  ): Promise<{ snapshots: readonly DeviceSnapshot[]; total: number }> {
+    const listing = await devices.list({ ...page, viewer });
+    const readable = new Set(
+      listing.devices.filter((device) => viewer.may('devices-data:view', deviceResource(device))),
+    );
+    const lastValues = await datapoints.lastValues([...readable].map(({ id }) => id));
+    const snapshots = listing.devices.map((device) =>
+      readable.has(device) ? withLastValues(device, lastValues) : withoutValues(device),
+    );
+    return { snapshots, total: listing.total };
+  }
+
   return {
     device: async (actor, id) => snapshotOf(actor, await devices.get(actor, id)),
-    async devices(actor, page) {
-      const { settings } = access;
-      const viewer = await createViewer({ actor, kind: 'device', grants, settings });
-      const listing = await devices.list({ ...page, viewer });
-      const readable = new Set(
-        listing.devices.filter((device) => viewer.may('devices-data:view', deviceResource(device))),
-      );
-      const lastValues = await datapoints.lastValues([...readable].map(({ id }) => id));
-      const snapshots = listing.devices.map((device) =>
-        readable.has(device) ? withLastValues(device, lastValues) : withoutValues(device),
-      );
-      return { snapshots, total: listing.total };
+    devices: async (actor, page) => list(await viewerOf(actor), page),
+    async those(actor, ids) {
+      if (ids.length === 0) return [];
+      const viewer = await viewerOf(actor);
+      const visibleTo = within(viewer.visibleTo, ids);
+      const page = { limit: ids.length, offset: 0 };
+      return (await list({ ...viewer, visibleTo }, page)).snapshots;
     },
     async sensor(actor, id, sensorId) {
       const [device, sensor] = await devices.getSensor(actor, id, sensorId);

@@ -3,11 +3,8 @@ import type { Grant, OwnedGrant } from '../access/grant.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import type { Resource } from '../access/policy.ts';
 import { type ResourceKind, type Scope, scopesOf } from '../access/scopes.ts';
-import { createViewer } from '../access/viewer.ts';
+import { createViewer, type VisibleTo } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
-import type { Device } from '../devices/device.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
-import { deviceResource } from '../devices/devices.ts';
 import { forbidden, invalid, notFound } from '../errors.ts';
 import { guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -35,19 +32,23 @@ export interface Sharing {
     readonly given: readonly OwnedGrant[];
     readonly received: readonly OwnedGrant[];
   }>;
-  /** Every device on which the actor has a right, in steps of bounded size. */
-  devicePermissions(actor: Actor): AsyncIterable<readonly Permission[]>;
+  /** Everything of this kind on which the actor has a right, in steps of bounded size. */
+  permissions(actor: Actor, kind: ResourceKind): AsyncIterable<readonly Permission[]>;
 }
 
 export function createSharing(options: {
   readonly grants: GrantStore;
-  readonly devices: DeviceStore;
   readonly users: UserStore;
   readonly access: Access;
   /** The device, gateway or project with this id. Throws invalid, not_found. */
   readonly findResource: (kind: ResourceKind, id: string) => Promise<Resource>;
+  /** In order of creation. */
+  readonly listResources: (
+    kind: ResourceKind,
+    page: { visibleTo: VisibleTo; limit: number; offset: number },
+  ) => Promise<readonly Resource[]>;
 }): Sharing {
-  const { grants, devices, users, access } = options;
+  const { grants, users, access } = options;
 
   /** The thing to share, if it is the actor's to share. */
   async function requireShareable(actor: Actor, kind: ResourceKind, id: string): Promise<Resource> {
@@ -56,7 +57,8 @@ export function createSharing(options: {
     access.requireOwner(actor, resource);
     // A grant planted while nobody owned it would outlive the day somebody takes it over.
     if (resource.owner === guestUsername) {
-      throw forbidden(`this ${kind} has no owner and is everybody's: set its owner first`);
+      const way = kind === 'project' ? 'make one of your own' : 'set its owner first';
+      throw forbidden(`this ${kind} has no owner and is everybody's: ${way}`);
     }
     return resource;
   }
@@ -100,28 +102,18 @@ export function createSharing(options: {
       ]);
       return { given, received };
     },
-    async *devicePermissions(actor) {
+    async *permissions(actor, kind) {
       const { settings } = access;
-      const viewer = await createViewer({ actor, kind: 'device', grants, settings });
-      for (let offset = 0; ; offset += limits.devicesPerStep) {
-        const { devices: step } = await devices.list({
-          visibleTo: viewer.concernedWith,
-          maySeeValues: () => false,
-          limit: limits.devicesPerStep,
-          offset,
-        });
-        yield permissionsOf(step, (device) => viewer.effective(deviceResource(device)));
-        if (step.length < limits.devicesPerStep) return;
+      const viewer = await createViewer({ actor, kind, grants, settings });
+      const visibleTo = viewer.concernedWith;
+      const limit = limits.resourcesPerStep;
+      for (let offset = 0; ; offset += limit) {
+        const step = await options.listResources(kind, { visibleTo, limit, offset });
+        yield step
+          .map((resource) => ({ resource: resource.id, scopes: viewer.effective(resource) }))
+          .filter(({ scopes }) => scopes.length > 0);
+        if (step.length < limit) return;
       }
     },
   };
-}
-
-function permissionsOf(
-  devices: readonly Device[],
-  effective: (device: Device) => readonly Scope[],
-): readonly Permission[] {
-  return devices
-    .map((device) => ({ resource: device.id, scopes: effective(device) }))
-    .filter(({ scopes }) => scopes.length > 0);
 }

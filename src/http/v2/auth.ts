@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { ResourceKind } from '../../domain/access/scopes.ts';
 import { unauthenticated } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
@@ -89,20 +90,24 @@ export function authRoutes(options: {
         return bare(fresh, { 'cache-control': 'no-store' });
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/auth/permissions/devices',
-      tag,
-      summary: 'List what you may do with each device; without a token, what a guest may',
-      answer: {
-        status: 200,
-        description: 'One entry per device on which you have a right.',
-        content: { 'application/json': Type.Array(PermissionMessage) },
-      },
-      errors: ['unauthenticated'],
-      handle: ({ actor }) => stream(jsonType, jsonArray(sharing.devicePermissions(actor))),
-    }),
+    ...(['device', 'gateway', 'project'] as const).map((kind) => permissionsRoute(sharing, kind)),
   ];
+}
+
+function permissionsRoute(sharing: Sharing, kind: ResourceKind): Route {
+  return defineRoute({
+    method: 'GET',
+    path: `/auth/permissions/${kind}s`,
+    tag,
+    summary: `List what you may do with each ${kind}; without a token, what a guest may`,
+    answer: {
+      status: 200,
+      description: `One entry per ${kind} on which you have a right.`,
+      content: { 'application/json': Type.Array(PermissionMessage) },
+    },
+    errors: ['unauthenticated'],
+    handle: ({ actor }) => stream(jsonType, jsonArray(sharing.permissions(actor, kind))),
+  });
 }
 
 function requireSecret(authorization: string | undefined): string {

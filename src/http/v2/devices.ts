@@ -3,7 +3,6 @@ import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { DeviceChanges } from '../../domain/devices/device.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
 import { parseFilter } from '../../domain/devices/query.ts';
-import { invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseUsername } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import {
@@ -16,12 +15,12 @@ import {
   visibilities,
 } from '../../wire/device.ts';
 import { readMeta } from '../../wire/fields.ts';
-import { LocationMessage, parseLocation } from '../../wire/location.ts';
+import { LocationMessage } from '../../wire/location.ts';
 import { done, json } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { optionalText, readFlag, requiredText } from './fields.ts';
+import { optionalText, readFlag, readLocation, readVisibility, requiredText } from './fields.ts';
 
 const tag = 'Devices';
 
@@ -127,20 +126,12 @@ const deviceFields: readonly DeviceField[] = [
   {
     name: 'visibility',
     schema: { kind: 'bare', schema: Type.Enum([...visibilities], { type: 'string' }) },
-    read: (body) => {
-      const text = requiredText(body).trim();
-      const visibility = visibilities.find((word) => word === text);
-      if (visibility === undefined) throw invalid('visibility must be public or private');
-      return { visibility };
-    },
+    read: (body) => ({ visibility: readVisibility(body) }),
   },
   {
     name: 'location',
     schema: { kind: 'bare', schema: LocationMessage },
-    read: (body) => {
-      const value = bareJson(body);
-      return { location: value === null ? undefined : parseLocation(value) };
-    },
+    read: (body) => ({ location: readLocation(body) }),
   },
   {
     name: 'meta',

@@ -1,5 +1,8 @@
+import type { Location, Visibility } from '../../domain/devices/device.ts';
 import { invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { visibilities } from '../../wire/device.ts';
+import { parseLocation } from '../../wire/location.ts';
 import { type BareBody, bareJson, bareText } from '../body.ts';
 
 /** A name-like text; undefined when the client sends a JSON null to remove the field. */
@@ -24,4 +27,18 @@ export function readFlag(name: string, body: BareBody): boolean | undefined {
   if (value === null) return undefined;
   if (typeof value === 'boolean') return value;
   throw invalid(`${name} must be true or false`);
+}
+
+/** public or private. */
+export function readVisibility(body: BareBody): Visibility {
+  const text = requiredText(body).trim();
+  const visibility = visibilities.find((word) => word === text);
+  if (visibility === undefined) throw invalid('visibility must be public or private');
+  return visibility;
+}
+
+/** A location, or undefined when the client sends a JSON null to remove it. */
+export function readLocation(body: BareBody): Location | undefined {
+  const value = bareJson(body);
+  return value === null ? undefined : parseLocation(value);
 }

@@ -6,6 +6,9 @@ import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import type { Actuators } from '../../domain/devices/actuators.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
+import type { Gateways } from '../../domain/gateways/gateways.ts';
+import type { Presence } from '../../domain/gateways/presence.ts';
+import type { Projects } from '../../domain/projects/projects.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import type { AccessKeys } from '../../domain/users/access-keys.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
@@ -17,9 +20,11 @@ import { actuatorRoutes } from './actuators.ts';
 import { authRoutes } from './auth.ts';
 import { datapointRoutes } from './datapoints.ts';
 import { deviceRoutes } from './devices.ts';
+import { gatewayRoutes } from './gateways.ts';
 import { grantRoutes, myGrantsRoute } from './grants.ts';
 import { mergedReadRoutes } from './merged-reads.ts';
 import { ontologyRoutes } from './ontologies.ts';
+import { projectRoutes } from './projects.ts';
 import { sensorRoutes } from './sensors.ts';
 import { bulkPushRoute } from './sensors-data.ts';
 import { userRoutes } from './users.ts';
@@ -33,6 +38,9 @@ export interface Services {
   readonly sharing: Sharing;
   readonly devices: Devices;
   readonly actuators: Actuators;
+  readonly gateways: Gateways;
+  readonly presence: Presence;
+  readonly projects: Projects;
   readonly snapshots: Snapshots;
   readonly ingest: Ingest;
   readonly ingestMany: IngestMany;
@@ -54,6 +62,10 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     bulkPushRoute(services.ingestMany),
     ...mergedReadRoutes(services.readMany),
     ...grantRoutes(sharing, 'device'),
+    ...gatewayRoutes(services),
+    ...grantRoutes(sharing, 'gateway'),
+    ...projectRoutes(services),
+    ...grantRoutes(sharing, 'project'),
     ...userRoutes(accounts),
     myGrantsRoute(sharing),
     ...ontologyRoutes(),

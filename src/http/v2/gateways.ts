@@ -1,0 +1,214 @@
+import Type from 'typebox';
+import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
+import { parseFilter } from '../../domain/devices/query.ts';
+import type { Gateway, GatewayChanges } from '../../domain/gateways/gateway.ts';
+import type { Gateways } from '../../domain/gateways/gateways.ts';
+import type { Presence } from '../../domain/gateways/presence.ts';
+import { type GatewayId, parseGatewayId, parseUsername } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import { visibilities } from '../../wire/device.ts';
+import {
+  GatewayMessage,
+  type GatewayView,
+  gatewayFromWire,
+  gatewayToWire,
+  HeartbeatMessage,
+  NewGatewayMessage,
+  readNewGateway,
+  readStatus,
+} from '../../wire/gateway.ts';
+import { LocationMessage } from '../../wire/location.ts';
+import { done, json } from '../answer.ts';
+import type { BareBody } from '../body.ts';
+import { pageHeaders } from '../paging.ts';
+import { defineRoute, type Method, type Route, type RouteBody } from '../route.ts';
+import { optionalText, readLocation, readVisibility, requiredText } from './fields.ts';
+
+const tag = 'Gateways';
+
+/** What the routes of gateways are built on. */
+export interface GatewayServices {
+  readonly gateways: Gateways;
+  readonly presence: Presence;
+  readonly snapshots: Snapshots;
+}
+
+const GatewaysQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.gatewaysPageMax, default: 20 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+});
+
+/** Gateways: declare, list, read, change, heartbeats, delete. */
+export function gatewayRoutes(services: GatewayServices): readonly Route[] {
+  const { gateways, presence } = services;
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/gateways',
+      tag,
+      summary: 'Declare a gateway; without a token it is everybody’s',
+      body: { kind: 'json', schema: NewGatewayMessage },
+      answer: { status: 200, description: 'Declared; the answer has no body.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'unavailable'],
+      handle: async ({ actor, body }) => {
+        await gateways.create(actor, gatewayFromWire(readNewGateway(body)));
+        return { kind: 'empty', status: 200 };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/gateways',
+      tag,
+      summary: 'List the gateways you may see, in order of creation',
+      query: GatewaysQuery,
+      answer: {
+        status: 200,
+        description: 'Gateways; X-Total-Count has the number of all that you may see.',
+        content: { 'application/json': Type.Array(GatewayMessage) },
+      },
+      errors: ['invalid', 'unauthenticated'],
+      handle: async ({ actor, query, url }) => {
+        const { limit = limits.gatewaysPageDefault, offset = 0 } = query;
+        const page = await gateways.list(actor, { limit, offset });
+        const headers = pageHeaders({ url, total: page.total, limit, offset });
+        const views = page.gateways.map((gateway) => gatewayView(gateway, presence));
+        return json(views.map(gatewayToWire), headers);
+      },
+    }),
+    readRoute(services),
+    defineRoute({
+      method: 'DELETE',
+      path: '/gateways/:gateway_id',
+      tag,
+      summary: 'Delete a gateway with its grants; its devices stay',
+      answer: { status: 204, description: 'Deleted.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) => {
+        await gateways.remove(actor, gatewayIdOf(params));
+        return done;
+      },
+    }),
+    ...heartbeats.map(([method, word]) => heartbeatRoute(gateways, method, word)),
+    ...gatewayFields.map((field) => fieldRoute(gateways, field)),
+    ownerRoute(gateways),
+  ];
+}
+
+/** The gateway with whether it is connected now. */
+export const gatewayView = (gateway: Gateway, presence: Presence): GatewayView => ({
+  gateway,
+  isConnected: presence.isConnected(gateway.id),
+});
+
+const gatewayIdOf = (params: Readonly<Record<string, string>>): GatewayId =>
+  parseGatewayId(params['gateway_id']);
+
+function readRoute({ gateways, presence, snapshots }: GatewayServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/gateways/:gateway_id',
+    tag,
+    summary: 'Read a gateway; full=true adds its devices',
+    query: Type.Object({
+      full: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: `true: adds the first ${limits.devicesPerGatewayShown} devices with this gateway_id that you may view.`,
+        }),
+      ),
+    }),
+    answer: {
+      status: 200,
+      description: 'The gateway.',
+      content: { 'application/json': GatewayMessage },
+    },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, query }) => {
+      const view = gatewayView(await gateways.get(actor, gatewayIdOf(params)), presence);
+      if (query.full !== true) return json(gatewayToWire(view));
+      // An id holds no quote, so between quotes it is one text.
+      const filter = parseFilter(`gateway_id=='${view.gateway.id}'`);
+      const page = { filter, limit: limits.devicesPerGatewayShown, offset: 0 };
+      const { snapshots: devices } = await snapshots.devices(actor, page);
+      return json(gatewayToWire({ ...view, devices }));
+    },
+  });
+}
+
+const heartbeats: readonly (readonly [Method, string])[] = [
+  ['PUT', 'health'],
+  ['POST', 'health'],
+  ['PUT', 'heartbeat'],
+  ['POST', 'heartbeat'],
+];
+
+function heartbeatRoute(gateways: Gateways, method: Method, word: string): Route {
+  return defineRoute({
+    method,
+    path: `/gateways/:gateway_id/${word}`,
+    tag,
+    summary: 'Say that a gateway is alive; a JSON object is kept as its status',
+    body: { kind: 'optional', schema: HeartbeatMessage },
+    answer: { status: 204, description: 'Recorded: last_seen is now.' },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
+    handle: async ({ actor, params, body }) => {
+      await gateways.heartbeat(actor, gatewayIdOf(params), readStatus(body));
+      return done;
+    },
+  });
+}
+
+interface GatewayField {
+  readonly name: string;
+  readonly schema: RouteBody;
+  readonly read: (body: BareBody) => GatewayChanges;
+}
+
+const bareText: RouteBody = { kind: 'bare', schema: Type.String() };
+
+const gatewayFields: readonly GatewayField[] = [
+  { name: 'name', schema: bareText, read: (body) => ({ name: optionalText(body) }) },
+  {
+    name: 'visibility',
+    schema: { kind: 'bare', schema: Type.Enum([...visibilities], { type: 'string' }) },
+    read: (body) => ({ visibility: readVisibility(body) }),
+  },
+  {
+    name: 'location',
+    schema: { kind: 'bare', schema: LocationMessage },
+    read: (body) => ({ location: readLocation(body) }),
+  },
+];
+
+function fieldRoute(gateways: Gateways, field: GatewayField): Route {
+  return defineRoute({
+    method: 'PUT',
+    path: `/gateways/:gateway_id/${field.name}`,
+    tag,
+    summary: `Set the ${field.name} of a gateway`,
+    body: field.schema,
+    answer: { status: 204, description: 'Set.' },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, body }) => {
+      await gateways.update(actor, gatewayIdOf(params), field.read(body as BareBody));
+      return done;
+    },
+  });
+}
+
+function ownerRoute(gateways: Gateways): Route {
+  return defineRoute({
+    method: 'PUT',
+    path: '/gateways/:gateway_id/owner',
+    tag,
+    summary: 'Hand a gateway over to another user',
+    body: { kind: 'bare', schema: Type.String() },
+    answer: { status: 204, description: 'Handed over.' },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, body }) => {
+      const owner = parseUsername(requiredText(body).trim());
+      await gateways.handOver(actor, gatewayIdOf(params), owner);
+      return done;
+    },
+  });
+}

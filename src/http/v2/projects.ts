@@ -1,0 +1,183 @@
+import Type from 'typebox';
+import type { Actor } from '../../domain/actor.ts';
+import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
+import type { Gateways } from '../../domain/gateways/gateways.ts';
+import type { Presence } from '../../domain/gateways/presence.ts';
+import { type ProjectId, parseProjectId } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import type { Project, ProjectChanges } from '../../domain/projects/project.ts';
+import type { Projects } from '../../domain/projects/projects.ts';
+import {
+  DeviceIdsMessage,
+  deviceIdsFromWire,
+  GatewayIdsMessage,
+  gatewayIdsFromWire,
+  NewProjectMessage,
+  ProjectMessage,
+  type ProjectView,
+  projectFromWire,
+  projectToWire,
+  readNewProject,
+} from '../../wire/project.ts';
+import { bare, done, json } from '../answer.ts';
+import { type BareBody, bareJson } from '../body.ts';
+import { pageHeaders } from '../paging.ts';
+import { defineRoute, type Route, type RouteBody } from '../route.ts';
+import { optionalText } from './fields.ts';
+import { gatewayView } from './gateways.ts';
+
+const tag = 'Projects';
+
+/** What the routes of projects are built on. */
+export interface ProjectServices {
+  readonly projects: Projects;
+  readonly gateways: Gateways;
+  readonly presence: Presence;
+  readonly snapshots: Snapshots;
+}
+
+const ProjectsQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.projectsPageMax, default: 20 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+});
+
+/** Projects: create, list, read, change, delete. */
+export function projectRoutes(services: ProjectServices): readonly Route[] {
+  const { projects } = services;
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/projects',
+      tag,
+      summary: 'Create a project; without a token it is everybody’s',
+      body: { kind: 'json', schema: NewProjectMessage },
+      answer: {
+        status: 200,
+        description: 'The id of the new project.',
+        content: { 'text/plain': Type.String() },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'unavailable'],
+      handle: async ({ actor, body }) =>
+        bare(await projects.create(actor, projectFromWire(readNewProject(body)))),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/projects',
+      tag,
+      summary: 'List the projects you may see, in order of creation',
+      query: ProjectsQuery,
+      answer: {
+        status: 200,
+        description: 'Projects; X-Total-Count has the number of all that you may see.',
+        content: { 'application/json': Type.Array(ProjectMessage) },
+      },
+      errors: ['invalid', 'unauthenticated'],
+      handle: async ({ actor, query, url }) => {
+        const { limit = limits.projectsPageDefault, offset = 0 } = query;
+        const page = await projects.list(actor, { limit, offset });
+        const headers = pageHeaders({ url, total: page.total, limit, offset });
+        return json(
+          page.projects.map((project) => projectToWire({ project })),
+          headers,
+        );
+      },
+    }),
+    readRoute(services),
+    defineRoute({
+      method: 'DELETE',
+      path: '/projects/:project_id',
+      tag,
+      summary: 'Delete a project with its grants; what is in it stays',
+      answer: { status: 204, description: 'Deleted.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) => {
+        await projects.remove(actor, projectIdOf(params));
+        return done;
+      },
+    }),
+    ...projectFields.map((field) => fieldRoute(projects, field)),
+  ];
+}
+
+const projectIdOf = (params: Readonly<Record<string, string>>): ProjectId =>
+  parseProjectId(params['project_id']);
+
+function readRoute(services: ProjectServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/projects/:project_id',
+    tag,
+    summary: 'Read a project; full=true adds its devices and gateways',
+    query: Type.Object({
+      full: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'true: adds the devices and gateways that exist and that you may view.',
+        }),
+      ),
+    }),
+    answer: {
+      status: 200,
+      description: 'The project.',
+      content: { 'application/json': ProjectMessage },
+    },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, query }) => {
+      const project = await services.projects.get(actor, projectIdOf(params));
+      const view = query.full === true ? await fullView(services, actor, project) : { project };
+      return json(projectToWire(view));
+    },
+  });
+}
+
+async function fullView(
+  { gateways, presence, snapshots }: ProjectServices,
+  actor: Actor,
+  project: Project,
+): Promise<ProjectView> {
+  const [devices, shown] = await Promise.all([
+    snapshots.those(actor, project.deviceIds),
+    gateways.those(actor, project.gatewayIds),
+  ]);
+  return { project, devices, gateways: shown.map((gateway) => gatewayView(gateway, presence)) };
+}
+
+interface ProjectField {
+  readonly name: string;
+  readonly schema: RouteBody;
+  readonly read: (body: BareBody) => ProjectChanges;
+}
+
+const projectFields: readonly ProjectField[] = [
+  {
+    name: 'name',
+    schema: { kind: 'bare', schema: Type.String() },
+    read: (body) => ({ name: optionalText(body) }),
+  },
+  {
+    name: 'device_ids',
+    schema: { kind: 'bare', schema: DeviceIdsMessage },
+    read: (body) => ({ deviceIds: deviceIdsFromWire(bareJson(body) ?? []) }),
+  },
+  {
+    name: 'gateway_ids',
+    schema: { kind: 'bare', schema: GatewayIdsMessage },
+    read: (body) => ({ gatewayIds: gatewayIdsFromWire(bareJson(body) ?? []) }),
+  },
+];
+
+function fieldRoute(projects: Projects, field: ProjectField): Route {
+  return defineRoute({
+    method: 'PUT',
+    path: `/projects/:project_id/${field.name}`,
+    tag,
+    summary: `Set the ${field.name} of a project`,
+    body: field.schema,
+    answer: { status: 204, description: 'Set.' },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, body }) => {
+      await projects.update(actor, projectIdOf(params), field.read(body as BareBody));
+      return done;
+    },
+  });
+}

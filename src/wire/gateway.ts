@@ -1,0 +1,85 @@
+import Type, { type Static } from 'typebox';
+import type { DeviceSnapshot } from '../domain/datapoints/snapshots.ts';
+import { invalid } from '../domain/errors.ts';
+import type { Gateway } from '../domain/gateways/gateway.ts';
+import type { NewGateway } from '../domain/gateways/gateways.ts';
+import { parseGatewayId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import type { JsonValue } from '../lib/json.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { DeviceMessage, deviceToWire, visibilities } from './device.ts';
+import { Anything, DateText, Id, OneOf, Text } from './fields.ts';
+import { LocationMessage, locationFromWire } from './location.ts';
+import { createReader, isRecord } from './validation.ts';
+
+const described = {
+  id: Id('Unique among all gateways.', 'MyGateway'),
+  name: Type.Optional(Text('Human-readable name.', 'Water tower')),
+  visibility: Type.Optional(OneOf(visibilities, 'Who may see it; absent counts as public.')),
+};
+
+export const NewGatewayMessage = Type.Object({
+  ...described,
+  location: Type.Optional(LocationMessage),
+});
+
+export const GatewayMessage = Type.Object({
+  ...described,
+  owner: Type.String({ description: 'Username, or guest.' }),
+  location: Type.Optional(LocationMessage),
+  status: Type.Optional(Anything('The JSON object of the last heartbeat that had one.')),
+  date_created: DateText('Set by the service.'),
+  date_modified: DateText('Set by the service.'),
+  connected: Type.Boolean({ description: 'Whether it is connected by MQTT right now.' }),
+  last_seen: Type.Optional(DateText('When its last heartbeat came.')),
+  devices: Type.Optional(Type.Array(DeviceMessage, { description: 'With full=true.' })),
+});
+
+/** What a heartbeat may hold; for the reference only, it is read by `readStatus`. */
+export const HeartbeatMessage = Type.Unknown({
+  description: 'A JSON object is kept as the status of the gateway; all else is ignored.',
+});
+
+export const readNewGateway = createReader(NewGatewayMessage, 'gateway');
+
+export function gatewayFromWire(message: Static<typeof NewGatewayMessage>): NewGateway {
+  const { name, visibility, location } = message;
+  return {
+    id: parseGatewayId(message.id),
+    ...(name !== undefined && { name }),
+    ...(visibility !== undefined && { visibility }),
+    ...(location !== undefined && { location: locationFromWire(location) }),
+  };
+}
+
+/** The status in the body of a heartbeat; undefined when it is no JSON object. */
+export function readStatus(body: JsonValue | undefined): JsonValue | undefined {
+  if (!isRecord(body) || JSON.isRawJSON(body)) return undefined;
+  const bytes = Buffer.byteLength(JSON.stringify(body));
+  if (bytes <= limits.metaBytesMax) return body;
+  throw invalid(`the status must have at most ${limits.metaBytesMax} bytes as JSON, got ${bytes}`);
+}
+
+/** A gateway with whether it is connected now and, where asked for, its devices. */
+export interface GatewayView {
+  readonly gateway: Gateway;
+  readonly isConnected: boolean;
+  readonly devices?: readonly DeviceSnapshot[];
+}
+
+export function gatewayToWire({ gateway, isConnected, devices }: GatewayView): object {
+  const { id, name, visibility, owner, location, status, lastSeenAt } = gateway;
+  return {
+    id,
+    ...(name !== undefined && { name }),
+    ...(visibility !== undefined && { visibility }),
+    owner,
+    ...(location !== undefined && { location }),
+    ...(status !== undefined && { status }),
+    date_created: formatTimestamp(gateway.createdAt),
+    date_modified: formatTimestamp(gateway.modifiedAt),
+    connected: isConnected,
+    ...(lastSeenAt !== undefined && { last_seen: formatTimestamp(lastSeenAt) }),
+    ...(devices !== undefined && { devices: devices.map(deviceToWire) }),
+  };
+}

@@ -1,0 +1,97 @@
+import Type, { type Static } from 'typebox';
+import type { DeviceSnapshot } from '../domain/datapoints/snapshots.ts';
+import {
+  type DeviceId,
+  type GatewayId,
+  parseDeviceId,
+  parseGatewayId,
+  parseProjectId,
+} from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import type { Project } from '../domain/projects/project.ts';
+import type { NewProject } from '../domain/projects/projects.ts';
+import { DeviceMessage, deviceToWire } from './device.ts';
+import { Id, Text } from './fields.ts';
+import { GatewayMessage, type GatewayView, gatewayToWire } from './gateway.ts';
+import { createReader } from './validation.ts';
+
+const Ids = (things: string) =>
+  Type.Array(Type.String(), {
+    description: `Ids of ${things}; they need not exist.`,
+    maxItems: limits.projectMembersMax,
+  });
+
+export const DeviceIdsMessage = Ids('devices');
+export const GatewayIdsMessage = Ids('gateways');
+
+const described = {
+  name: Type.Optional(Text('Human-readable name.', 'Irrigation of the north field')),
+};
+
+export const NewProjectMessage = Type.Object({
+  id: Type.Optional(Id('Unique among all projects; made up when absent.', 'irrigation')),
+  ...described,
+  device_ids: Type.Optional(DeviceIdsMessage),
+  gateway_ids: Type.Optional(GatewayIdsMessage),
+});
+
+export const ProjectMessage = Type.Object({
+  id: Id('Unique among all projects.', 'irrigation'),
+  ...described,
+  owner: Type.String({ description: 'Username, or guest.' }),
+  device_ids: DeviceIdsMessage,
+  gateway_ids: GatewayIdsMessage,
+  devices: Type.Optional(
+    Type.Array(DeviceMessage, { description: 'With full=true: those you may view.' }),
+  ),
+  gateways: Type.Optional(
+    Type.Array(GatewayMessage, { description: 'With full=true: those you may view.' }),
+  ),
+});
+
+export const readNewProject = createReader(NewProjectMessage, 'project');
+
+const readTexts = {
+  device_ids: createReader(DeviceIdsMessage, 'device_ids'),
+  gateway_ids: createReader(GatewayIdsMessage, 'gateway_ids'),
+} as const;
+
+/** Each id once, in the order given. Throws invalid for what is no list of device ids. */
+export const deviceIdsFromWire = (message: unknown): readonly DeviceId[] => [
+  ...new Set(readTexts.device_ids(message).map(parseDeviceId)),
+];
+
+/** Each id once, in the order given. Throws invalid for what is no list of gateway ids. */
+export const gatewayIdsFromWire = (message: unknown): readonly GatewayId[] => [
+  ...new Set(readTexts.gateway_ids(message).map(parseGatewayId)),
+];
+
+export function projectFromWire(message: Static<typeof NewProjectMessage>): NewProject {
+  const { id, name, device_ids = [], gateway_ids = [] } = message;
+  return {
+    ...(id !== undefined && { id: parseProjectId(id) }),
+    ...(name !== undefined && { name }),
+    deviceIds: deviceIdsFromWire(device_ids),
+    gatewayIds: gatewayIdsFromWire(gateway_ids),
+  };
+}
+
+/** A project and, where asked for, what is in it. */
+export interface ProjectView {
+  readonly project: Project;
+  readonly devices?: readonly DeviceSnapshot[];
+  readonly gateways?: readonly GatewayView[];
+}
+
+export function projectToWire({ project, devices, gateways }: ProjectView): object {
+  const { id, name, owner, deviceIds, gatewayIds } = project;
+  return {
+    id,
+    ...(name !== undefined && { name }),
+    owner,
+    device_ids: deviceIds,
+    gateway_ids: gatewayIds,
+    ...(devices !== undefined && { devices: devices.map(deviceToWire) }),
+    ...(gateways !== undefined && { gateways: gateways.map(gatewayToWire) }),
+  };
+}
