@@ -33,6 +33,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./restore.ts')).createRestoreCommand(),
   },
   {
+    name: 'import',
+    summary: 'push the rows of a CSV to a running service',
+    load: async () => (await import('./import.ts')).createImportCommand(),
+  },
+  {
     name: 'demo',
     summary: 'simulate devices that push to a running service',
     load: async () => (await import('./demo.ts')).createDemoCommand(),

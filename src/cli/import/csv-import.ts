@@ -1,0 +1,129 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { JsonValue } from '../../lib/json.ts';
+import { formatTimestamp } from '../../lib/timestamp.ts';
+import { type CsvRow, createCsvDatapoints } from '../../wire/csv-datapoints.ts';
+import type { ApiClient } from '../demo/api-client.ts';
+import { importLimits } from './import-limits.ts';
+import { createSensorMaker } from './sensor-maker.ts';
+
+export interface CsvImport {
+  readonly file: string;
+  /** For all rows, whatever their columns say; absent: by the columns. */
+  readonly deviceId?: string;
+  readonly sensorId?: string;
+  /** Makes devices and sensors that are not there. */
+  readonly isCreating: boolean;
+}
+
+/** What the import tells while it runs. */
+export interface ImportListener {
+  onRefused(line: number, reason: string): void;
+  onProgress(bytesDone: number, bytesTotal: number): void;
+}
+
+export interface ImportReport {
+  /** On disk, those that were there before included. */
+  readonly stored: number;
+  readonly refused: number;
+}
+
+/** A row on its way, as the service takes it. */
+interface Sendable {
+  readonly line: number;
+  readonly message: {
+    readonly device_id: string;
+    readonly sensor_id: string;
+    readonly value: JsonValue;
+    readonly timestamp?: string;
+  };
+}
+
+interface BulkAnswer {
+  readonly stored: number;
+  readonly refused: readonly { readonly line: number; readonly description: string }[];
+  readonly refused_count: number;
+}
+
+/**
+ * Pushes the rows of a CSV of any size, in their order. Run again after a stop it stores nothing
+ * twice, as long as rows have timestamps. Throws when the service or the file gives up.
+ */
+export async function importCsv(
+  work: CsvImport,
+  client: ApiClient,
+  listener: ImportListener,
+): Promise<ImportReport> {
+  const sensors = work.isCreating ? createSensorMaker(client) : undefined;
+  const csv = createCsvDatapoints();
+  const { size } = await stat(work.file);
+  const input = createReadStream(work.file, { encoding: 'utf8' });
+  let stored = 0;
+  let refused = 0;
+  let waiting: Sendable[] = [];
+
+  function refuse(line: number, reason: string): void {
+    refused += 1;
+    listener.onRefused(line, reason);
+  }
+
+  function take(rows: readonly CsvRow[]): void {
+    for (const row of rows) {
+      const sendable = 'refusal' in row ? row.refusal.message : toSendable(row, work);
+      if (typeof sendable === 'string') refuse(row.line, sendable);
+      else waiting.push(sendable);
+    }
+  }
+
+  async function push(batch: readonly Sendable[]): Promise<void> {
+    for (const { message } of batch) await sensors?.require(message.device_id, message.sensor_id);
+    const json = batch.map(({ message }) => message);
+    const answer = await client.need({ method: 'POST', path: '/sensors_data', json }, 200);
+    const report = answer.json as BulkAnswer;
+    stored += report.stored;
+    for (const { line, description } of report.refused) {
+      refuse(batch[line - 1]?.line ?? 0, description);
+    }
+    refused += report.refused_count - report.refused.length;
+  }
+
+  async function pushAll(): Promise<void> {
+    const rows = waiting;
+    waiting = [];
+    for (let start = 0; start < rows.length; start += importLimits.rowsPerRequest) {
+      await push(rows.slice(start, start + importLimits.rowsPerRequest));
+    }
+    listener.onProgress(input.bytesRead, size);
+  }
+
+  try {
+    for await (const text of input) {
+      take(csv.push(String(text)));
+      if (waiting.length >= importLimits.rowsPerRequest) await pushAll();
+    }
+    take(csv.end());
+  } finally {
+    // Rows before a broken one are good.
+    await pushAll();
+  }
+  return { stored, refused };
+}
+
+/** The row as the service takes it, or why it cannot be sent. */
+function toSendable(
+  row: Exclude<CsvRow, { refusal: unknown }>,
+  work: CsvImport,
+): Sendable | string {
+  const deviceId = work.deviceId ?? row.deviceId;
+  const sensorId = work.sensorId ?? row.sensorId;
+  if (deviceId === undefined || deviceId === '') {
+    return 'it is not said of which device: give --device, or a column device_id';
+  }
+  if (sensorId === undefined || sensorId === '') {
+    return 'it is not said of which sensor: give --sensor, or a column sensor_id';
+  }
+  const { value, timestamp } = row.datapoint;
+  const message = { device_id: deviceId, sensor_id: sensorId, value };
+  if (timestamp === undefined) return { line: row.line, message };
+  return { line: row.line, message: { ...message, timestamp: formatTimestamp(timestamp) } };
+}

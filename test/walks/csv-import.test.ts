@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type ApiClient, createApiClient } from '../../src/cli/demo/api-client.ts';
+import { type CsvImport, importCsv } from '../../src/cli/import/csv-import.ts';
+import { type Service, startService } from '../service.ts';
+import { runProgram } from '../service-process.ts';
+import { datapointsOf, doorOf, minute, openSensor, valuesOf } from '../v2/sensor-door.ts';
+
+let service: Service;
+let directory: string;
+let client: ApiClient;
+
+before(async () => {
+  service = await startService();
+  directory = mkdtempSync(join(tmpdir(), 'kipimo-csv-'));
+  const { signal } = new AbortController();
+  client = createApiClient({ url: service.url, signal, wait: () => Promise.resolve() });
+});
+
+after(async () => {
+  await service[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Outcome {
+  readonly stored: number;
+  readonly refused: number;
+  readonly lines: readonly number[];
+  readonly progress: readonly number[];
+}
+
+function fileWith(text: string): string {
+  const file = join(directory, 'rows.csv');
+  writeFileSync(file, text);
+  return file;
+}
+
+async function run(text: string, work: Partial<CsvImport> = {}): Promise<Outcome> {
+  const lines: number[] = [];
+  const progress: number[] = [];
+  const report = await importCsv({ file: fileWith(text), isCreating: false, ...work }, client, {
+    onRefused: (line) => lines.push(line),
+    onProgress: (done, total) => progress.push(done / total),
+  });
+  return { ...report, lines, progress };
+}
+
+test('a file of many batches arrives whole, and a second run stores nothing twice', async () => {
+  const { deviceId, sensorId, ...sensor } = await openSensor(service);
+  const rows = Array.from({ length: 12_000 }, (_, n) => `${minute(n)},${n}\n`).join('');
+  for (const _ of ['first', 'second']) {
+    const outcome = await run(rows, { deviceId, sensorId });
+    assert.deepEqual([outcome.stored, outcome.refused], [12_000, 0]);
+    assert.equal(outcome.progress.at(-1), 1);
+  }
+  assert.deepEqual(
+    valuesOf(await sensor.all()),
+    Array.from({ length: 12_000 }, (_, n) => n),
+  );
+});
+
+test('refused rows are told by their line in the file, and the others are stored', async () => {
+  const { deviceId, ...sensor } = await openSensor(service);
+  const text = [
+    'timestamp,value,sensor_id',
+    `${minute(1)},"two\nlines",TC1`,
+    'yesterday,2,TC1',
+    `${minute(3)},3,none`,
+    `${minute(4)},4,`,
+    `${minute(5)},5,TC1`,
+  ].join('\n');
+  const outcome = await run(text, { deviceId });
+  assert.deepEqual([outcome.stored, outcome.refused], [2, 3]);
+  assert.deepEqual(outcome.lines.toSorted(), [4, 5, 6]);
+  assert.deepEqual(valuesOf(await sensor.all()), ['two\nlines', 5]);
+  const nowhere = await run(`${minute(1)},1\n`);
+  assert.deepEqual([nowhere.stored, nowhere.lines], [0, [1]]);
+});
+
+test('rows before a broken quote are stored, and the line of the quote is told', async () => {
+  const { deviceId, sensorId, ...sensor } = await openSensor(service);
+  await assert.rejects(
+    run(`${minute(1)},1\n${minute(2)},"open`, { deviceId, sensorId }),
+    /line 2: a quote is never closed/,
+  );
+  assert.deepEqual(valuesOf(await sensor.all()), [1]);
+});
+
+test('an export goes back into a service that has none of it, when it may create', async () => {
+  const device = { id: '*odd-1', sensors: [{ id: 'TC1' }, { id: '-2*3' }] };
+  await service.call({ method: 'POST', path: '/devices', json: device });
+  const values = [1.5, '25', '=1+1', 'a,"b"\r\nc', { t: [null] }, '测量'];
+  for (const { id } of device.sensors) {
+    await doorOf(service, device.id, id).push(
+      values.map((value, n) => ({ value, timestamp: minute(n) })),
+    );
+  }
+  const exported = (await service.call({ path: `/devices/${device.id}/export` })).text;
+  const all = async () => {
+    const reply = await service.call({ path: `/sensors_data?device_id=${device.id}&limit=100` });
+    return datapointsOf(reply).map(({ date_received: _, ...others }) => others);
+  };
+  const before = await all();
+  assert.equal(before.length, 12);
+  await service.call({ method: 'DELETE', path: `/devices/${device.id}` });
+  const without = await run(exported);
+  assert.deepEqual([without.stored, without.refused], [0, 12]);
+  const created = await run(exported, { isCreating: true });
+  assert.deepEqual([created.stored, created.refused], [12, 0]);
+  assert.deepEqual(await all(), before);
+});
+
+test('kipimo import csv does it from the command line, as a user', async () => {
+  await service.tokenOf('ama');
+  const file = fileWith(`${minute(1)};1,5\n${minute(2)};2\nnever;3\n`);
+  const target = ['--url', service.url, '--device', 'by-command', '--sensor', 'S', '--create'];
+  const account = ['--username', 'ama', '--password', 'password of ama'];
+  const done = await runProgram(['import', 'csv', file, ...target, ...account], { directory });
+  assert.equal(done.code, 1, done.stderr);
+  assert.match(done.stderr, /^kipimo: line 3: timestamp must be/);
+  assert.match(done.stdout, /2 rows are stored, 1 were refused/);
+  assert.deepEqual(valuesOf(await doorOf(service, 'by-command', 'S').all()), [1.5, 2]);
+  const { owner } = (await service.call({ path: '/devices/by-command' })).json as { owner: string };
+  assert.equal(owner, 'ama');
+});
