@@ -31,9 +31,9 @@ test('an exported CSV read back gives the same datapoints', () => {
   const datapoint = fc.record({ value, receivedAt: instant, timestamp: fc.option(instant) });
   fc.assert(
     fc.property(fc.array(datapoint, { maxLength: 20 }), (given) => {
-      const datapoints = given.map(({ value: any, timestamp, receivedAt }): Datapoint => {
+      const datapoints = given.map(({ value: sent, timestamp, receivedAt }): Datapoint => {
         // As they come from the wire: infinities and -0 are no JSON.
-        const kept = JSON.parse(JSON.stringify(any)) as JsonValue;
+        const kept = JSON.parse(JSON.stringify(sent)) as JsonValue;
         return { value: kept, timestamp: timestamp ?? receivedAt, receivedAt };
       });
       const csv = datapoints.map((one, index) => {

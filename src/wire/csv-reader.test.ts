@@ -63,7 +63,7 @@ test('any text is read or refused with a line, whole and in pieces alike', () =>
   );
 });
 
-test('records know the line they begin at; empty lines and a byte order mark are passed over', () => {
+test('records know the line they begin at, past empty lines and a byte order mark', () => {
   const records = read(['\ufeffa,b\n\n"two\nlines",c\r\nd,e']);
   assert.deepEqual(
     records.map(({ line }) => line),
