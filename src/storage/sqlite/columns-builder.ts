@@ -4,13 +4,14 @@ import type { Columns } from './columns.ts';
 /** Columns being put together from datapoints and from rows of other columns. */
 export interface ColumnsBuilder {
   put(datapoint: Datapoint): void;
-  putRow(columns: Columns, row: number): void;
+  /** `rows` of them, beginning with `firstRow`, the next ones as the order says. */
+  putRows(columns: Columns, firstRow: number, rows: number): void;
   /** In the order they were put; where there is a text the number is NaN. */
   finish(): Columns;
 }
 
 /** A builder with room for this many rows and no more. */
-export function createColumnsBuilder(rowsMax: number): ColumnsBuilder {
+export function createColumnsBuilder(rowsMax: number, order: 'asc' | 'desc'): ColumnsBuilder {
   const times = new Float64Array(rowsMax);
   const received = new Float64Array(rowsMax);
   const timed = new Uint8Array(rowsMax);
@@ -23,6 +24,15 @@ export function createColumnsBuilder(rowsMax: number): ColumnsBuilder {
     texts[count] = text;
     numbers[count] = Number.NaN;
   }
+  function putRow(columns: Columns, row: number): void {
+    times[count] = columns.times[row] ?? 0;
+    received[count] = columns.received[row] ?? 0;
+    timed[count] = columns.timed[row] ?? 0;
+    const text = columns.texts?.[row];
+    if (text === undefined) numbers[count] = columns.numbers[row] ?? 0;
+    else putText(text);
+    count += 1;
+  }
   return {
     put(datapoint) {
       times[count] = orderTime(datapoint);
@@ -32,14 +42,18 @@ export function createColumnsBuilder(rowsMax: number): ColumnsBuilder {
       else putText(JSON.stringify(datapoint.value));
       count += 1;
     },
-    putRow(columns, row) {
-      times[count] = columns.times[row] ?? 0;
-      received[count] = columns.received[row] ?? 0;
-      timed[count] = columns.timed[row] ?? 0;
-      const text = columns.texts?.[row];
-      if (text === undefined) numbers[count] = columns.numbers[row] ?? 0;
-      else putText(text);
-      count += 1;
+    putRows(columns, firstRow, rows) {
+      if (order === 'asc' && columns.texts === undefined) {
+        const endRow = firstRow + rows;
+        times.set(columns.times.subarray(firstRow, endRow), count);
+        received.set(columns.received.subarray(firstRow, endRow), count);
+        timed.set(columns.timed.subarray(firstRow, endRow), count);
+        numbers.set(columns.numbers.subarray(firstRow, endRow), count);
+        count += rows;
+        return;
+      }
+      const step = order === 'asc' ? 1 : -1;
+      for (let n = 0; n < rows; n += 1) putRow(columns, firstRow + n * step);
     },
     finish: () => ({
       count,

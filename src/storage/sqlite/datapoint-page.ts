@@ -20,7 +20,12 @@ export function readPage(
   const datapoints: Datapoint[] = [];
   const target: Target = {
     put: (datapoint) => datapoints.push(datapoint),
-    putRow: (columns, row) => datapoints.push(datapointAt(columns, row)),
+    putRows(columns, firstRow, count) {
+      const step = page.order === 'asc' ? 1 : -1;
+      for (let n = 0; n < count; n += 1) {
+        datapoints.push(datapointAt(columns, firstRow + n * step));
+      }
+    },
   };
   walkPage(target, { chunks, series, unsealed, page });
   return datapoints;
@@ -33,7 +38,7 @@ export function scanPage(
   unsealed: readonly Datapoint[],
   page: Page,
 ): DatapointColumns {
-  const builder = createColumnsBuilder(page.limit);
+  const builder = createColumnsBuilder(page.limit, page.order);
   walkPage(builder, { chunks, series, unsealed, page });
   const columns = builder.finish();
   return { ...columns, at: (row) => datapointAt(columns, row) };
@@ -42,7 +47,8 @@ export function scanPage(
 /** Where the datapoints of a page go. */
 interface Target {
   put(datapoint: Datapoint): void;
-  putRow(columns: Columns, row: number): void;
+  /** `count` rows in the order of the page, beginning with `firstRow`. */
+  putRows(columns: Columns, firstRow: number, count: number): void;
 }
 
 function walkPage(
@@ -67,11 +73,16 @@ function walkPage(
       continue;
     }
     const columns = chunks.columns(head);
+    if (ahead === 0) {
+      output.putRows(columns, part.firstRow, part.count);
+      if (output.isFull()) return;
+      continue;
+    }
     for (let step = 0; step < part.count && !output.isFull(); step += 1) {
       const row = page.order === 'asc' ? part.firstRow + step : part.firstRow - step;
       const time = columns.times[row] ?? 0;
       while (later.isBefore(time)) output.put(later.next());
-      output.putRow(columns, row);
+      output.putRows(columns, row, 1);
     }
     if (output.isFull()) return;
   }
@@ -148,15 +159,13 @@ function createLaterQueue(unsealed: readonly Datapoint[], page: Page) {
 function createOutput(page: Page, target: Target) {
   let { skip, limit: room } = page;
 
-  /** Whether the next datapoint belongs to the page. */
-  function isNextWanted(): boolean {
-    if (room <= 0) return false;
-    if (skip > 0) {
-      skip -= 1;
-      return false;
-    }
-    room -= 1;
-    return true;
+  /** Skips or takes the next `count`; answers how many were skipped and are taken. */
+  function advance(count: number): [skipped: number, taken: number] {
+    const skipped = Math.min(skip, count);
+    const taken = Math.min(room, count - skipped);
+    skip -= skipped;
+    room -= taken;
+    return [skipped, taken];
   }
   return {
     isFull: () => room <= 0,
@@ -167,10 +176,14 @@ function createOutput(page: Page, target: Target) {
       return true;
     },
     put(datapoint: Datapoint | undefined): void {
-      if (datapoint !== undefined && isNextWanted()) target.put(datapoint);
+      if (datapoint === undefined) return;
+      const [, taken] = advance(1);
+      if (taken === 1) target.put(datapoint);
     },
-    putRow(columns: Columns, row: number): void {
-      if (isNextWanted()) target.putRow(columns, row);
+    putRows(columns: Columns, firstRow: number, count: number): void {
+      const [skipped, taken] = advance(count);
+      const start = page.order === 'asc' ? firstRow + skipped : firstRow - skipped;
+      if (taken > 0) target.putRows(columns, start, taken);
     },
   };
 }
