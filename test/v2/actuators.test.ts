@@ -38,7 +38,7 @@ const textOf = async (path: string, by = 'ama') => {
   return reply.text;
 };
 
-test('an actuator is added, listed, read with its keys in the order of sketches, and deleted', async () => {
+test('an actuator is added, listed, read in the order of sketches, and deleted', async () => {
   const path = await aDevice();
   assert.equal(await textOf(path), '[]');
   const pump = { id: 'pump', name: 'Pump', actuator_kind: 'Relay', value_type: 'bool', meta: [1] };

@@ -44,7 +44,7 @@ test('a new project answers its id as a bare string, made up when none is given'
   assert.deepEqual(await read('/projects/farm'), { id: 'farm', owner: 'ama', ...empty });
 });
 
-test('a project keeps its lists in order, each id once, whether the things exist or not', async () => {
+test('a project keeps its lists in order, each id once, be the things there or not', async () => {
   const lists = { device_ids: ['b', 'a', 'b'], gateway_ids: ['none'] };
   const path = await aProject({ ...lists, owner: 'kofi' });
   const { device_ids, gateway_ids, owner } = await read(path);

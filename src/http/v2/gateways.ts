@@ -38,6 +38,17 @@ const GatewaysQuery = Type.Object({
   offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
 });
 
+const shownMax = limits.devicesPerGatewayShown;
+
+const FullQuery = Type.Object({
+  full: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: `true: adds its devices that you may view, the first ${shownMax}.`,
+    }),
+  ),
+});
+
 /** Gateways: declare, list, read, change, heartbeats, delete. */
 export function gatewayRoutes(services: GatewayServices): readonly Route[] {
   const { gateways, presence } = services;
@@ -109,14 +120,7 @@ function readRoute({ gateways, presence, snapshots }: GatewayServices): Route {
     path: '/gateways/:gateway_id',
     tag,
     summary: 'Read a gateway; full=true adds its devices',
-    query: Type.Object({
-      full: Type.Optional(
-        Type.Boolean({
-          default: false,
-          description: `true: adds the first ${limits.devicesPerGatewayShown} devices with this gateway_id that you may view.`,
-        }),
-      ),
-    }),
+    query: FullQuery,
     answer: {
       status: 200,
       description: 'The gateway.',
@@ -128,7 +132,7 @@ function readRoute({ gateways, presence, snapshots }: GatewayServices): Route {
       if (query.full !== true) return json(gatewayToWire(view));
       // An id holds no quote, so between quotes it is one text.
       const filter = parseFilter(`gateway_id=='${view.gateway.id}'`);
-      const page = { filter, limit: limits.devicesPerGatewayShown, offset: 0 };
+      const page = { filter, limit: shownMax, offset: 0 };
       const { snapshots: devices } = await snapshots.devices(actor, page);
       return json(gatewayToWire({ ...view, devices }));
     },

@@ -10,7 +10,7 @@ export interface Condition {
   readonly parameters: readonly SQLInputValue[];
 }
 
-/** The rows that a list may show, of the table that keeps this kind: devices, gateways, projects. */
+/** The rows that a list may show, of the table that keeps this kind. */
 export function visibleRows(kind: ResourceKind, { who, only }: VisibleTo): readonly Condition[] {
   const conditions: Condition[] = [];
   if (only !== undefined) {

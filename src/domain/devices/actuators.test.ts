@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '../../lib/clock.ts';
+import {
+  actuatorId,
+  aDevice,
+  anActuator,
+  deviceId,
+  noon,
+} from '../../storage/contract/builders.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { createAccess } from '../access/access.ts';
+import { type Actor, guest } from '../actor.ts';
+import { guestUsername, parseUserId, parseUsername } from '../ids.ts';
+import { type ActuatorChange, createActuators } from './actuators.ts';
+
+const clock: Clock = { now: () => noon };
+const id = deviceId('d');
+const pump = actuatorId('pump');
+const ama: Actor = { kind: 'user', userId: parseUserId('1'), username: parseUsername('ama') };
+
+async function guestsPump() {
+  const { devices, grants } = createMemoryStorage();
+  const actuators = [anActuator('pump', { value: 0 })];
+  await devices.insert(aDevice('d', { owner: guestUsername, actuators }));
+  const access = createAccess({ grants, settings: { publicPush: 'open' } });
+  const told: ActuatorChange[] = [];
+  const publish = (change: ActuatorChange) => told.push(change);
+  return { devices, told, actuators: createActuators({ store: devices, access, clock, publish }) };
+}
+
+test('those who watch are told every value that is set, after it is kept', async () => {
+  const { devices, told, actuators } = await guestsPump();
+  const values = [false, null, 0, '', { on: true }];
+  for (const value of values) {
+    await actuators.setValue(guest, id, pump, value);
+    assert.deepEqual((await devices.find(id))?.actuators, [anActuator('pump', { value })]);
+  }
+  await actuators.put(ama, id, anActuator('pump', { value: 5 }));
+  const expected = [...values, 5].map((value) => ({ deviceId: id, actuatorId: pump, value }));
+  assert.deepEqual(told, expected);
+});
+
+test('a change of the description alone is not told', async () => {
+  const { told, actuators } = await guestsPump();
+  await actuators.put(guest, id, anActuator('pump', { name: 'Pump' }));
+  await actuators.update(guest, id, pump, { kind: 'Relay' });
+  await actuators.remove(guest, id, pump);
+  assert.deepEqual(told, []);
+});
+
+test('a value that is refused is neither kept nor told', async () => {
+  const { devices, told, actuators } = await guestsPump();
+  await devices.update(id, { owner: parseUsername('kofi'), visibility: 'private' }, noon);
+  await assert.rejects(actuators.setValue(ama, id, pump, 1), { code: 'forbidden' });
+  await assert.rejects(actuators.setValue(ama, deviceId('e'), pump, 1), { code: 'not_found' });
+  await devices.update(id, { owner: guestUsername }, noon);
+  const valve = actuatorId('valve');
+  await assert.rejects(actuators.setValue(ama, id, valve, 1), { code: 'not_found' });
+  assert.equal((await devices.find(id))?.actuators[0]?.value, 0);
+  assert.deepEqual(told, []);
+});

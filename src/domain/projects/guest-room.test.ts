@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noon } from '../../storage/contract/builders.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { createAccess } from '../access/access.ts';
+import { type Actor, guest } from '../actor.ts';
+import { createGateways } from '../gateways/gateways.ts';
+import { type GatewayId, guestUsername, parseUserId, parseUsername } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { createProjects } from './projects.ts';
+
+const ama: Actor = { kind: 'user', userId: parseUserId('1'), username: parseUsername('ama') };
+
+/** Services over stores that say how many things the guest owns. */
+function withGuestOwning(count: { gateways: number; projects: number }) {
+  const { gateways, projects, users, grants } = createMemoryStorage();
+  const access = createAccess({ grants, settings: { publicPush: 'open' } });
+  const store = {
+    ...gateways,
+    countOwnedBy: async (owner: string) => (owner === guestUsername ? count.gateways : 0),
+  };
+  return {
+    gateways: createGateways({ store, users, grants, access, clock: { now: () => noon } }),
+    projects: createProjects({
+      store: {
+        ...projects,
+        countOwnedBy: async (owner: string) => (owner === guestUsername ? count.projects : 0),
+      },
+      grants,
+      access,
+    }),
+  };
+}
+
+const empty = { deviceIds: [], gatewayIds: [] };
+
+test('the gateways and projects of the guest have an end, those of people have none', async () => {
+  const full = { gateways: limits.guestGatewaysMax, projects: limits.guestProjectsMax };
+  const { gateways, projects } = withGuestOwning(full);
+  const refusal = { code: 'unavailable', message: /log in to add yours/ };
+  await assert.rejects(gateways.create(guest, { id: 'g' as GatewayId }), refusal);
+  await assert.rejects(projects.create(guest, empty), refusal);
+  await gateways.create(ama, { id: 'g' as GatewayId });
+  await projects.create(ama, empty);
+});
+
+test('the last gateway and project before that end are made', async () => {
+  const { gateways, projects } = withGuestOwning({
+    gateways: limits.guestGatewaysMax - 1,
+    projects: limits.guestProjectsMax - 1,
+  });
+  await gateways.create(guest, { id: 'g' as GatewayId });
+  const id = await projects.create(guest, empty);
+  assert.equal((await projects.get(guest, id)).owner, guestUsername);
+});
