@@ -17,7 +17,7 @@ export type Answer =
   | {
       readonly kind: 'stream';
       readonly contentType: string;
-      readonly chunks: AsyncIterable<string>;
+      readonly chunks: AsyncIterable<string | Uint8Array>;
       readonly headers: Headers;
     };
 
@@ -50,7 +50,7 @@ export const text = (contentType: string, body: string, headers: Headers = {}): 
 
 export const stream = (
   contentType: string,
-  chunks: AsyncIterable<string>,
+  chunks: AsyncIterable<string | Uint8Array>,
   headers: Headers = {},
 ): Answer => ({ kind: 'stream', contentType, chunks, headers });
 

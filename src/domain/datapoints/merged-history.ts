@@ -35,6 +35,12 @@ export interface ReadMany {
   merged(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
   /** Sensor after sensor; the page counts for each of them. */
   inTurn(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
+  /** The same for one device; undefined when it is not there, or its data is not to be viewed. */
+  ifViewable(
+    actor: Actor,
+    deviceId: DeviceId,
+    query: HistoryQuery,
+  ): Promise<MergedHistory | undefined>;
 }
 
 interface Source {
@@ -68,6 +74,16 @@ export function createReadMany(options: {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
+  async function inTurn(
+    actor: Actor,
+    selection: SensorSelection,
+    query: HistoryQuery,
+  ): Promise<MergedHistory> {
+    const sources = await open(actor, selection);
+    const total = await countAll(sources, query);
+    return { total, steps: calibrated(stepsInTurn(datapoints, sources, query), query) };
+  }
+
   return {
     async merged(actor, selection, query) {
       const sources = await open(actor, selection);
@@ -75,10 +91,12 @@ export function createReadMany(options: {
       const page = pageOf(query, total);
       return { total, steps: calibrated(mergeSteps(datapoints, sources, page), query) };
     },
-    async inTurn(actor, selection, query) {
-      const sources = await open(actor, selection);
-      const total = await countAll(sources, query);
-      return { total, steps: calibrated(stepsInTurn(datapoints, sources, query), query) };
+    inTurn,
+    async ifViewable(actor, deviceId, query) {
+      const device = await devices.find(deviceId);
+      if (device === undefined) return undefined;
+      const mayView = await access.allows(actor, 'devices-data:view', deviceResource(device));
+      return mayView ? inTurn(actor, { deviceIds: [deviceId] }, query) : undefined;
     },
   };
 }

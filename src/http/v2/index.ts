@@ -20,6 +20,7 @@ import { actuatorRoutes } from './actuators.ts';
 import { authRoutes } from './auth.ts';
 import { datapointRoutes } from './datapoints.ts';
 import { deviceRoutes } from './devices.ts';
+import { exportRoutes } from './exports.ts';
 import { gatewayRoutes } from './gateways.ts';
 import { grantRoutes, myGrantsRoute } from './grants.ts';
 import { mergedReadRoutes } from './merged-reads.ts';
@@ -61,6 +62,7 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     ...datapointRoutes(ingest, readHistory, services.summaries),
     bulkPushRoute(services.ingestMany),
     ...mergedReadRoutes(services.readMany),
+    ...exportRoutes(services.readMany, services.projects),
     ...grantRoutes(sharing, 'device'),
     ...gatewayRoutes(services),
     ...grantRoutes(sharing, 'gateway'),

@@ -4,18 +4,9 @@ import { invalid } from '../../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../../domain/ids.ts';
 import { csvRow } from '../../wire/csv.ts';
 import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
-import { stream } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
-import {
-  answerWith,
-  csvFormat,
-  type Format,
-  jsonFormat,
-  wantsCsv,
-  written,
-} from './datapoint-answer.ts';
+import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
-import { deviceIdOf } from './devices.ts';
 
 const tag = 'Datapoints';
 
@@ -26,18 +17,6 @@ const MergedQuery = Type.Object({
   device_id: Type.Optional(ids('Devices; at least one')),
   sensor_id: Type.Optional(ids('Sensors, of each of the devices; absent: all')),
   ...DatapointsQuery.properties,
-});
-
-const { dateFrom, date_from, dateTo, date_to } = DatapointsQuery.properties;
-
-const ExportQuery = Type.Object({
-  dateFrom,
-  date_from,
-  dateTo,
-  date_to,
-  calibrated: Type.Optional(
-    Type.Boolean({ default: false, description: 'true: as calibrated; else raw, to import.' }),
-  ),
 });
 
 /** Reading many sensors at once [contract 6]. */
@@ -64,33 +43,6 @@ export function mergedReadRoutes(readMany: ReadMany): readonly Route[] {
         return answerWith(history, page, formatOf(wantsCsv(query.format, accept)));
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/devices/:device_id/export',
-      tag,
-      summary: 'Download all datapoints of a device as one CSV: sensor by sensor, raw',
-      query: ExportQuery,
-      answer: {
-        status: 200,
-        description: 'A CSV that kipimo import csv reads back.',
-        content: { 'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }) },
-      },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, query }) => {
-        const deviceId = deviceIdOf(params);
-        const everything = historyQuery({
-          calibrated: false,
-          ...query,
-          limit: Number.MAX_SAFE_INTEGER,
-        });
-        const history = await readMany.inTurn(actor, { deviceIds: [deviceId] }, everything);
-        const format = formatOf(true);
-        return stream(format.contentType, written(history.steps, format), {
-          'content-disposition': attachment(`${deviceId}.csv`),
-          'x-total-count': String(history.total),
-        });
-      },
-    }),
   ];
 }
 
@@ -102,12 +54,8 @@ function selectionOf(query: Static<typeof MergedQuery>) {
   return { deviceIds, sensorIds: [...new Set(sensor_id.map(parseSensorId))] };
 }
 
-function formatOf(isCsv: boolean): Format<SensorDatapoint> {
+/** How datapoints of many sensors are written. */
+export function formatOf(isCsv: boolean): Format<SensorDatapoint> {
   if (!isCsv) return { ...jsonFormat, item: createManySensorsWriter() };
   return { ...csvFormat, item: ({ sensor, datapoint }) => csvRow({ ...sensor, datapoint }) };
-}
-
-/** Ids hold no quote, backslash or control character, so they stand as they are. */
-function attachment(fileName: string): string {
-  return `attachment; filename="${fileName}"`;
 }

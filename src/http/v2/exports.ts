@@ -1,0 +1,97 @@
+import Type from 'typebox';
+import type { Actor } from '../../domain/actor.ts';
+import type { HistoryQuery } from '../../domain/datapoints/history.ts';
+import type { MergedHistory, ReadMany } from '../../domain/datapoints/merged-history.ts';
+import { type DeviceId, parseProjectId } from '../../domain/ids.ts';
+import type { Projects } from '../../domain/projects/projects.ts';
+import { type Answer, csvType, stream } from '../answer.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { type ZipEntry, zipped } from '../zip.ts';
+import { written } from './datapoint-answer.ts';
+import { DatapointsQuery, historyQuery } from './datapoints.ts';
+import { deviceIdOf } from './devices.ts';
+import { formatOf } from './merged-reads.ts';
+
+const { dateFrom, date_from, dateTo, date_to } = DatapointsQuery.properties;
+
+const ExportQuery = Type.Object({
+  dateFrom,
+  date_from,
+  dateTo,
+  date_to,
+  calibrated: Type.Optional(
+    Type.Boolean({ default: false, description: 'true: as calibrated; else raw, to import.' }),
+  ),
+});
+
+/** Downloads of everything that was measured. */
+export function exportRoutes(readMany: ReadMany, projects: Projects): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/devices/:device_id/export',
+      tag: 'Datapoints',
+      summary: 'Download all datapoints of a device as one CSV: sensor by sensor, raw',
+      query: ExportQuery,
+      answer: {
+        status: 200,
+        description: 'A CSV that kipimo import csv reads back.',
+        content: { 'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }) },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params, query }) => {
+        const deviceIds = [deviceIdOf(params)];
+        const history = await readMany.inTurn(actor, { deviceIds }, everything(query));
+        const total = { 'x-total-count': String(history.total) };
+        return download(`${deviceIds[0]}.csv`, csvType, csvOf(history), total);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/projects/:project_id/export',
+      tag: 'Projects',
+      summary: 'Download all datapoints of the devices of a project: a ZIP with one CSV for each',
+      query: ExportQuery,
+      answer: {
+        status: 200,
+        description: 'Devices whose data you may not view are left out. At most 4 GiB.',
+        content: { 'application/zip': Type.String({ format: 'binary' }) },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params, query }) => {
+        const project = await projects.get(actor, parseProjectId(params['project_id']));
+        const entries = entriesOf(readMany, actor, project.deviceIds, everything(query));
+        return download(`${project.id}.zip`, 'application/zip', zipped(entries));
+      },
+    }),
+  ];
+}
+
+const everything = (query: Parameters<typeof historyQuery>[0]): HistoryQuery =>
+  historyQuery({ calibrated: false, ...query, limit: Number.MAX_SAFE_INTEGER });
+
+const csvOf = ({ steps }: MergedHistory): AsyncIterable<string> => written(steps, formatOf(true));
+
+/** One CSV after the other, each asked for when the one before it is through. */
+async function* entriesOf(
+  readMany: ReadMany,
+  actor: Actor,
+  deviceIds: readonly DeviceId[],
+  query: HistoryQuery,
+): AsyncGenerator<ZipEntry> {
+  for (const deviceId of deviceIds) {
+    const history = await readMany.ifViewable(actor, deviceId, query);
+    if (history !== undefined) yield { name: `${deviceId}.csv`, chunks: csvOf(history) };
+  }
+}
+
+/** Ids hold no quote, backslash or control character, so the name stands as it is. */
+function download(
+  fileName: string,
+  contentType: string,
+  chunks: AsyncIterable<string | Uint8Array>,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const disposition = { 'content-disposition': `attachment; filename="${fileName}"` };
+  return stream(contentType, chunks, { ...headers, ...disposition });
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { crc32, createDeflateRaw } from 'node:zlib';
+
+/** One file of an archive; its name has no folder. */
+export interface ZipEntry {
+  readonly name: string;
+  readonly chunks: AsyncIterable<string>;
+}
+
+/** What one archive may have without the longer numbers of ZIP64. */
+export const zipBytesMax = 0xffff_ffff;
+const entriesMax = 0xffff;
+
+/** An archive would need more bytes, or files, than its numbers can say. */
+export class ZipTooLargeError extends Error {
+  constructor() {
+    super('the archive would be larger than 4 GiB');
+    this.name = 'ZipTooLargeError';
+  }
+}
+
+/** What the directory at the end of the archive says of an entry. */
+interface Written {
+  readonly name: Buffer;
+  readonly checksum: number;
+  readonly compressed: number;
+  readonly size: number;
+  readonly offset: number;
+}
+
+const version = 20;
+/** Sizes follow the data; names are UTF-8. */
+const flags = 0x0808;
+const deflated = 8;
+/** 1 January 1980: archives of the same data are the same. */
+const date = 0x0021;
+
+/** The bytes of a ZIP archive, made while its entries are read; compressed off this thread. */
+export async function* zipped(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Uint8Array> {
+  const directory: Written[] = [];
+  let offset = 0;
+  for await (const { name, chunks } of entries) {
+    const start = offset;
+    const nameBytes = Buffer.from(name);
+    const head = localHeader(nameBytes);
+    offset += head.length;
+    yield head;
+    const total = { checksum: 0, size: 0 };
+    let compressed = 0;
+    for await (const piece of compress(chunks, total)) {
+      compressed += piece.length;
+      if (offset + compressed > zipBytesMax || total.size > zipBytesMax) {
+        throw new ZipTooLargeError();
+      }
+      yield piece;
+    }
+    const written = { ...total, name: nameBytes, compressed, offset: start };
+    const tail = dataDescriptor(written);
+    offset += compressed + tail.length;
+    directory.push(written);
+    yield tail;
+  }
+  if (offset > zipBytesMax || directory.length > entriesMax) throw new ZipTooLargeError();
+  const records = Buffer.concat(directory.map(directoryRecord));
+  yield records;
+  yield endRecord(directory.length, records.length, offset);
+}
+
+async function* compress(
+  chunks: AsyncIterable<string>,
+  total: { checksum: number; size: number },
+): AsyncGenerator<Buffer> {
+  const deflate = createDeflateRaw();
+  const ready: Buffer[] = [];
+  deflate.on('data', (piece: Buffer) => ready.push(piece));
+  const ended = once(deflate, 'end');
+  // Awaited below; a failure before that is thrown there.
+  ended.catch(() => undefined);
+  try {
+    for await (const chunk of chunks) {
+      const bytes = Buffer.from(chunk);
+      total.checksum = crc32(bytes, total.checksum);
+      total.size += bytes.length;
+      await new Promise<void>((resolve, reject) => {
+        deflate.write(bytes, (error) => (error ? reject(error) : resolve()));
+      });
+      yield* ready.splice(0);
+    }
+    deflate.end();
+    await ended;
+    yield* ready.splice(0);
+  } finally {
+    deflate.destroy();
+  }
+}
+
+function localHeader(name: Buffer): Buffer {
+  const header = Buffer.alloc(30);
+  header.writeUInt32LE(0x0403_4b50, 0);
+  header.writeUInt16LE(version, 4);
+  header.writeUInt16LE(flags, 6);
+  header.writeUInt16LE(deflated, 8);
+  header.writeUInt16LE(date, 12);
+  header.writeUInt16LE(name.length, 26);
+  return Buffer.concat([header, name]);
+}
+
+function dataDescriptor({ checksum, compressed, size }: Written): Buffer {
+  const descriptor = Buffer.alloc(16);
+  descriptor.writeUInt32LE(0x0807_4b50, 0);
+  descriptor.writeUInt32LE(checksum, 4);
+  descriptor.writeUInt32LE(compressed, 8);
+  descriptor.writeUInt32LE(size, 12);
+  return descriptor;
+}
+
+function directoryRecord({ name, checksum, compressed, size, offset }: Written): Buffer {
+  const record = Buffer.alloc(46);
+  record.writeUInt32LE(0x0201_4b50, 0);
+  record.writeUInt16LE(version, 4);
+  record.writeUInt16LE(version, 6);
+  record.writeUInt16LE(flags, 8);
+  record.writeUInt16LE(deflated, 10);
+  record.writeUInt16LE(date, 14);
+  record.writeUInt32LE(checksum, 16);
+  record.writeUInt32LE(compressed, 20);
+  record.writeUInt32LE(size, 24);
+  record.writeUInt16LE(name.length, 28);
+  record.writeUInt32LE(offset, 42);
+  return Buffer.concat([record, name]);
+}
+
+function endRecord(count: number, length: number, offset: number): Buffer {
+  const record = Buffer.alloc(22);
+  record.writeUInt32LE(0x0605_4b50, 0);
+  record.writeUInt16LE(count, 8);
+  record.writeUInt16LE(count, 10);
+  record.writeUInt32LE(length, 12);
+  record.writeUInt32LE(offset, 16);
+  return record;
+}
