@@ -2,7 +2,7 @@
 FROM node:24-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --no-fund --no-audit
+RUN npm ci --ignore-scripts --no-fund --no-audit
 COPY . .
 RUN node scripts/build.ts
 
@@ -11,7 +11,7 @@ RUN node scripts/build.ts
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional --no-fund --no-audit
+RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-fund --no-audit
 
 FROM node:24-slim
 ENV NODE_ENV=production \
@@ -30,4 +30,4 @@ VOLUME /data
 EXPOSE 8080 1883 8883
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
   CMD ["node", "deploy/healthcheck.js"]
-CMD ["node", "dist/main.js", "serve"]
+CMD ["node", "bin/kipimo.js", "serve"]

@@ -2,11 +2,11 @@
 // Runs on any Node that knows ES modules, because its only work is to find the right one:
 // keep to syntax and functions of Node 14.
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
 const majorMin = 24;
 const here = dirname(fileURLToPath(import.meta.url));
@@ -67,14 +67,13 @@ function ownNodeIfNewEnough() {
 }
 
 function handOver(file, main) {
-  if (realpathSync(file) === realpathSync(process.execPath)) {
-    // This is the right Node already: no second process is needed.
-    import(pathToFileURL(main).href).catch((error) => {
-      fail(`the program cannot be loaded: ${error.message}`);
-    });
-    return;
+  const words = [file, main, ...process.argv.slice(2)];
+  // Large blocks, as password hashing takes them, go back to the system when they are freed.
+  const env = { MALLOC_MMAP_THRESHOLD_: '1048576', ...process.env };
+  if (process.execve !== undefined && process.platform !== 'win32') {
+    process.execve(file, words, env);
   }
-  const child = spawn(file, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(file, words.slice(1), { stdio: 'inherit', env });
   // The service decides when to leave; the launcher only passes the word on and waits.
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   signals.forEach((signal) => {

@@ -62,6 +62,9 @@ export const commonHeaders: Readonly<Record<string, string>> = {
 };
 
 const commonHeaderList = Object.entries(commonHeaders).flat();
+// Nothing to sniff and nothing to expose: pushes are answered with this.
+const noContentHeaders = ['access-control-allow-origin', '*'];
+const emptyHeaders = [...noContentHeaders, 'content-length', '0'];
 
 /** Sends the answer and says its status. A stream is read only as fast as the client takes it. */
 export function send(answer: Answer, accept: string | undefined, reply: FastifyReply): number {
@@ -89,8 +92,7 @@ export function send(answer: Answer, accept: string | undefined, reply: FastifyR
 
 function sendEmpty(status: 200 | 204, reply: FastifyReply): number {
   reply.hijack();
-  const ended = status === 200 ? ['content-length', '0'] : [];
-  reply.raw.writeHead(status, [...commonHeaderList, ...ended]);
+  reply.raw.writeHead(status, status === 204 ? noContentHeaders : emptyHeaders);
   reply.raw.end();
   return status;
 }

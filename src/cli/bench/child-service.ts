@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { benchLimits } from './bench-limits.ts';
 
 /** A server in a process of its own. */
@@ -44,9 +44,9 @@ export async function startChildService(options: {
   }
 }
 
-/** The entry of this program: a source here, a built file in the package. */
+/** The launcher, so that what is measured starts as its users start it. */
 function programPath(): string {
-  return join(import.meta.dirname, '..', '..', `main${extname(import.meta.filename)}`);
+  return join(import.meta.dirname, '..', '..', '..', 'bin', 'kipimo.js');
 }
 
 /** Both servers tell where they listen as the key "url" of a JSON line. */
