@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { createAccess } from '../src/domain/access/access.ts';
 import { guest } from '../src/domain/actor.ts';
 import { type AggregationPlan, aggregates } from '../src/domain/datapoints/aggregation.ts';
@@ -10,6 +11,8 @@ import { silentLog } from '../src/lib/log.ts';
 import { createBuckets, parseInterval } from '../src/lib/time-bucket.ts';
 import { findTimeZone, utc } from '../src/lib/time-zone.ts';
 import { aDevice, aSensor, deviceId, sensorId } from '../src/storage/contract/builders.ts';
+import { databasePath } from '../src/storage/sqlite/connection.ts';
+import { datapointLimits } from '../src/storage/sqlite/datapoint-limits.ts';
 import { openSqlite } from '../src/storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../src/storage/storage.ts';
 
@@ -26,6 +29,8 @@ const everything: HistoryQuery = {
   isCalibrated: true,
 };
 const rounds = 9;
+/** So many of one sensor may stay outside of chunks. */
+const tailMax = datapointLimits.tailWeightMax;
 
 async function fill(storage: Storage): Promise<void> {
   await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));
@@ -39,6 +44,14 @@ async function fill(storage: Storage): Promise<void> {
     });
     await storage.datapoints.append([{ ...sensor, datapoints }]);
   }
+}
+
+/** Datapoints in chunks. */
+function sealedIn(directory: string): number {
+  const database = new DatabaseSync(databasePath(directory), { readOnly: true });
+  const row = database.prepare('select sum(count) as count from chunks').get();
+  database.close();
+  return Number(row?.['count'] ?? 0);
 }
 
 async function show(what: string, work: () => Promise<unknown>): Promise<void> {
@@ -87,6 +100,8 @@ const directory = mkdtempSync(join(tmpdir(), 'kipimo-bench-'));
 try {
   const filling = await openSqlite({ directory, log: silentLog });
   await fill(filling);
+  while (sealedIn(directory) < yearOfMinutes - tailMax)
+    await new Promise((resolve) => setImmediate(resolve));
   await filling.close();
   // Opened anew: nothing is decoded, and no sealing goes on beside the first round.
   const storage = await openSqlite({ directory, log: silentLog });
