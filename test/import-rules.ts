@@ -76,7 +76,7 @@ export const strangers: readonly (readonly string[])[] = [
   ['src/storage/sqlite/', 'src/storage/postgres/', 'src/storage/memory/'],
 ];
 
-/** The files that may name an engine from outside of it; these commands are for the embedded one. */
+/** The files that may name an engine from outside of it; the commands are for the embedded one. */
 export const engineChoosers: readonly string[] = [
   'src/storage/open-storage.ts',
   'src/app.ts',

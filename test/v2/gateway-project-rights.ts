@@ -90,6 +90,7 @@ export const groupRoutes: Readonly<Record<Kind, Readonly<Record<string, GroupRou
   },
   project: {
     ...common('project'),
+    'GET /projects/{project_id}/export': { needs: 'view' },
     'PUT /projects/{project_id}/device_ids': update('["d"]'),
     'PUT /projects/{project_id}/gateway_ids': update('["g"]'),
   },

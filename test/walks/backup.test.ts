@@ -29,7 +29,7 @@ const quietly = () => undefined;
 const restore = (file: string, directory: string, isForced = false) =>
   restoreBackup({ file, directory, isForced, label: 'aside', onProgress: quietly });
 
-test('a backup taken during a load has everything that was acknowledged before it began', async () => {
+test('a backup taken during a load has all that was acknowledged before it began', async () => {
   const [directory, file] = [place('loaded'), place('loaded.backup')];
   const acknowledged: number[] = [];
   let atBegin = 0;
@@ -69,7 +69,7 @@ test('a backup taken during a load has everything that was acknowledged before i
   assert.equal((await restored.as('ama')({ path: '/users/me' })).status, 200);
 });
 
-test('a restore never runs beside a service, nor over data unless it may move it aside', async () => {
+test('a restore runs neither beside a service nor over data, unless it may move that', async () => {
   const [directory, file] = [place('here'), place('here.backup')];
   {
     await using service = await startService({ directory, storage: 'sqlite' });
