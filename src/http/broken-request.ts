@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { FastifyServerOptions } from 'fastify';
 import { jsonType } from './answer.ts';
 
 type ClientErrorHandler = NonNullable<FastifyServerOptions['clientErrorHandler']>;
@@ -8,7 +8,14 @@ type ClientErrorHandler = NonNullable<FastifyServerOptions['clientErrorHandler']
 /** What answers requests that are no HTTP; `watch` tells it of those that are. */
 export interface BrokenRequests {
   readonly refuse: ClientErrorHandler;
-  readonly watch: (fastify: FastifyInstance) => void;
+  readonly watch: (server: Server) => void;
+}
+
+const latestAnswer = Symbol('latestAnswer');
+
+/** A socket that remembers the answer to its latest request: this runs once for every request. */
+interface WatchedSocket extends Socket {
+  [latestAnswer]?: ServerResponse;
 }
 
 /**
@@ -16,19 +23,17 @@ export interface BrokenRequests {
  * answers to the whole requests before it, as answers keep their order [RFC 9112 9.3.2].
  */
 export function createBrokenRequests(): BrokenRequests {
-  const latestAnswers = new WeakMap<Socket, ServerResponse>();
   return {
     refuse: (error, socket) => {
-      const latest = latestAnswers.get(socket);
+      const latest = (socket as WatchedSocket)[latestAnswer];
       // A request that is not whole is the broken one.
       const isOwed = latest?.req.complete === true && !latest.writableFinished;
       if (isOwed) latest.once('close', () => refuse(error, socket));
       else refuse(error, socket);
     },
-    watch: (fastify) => {
-      fastify.addHook('onRequest', (request, reply, done) => {
-        latestAnswers.set(request.raw.socket, reply.raw);
-        done();
+    watch: (server) => {
+      server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
+        (request.socket as WatchedSocket)[latestAnswer] = answer;
       });
     },
   };

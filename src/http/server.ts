@@ -76,7 +76,7 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
   const { tls } = options;
   if (tls === undefined) {
     const fastify = Fastify(settings);
-    brokenRequests.watch(fastify);
+    brokenRequests.watch(fastify.server);
     return bounded(fastify);
   }
   const watched = watchTlsFiles(tls, options.log);
@@ -86,7 +86,7 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
   fastify.addHook('onClose', () => watched.close());
   // The same instance whatever its transport; Fastify types the two apart.
   const plain = fastify as unknown as FastifyInstance;
-  brokenRequests.watch(plain);
+  brokenRequests.watch(plain.server);
   return bounded(plain);
 }
 
