@@ -21,6 +21,7 @@ import type { Storage } from '../src/storage/storage.ts';
 const yearOfMinutes = 525_600;
 const start = Date.parse('2024-01-01T00:00:00Z');
 const sensor = { deviceId: deviceId('d1'), sensorId: sensorId('s1') };
+const selection = { deviceIds: [sensor.deviceId], sensorIds: [sensor.sensorId] };
 const everything: HistoryQuery = {
   order: 'asc',
   skip: 0,
@@ -82,12 +83,12 @@ async function measure(storage: Storage): Promise<void> {
   const summaries = createSummaries({ devices, datapoints, access });
   const readHistory = createHistory({ devices, datapoints, access });
   const aggregate = (plan: AggregationPlan) => () =>
-    summaries.aggregate(guest, sensor, everything, plan);
+    summaries.aggregate(guest, selection, everything, plan);
   await show('daily average, UTC', aggregate(planOf(['avg'], '1d', 'UTC')));
   await show('daily average, Europe/Paris', aggregate(planOf(['avg'], '1d', 'Europe/Paris')));
   await show('monthly, all aggregates', aggregate(planOf(aggregates, '1mo', 'Africa/Dakar')));
   await show('hourly average, Europe/Paris', aggregate(planOf(['avg'], '1h', 'Europe/Paris')));
-  await show('thinned to 1 000 points', () => summaries.thin(guest, sensor, everything, 1_000));
+  await show('thinned to 1 000 points', () => summaries.thin(guest, selection, everything, 1_000));
   await show('for comparison: every datapoint read', async () => {
     const { steps } = await readHistory(guest, sensor, everything);
     let sum = 0;

@@ -62,6 +62,8 @@ export const limits = {
   bucketsTextCharactersMax: 16 * 1_048_576,
   /** Pixels across a wide plot, several times over. */
   thinnedPointsMax: 10_000,
+  /** Points of all sensors of a thinned answer together. */
+  thinnedAnswerMax: 100_000,
   /** Devices, gateways or projects fetched from the store in one step of a streamed answer. */
   resourcesPerStep: 500,
   /** Devices shown inside a gateway; the others are found by q=gateway_id==… */

@@ -75,7 +75,7 @@ test('a span ends at the millisecond at which the clocks are changed', () => {
   assert.equal(paris.spanAt(Date.parse('2024-03-31T01:00:00.000Z')).offset, 2 * hour);
 });
 
-test('the first instant of a local time is found where clocks jump over it or show it twice', () => {
+test('the first instant of a local time is found though clocks jump over it or repeat it', () => {
   const first = (name: string, localTime: string) =>
     new Date(zoneOf(name).firstAt(Date.parse(`${localTime}Z`))).toISOString().slice(0, 16);
   assert.equal(first('Europe/Paris', '2024-07-01T00:00'), '2024-06-30T22:00');

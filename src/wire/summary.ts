@@ -5,7 +5,7 @@ import {
   aggregates,
   type Bucket,
 } from '../domain/datapoints/aggregation.ts';
-import type { SensorRef } from '../domain/datapoints/datapoint.ts';
+import type { SensorBucket } from '../domain/datapoints/summaries.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { createBuckets, parseInterval } from '../lib/time-bucket.ts';
@@ -24,7 +24,7 @@ export const summaryParameters = {
   interval: Type.Optional(
     Type.String({
       description:
-        'Of one bucket: a number and s, m, h, d, w, mo or y, as in 15m. Absent: one bucket for all.',
+        'Of a bucket: a number and s, m, h, d, w, mo or y, as in 15m. Absent: one bucket for all.',
     }),
   ),
   timezone: Type.Optional(
@@ -44,6 +44,8 @@ export const summaryParameters = {
 
 /** One bucket: `value` for one aggregate, a key of its name for each of several. */
 export const BucketMessage = Type.Object({
+  device_id: Type.Optional(Type.String({ description: 'In reads of many sensors.' })),
+  sensor_id: Type.Optional(Type.String({ description: 'In reads of many sensors.' })),
   timestamp: DateText('Where the bucket starts.'),
   value: Type.Optional(Anything('With one aggregate.')),
   ...Object.fromEntries(
@@ -101,12 +103,26 @@ const keysOf = (plan: AggregationPlan): readonly string[] =>
 
 /** Writes buckets as JSON; a value that a bucket has not is left out. */
 export function createBucketWriter(plan: AggregationPlan): (bucket: Bucket) => string {
+  const fieldsOf = createFieldsWriter(plan);
+  return (bucket) => `{${fieldsOf(bucket)}}`;
+}
+
+/** The same with device_id and sensor_id in front. */
+export function createSensorBucketWriter(plan: AggregationPlan): (item: SensorBucket) => string {
+  const fieldsOf = createFieldsWriter(plan);
+  return ({ sensor, bucket }) => {
+    const ids = `"device_id":"${sensor.deviceId}","sensor_id":"${sensor.sensorId}"`;
+    return `{${ids},${fieldsOf(bucket)}}`;
+  };
+}
+
+function createFieldsWriter(plan: AggregationPlan): (bucket: Bucket) => string {
   const keys = keysOf(plan);
   return ({ start, values }) => {
     const fields = values.map((value, at) =>
       value === undefined ? '' : `,"${keys[at]}":${JSON.stringify(value)}`,
     );
-    return `{"timestamp":"${formatTimestamp(start)}"${fields.join('')}}`;
+    return `"timestamp":"${formatTimestamp(start)}"${fields.join('')}`;
   };
 }
 
@@ -114,11 +130,9 @@ export function createBucketWriter(plan: AggregationPlan): (bucket: Bucket) => s
 export const bucketCsvHeader = (plan: AggregationPlan): string =>
   `device_id,sensor_id,timestamp,${keysOf(plan).join(',')}\r\n`;
 
-/** Writes buckets as CSV; a value that a bucket has not is an empty cell. */
-export function createBucketCsvWriter(sensor: SensorRef): (bucket: Bucket) => string {
+/** Writes a bucket as CSV; a value that it has not is an empty cell. */
+export function bucketCsvRow({ sensor, bucket }: SensorBucket): string {
   const ids = `${textCell(sensor.deviceId)},${textCell(sensor.sensorId)}`;
-  return ({ start, values }) => {
-    const cells = values.map((value) => (value === undefined ? '' : valueCell(value)));
-    return `${ids},${formatTimestamp(start)},${cells.join(',')}\r\n`;
-  };
+  const cells = bucket.values.map((value) => (value === undefined ? '' : valueCell(value)));
+  return `${ids},${formatTimestamp(bucket.start)},${cells.join(',')}\r\n`;
 }

@@ -40,7 +40,7 @@ test('one aggregate answers the start of each bucket and its value', async () =>
   assert.deepEqual(counts(reply), ['3', '1']);
 });
 
-test('several aggregates answer a key each, in the order asked for, as list or repeated', async () => {
+test('several aggregates answer a key each, in the order asked for', async () => {
   const expected = { timestamp: minute(60), max: 119, min: 60, count: 60, sum: 5_370 };
   for (const query of [
     'aggregate=max,min,count,sum',
@@ -111,7 +111,7 @@ test('days begin at midnight of the zone, also where the clocks are changed', as
   );
 });
 
-test('buckets are CSV under their own header, with empty cells where there is nothing', async () => {
+test('buckets are CSV under their own header, and cells may be empty', async () => {
   const query = `?aggregate=avg,count&interval=1h&dateFrom=${minute(120)}`;
   for (const reply of [
     await minutes.read(`${query}&format=csv`),

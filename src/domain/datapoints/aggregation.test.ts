@@ -45,7 +45,7 @@ async function valuesOf(datapoints: readonly Datapoint[], ...names: readonly Agg
   return buckets.map(({ values }) => values);
 }
 
-test('without an interval one bucket, named after its first datapoint, holds everything', async () => {
+test('without an interval one bucket, which starts with its first datapoint, has all', async () => {
   const answer = await aggregate(inSteps(series(4, 1, 7, 2)), planOf(aggregates));
   assert.deepEqual(answer, {
     buckets: [{ start: noon, values: [3.5, 1, 7, 14, 4, 4, 2] }],

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { BucketOf } from '../../lib/time-bucket.ts';
-import { invalid } from '../errors.ts';
+import { type DomainError, invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type DatapointColumns, numberIn, timeIn } from './datapoint-columns.ts';
 
@@ -62,6 +62,13 @@ export async function aggregate(
   if (tally !== undefined) results.add(tally);
   return { buckets: results.buckets, skipped };
 }
+
+/** The refusal of an answer with more buckets than the limit. */
+export const tooManyBuckets = (): DomainError =>
+  invalid(
+    `the answer would have more than ${limits.bucketsMax} buckets: ` +
+      'ask for a longer interval or a shorter range',
+  );
 
 /** What is known of the bucket under way. */
 interface Tally {
@@ -140,12 +147,7 @@ function createResults({ aggregates: names }: AggregationPlan) {
       const values = names.map((name) => aggregateOf(tally, name));
       if (values.every((value) => value === undefined)) return;
       for (const value of values) textCharacters += weightOf(value);
-      if (buckets.length === limits.bucketsMax) {
-        throw invalid(
-          `the answer would have more than ${limits.bucketsMax} buckets: ` +
-            'ask for a longer interval or a shorter range',
-        );
-      }
+      if (buckets.length === limits.bucketsMax) throw tooManyBuckets();
       if (textCharacters > limits.bucketsTextCharactersMax) {
         throw invalid('the values are too long for one answer: ask for a shorter range');
       }

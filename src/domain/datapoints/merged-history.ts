@@ -43,7 +43,8 @@ export interface ReadMany {
   ): Promise<MergedHistory | undefined>;
 }
 
-interface Source {
+/** A sensor to read, as it is described. */
+export interface Source {
   readonly ref: SensorRef;
   readonly sensor: Sensor;
 }
@@ -54,20 +55,7 @@ export function createReadMany(options: {
   readonly access: Access;
 }): ReadMany {
   const { devices, datapoints, access } = options;
-
-  async function open(actor: Actor, selection: SensorSelection): Promise<readonly Source[]> {
-    refuseTooMany('devices', selection.deviceIds.length, limits.mergedDevicesMax);
-    const sources: Source[] = [];
-    for (const deviceId of selection.deviceIds) {
-      const device = await requireDevice(devices, deviceId);
-      await access.require(actor, 'devices-data:view', deviceResource(device));
-      for (const sensor of sensorsOf(device, selection.sensorIds)) {
-        sources.push({ ref: { deviceId, sensorId: sensor.id }, sensor });
-      }
-    }
-    refuseTooMany('sensors', sources.length, limits.mergedSensorsMax);
-    return sources;
-  }
+  const open = createSourceOpening(options);
 
   async function countAll(sources: readonly Source[], query: HistoryQuery): Promise<number> {
     const counts = await Promise.all(sources.map(({ ref }) => datapoints.count(ref, query)));
@@ -98,6 +86,27 @@ export function createReadMany(options: {
       const mayView = await access.allows(actor, 'devices-data:view', deviceResource(device));
       return mayView ? inTurn(actor, { deviceIds: [deviceId] }, query) : undefined;
     },
+  };
+}
+
+/** Finds the sensors of a selection for those who may view the data of every device named. */
+export function createSourceOpening(options: {
+  readonly devices: DeviceStore;
+  readonly access: Access;
+}): (actor: Actor, selection: SensorSelection) => Promise<readonly Source[]> {
+  const { devices, access } = options;
+  return async (actor, selection) => {
+    refuseTooMany('devices', selection.deviceIds.length, limits.mergedDevicesMax);
+    const sources: Source[] = [];
+    for (const deviceId of selection.deviceIds) {
+      const device = await requireDevice(devices, deviceId);
+      await access.require(actor, 'devices-data:view', deviceResource(device));
+      for (const sensor of sensorsOf(device, selection.sensorIds)) {
+        sources.push({ ref: { deviceId, sensorId: sensor.id }, sensor });
+      }
+    }
+    refuseTooMany('sensors', sources.length, limits.mergedSensorsMax);
+    return sources;
   };
 }
 

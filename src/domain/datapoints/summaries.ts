@@ -1,34 +1,53 @@
 import { othersRan } from '../../lib/event-loop.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
-import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
-import type { Sensor } from '../devices/sensor.ts';
+import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type Aggregation, type AggregationPlan, aggregate } from './aggregation.ts';
-import type { SensorRef } from './datapoint.ts';
+import { type AggregationPlan, aggregate, type Bucket, tooManyBuckets } from './aggregation.ts';
+import { orderTime, type SensorRef } from './datapoint.ts';
 import { calibratedColumns, type DatapointColumns, timeIn } from './datapoint-columns.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
 import { type HistoryQuery, pageOf } from './history.ts';
-import { type Thinned, thin } from './thinning.ts';
+import {
+  createSourceOpening,
+  type SensorDatapoint,
+  type SensorSelection,
+  type Source,
+} from './merged-history.ts';
+import { thin } from './thinning.ts';
 
-/** What becomes of the datapoints of one sensor, for those who may view its data. */
+export interface SensorBucket {
+  readonly sensor: SensorRef;
+  readonly bucket: Bucket;
+}
+
+/** What datapoints of some sensors come to, for those who may view the data of their devices. */
 export interface Summaries {
-  /** Puts the datapoints of the page, which is taken oldest first, into buckets. */
+  /**
+   * Puts the datapoints of each sensor into buckets, which are answered oldest first; at the same
+   * time in the order in which sensors are named. The page counts for each sensor.
+   */
   aggregate(
     actor: Actor,
-    sensor: SensorRef,
+    selection: SensorSelection,
     query: HistoryQuery,
     plan: AggregationPlan,
-  ): Promise<Aggregation>;
-  /** Thins the page to at most `pointsMax` datapoints; `total` are in the range. */
+  ): Promise<{ readonly buckets: readonly SensorBucket[]; readonly skipped: number }>;
+  /**
+   * Thins the page of each sensor to at most `pointsMax` datapoints, merged in the order of the
+   * page; `total` are in the range.
+   */
   thin(
     actor: Actor,
-    sensor: SensorRef,
+    selection: SensorSelection,
     query: HistoryQuery,
     pointsMax: number,
-  ): Promise<Thinned & { readonly total: number }>;
+  ): Promise<{
+    readonly datapoints: readonly SensorDatapoint[];
+    readonly skipped: number;
+    readonly total: number;
+  }>;
 }
 
 export function createSummaries(options: {
@@ -36,33 +55,59 @@ export function createSummaries(options: {
   readonly datapoints: DatapointStore;
   readonly access: Access;
 }): Summaries {
-  const { devices, datapoints, access } = options;
+  const { datapoints } = options;
+  const open = createSourceOpening(options);
 
-  async function sensorFor(actor: Actor, ref: SensorRef): Promise<Sensor> {
-    const device = await requireDevice(devices, ref.deviceId);
-    await access.require(actor, 'devices-data:view', deviceResource(device));
-    const sensor = sensorOf(device, ref.sensorId);
-    if (sensor === undefined) throw noSensor(ref.deviceId, ref.sensorId);
-    return sensor;
+  async function aggregateOne(source: Source, query: HistoryQuery, plan: AggregationPlan) {
+    const total = query.isCountedFromNewest ? await datapoints.count(source.ref, query) : 0;
+    const page = pageOf({ ...query, order: 'asc' }, total);
+    return aggregate(scan({ datapoints, source, page, query }), plan);
+  }
+
+  async function thinOne(source: Source, query: HistoryQuery, pointsMax: number) {
+    const total = await datapoints.count(source.ref, query);
+    const page = pageOf(query, total);
+    const count = Math.min(page.limit, Math.max(0, total - page.skip));
+    const steps = scan({ datapoints, source, page, query });
+    return { ...(await thin(steps, { count, pointsMax })), total };
   }
 
   return {
-    async aggregate(actor, ref, query, plan) {
-      const sensor = await sensorFor(actor, ref);
-      const oldestFirst = { ...query, order: 'asc' } as const;
-      const total = query.isCountedFromNewest ? await datapoints.count(ref, query) : 0;
-      const page = pageOf(oldestFirst, total);
-      return aggregate(scan({ datapoints, sensor, ref, page, query }), plan);
+    async aggregate(actor, selection, query, plan) {
+      const buckets: SensorBucket[] = [];
+      let skipped = 0;
+      for (const source of await open(actor, selection)) {
+        const one = await aggregateOne(source, query, plan);
+        if (buckets.length + one.buckets.length > limits.bucketsMax) throw tooManyBuckets();
+        for (const bucket of one.buckets) buckets.push({ sensor: source.ref, bucket });
+        skipped += one.skipped;
+      }
+      return { buckets: buckets.sort((a, b) => a.bucket.start - b.bucket.start), skipped };
     },
-    async thin(actor, ref, query, pointsMax) {
-      const sensor = await sensorFor(actor, ref);
-      const total = await datapoints.count(ref, query);
-      const page = pageOf(query, total);
-      const count = Math.min(page.limit, Math.max(0, total - page.skip));
-      const steps = scan({ datapoints, sensor, ref, page, query });
-      return { ...(await thin(steps, { count, pointsMax })), total };
+    async thin(actor, selection, query, pointsMax) {
+      const sources = await open(actor, selection);
+      refuseTooManyPoints(sources.length, pointsMax);
+      const merged: SensorDatapoint[] = [];
+      let [skipped, total] = [0, 0];
+      for (const source of sources) {
+        const one = await thinOne(source, query, pointsMax);
+        for (const datapoint of one.datapoints) merged.push({ sensor: source.ref, datapoint });
+        skipped += one.skipped;
+        total += one.total;
+      }
+      const sign = query.order === 'asc' ? 1 : -1;
+      merged.sort((a, b) => sign * (orderTime(a.datapoint) - orderTime(b.datapoint)));
+      return { datapoints: merged, skipped, total };
     },
   };
+}
+
+function refuseTooManyPoints(sensors: number, pointsMax: number): void {
+  if (sensors * pointsMax <= limits.thinnedAnswerMax) return;
+  throw invalid(
+    `${sensors} sensors of ${pointsMax} points are more than ${limits.thinnedAnswerMax}: ` +
+      'ask for fewer points',
+  );
 }
 
 /**
@@ -71,12 +116,12 @@ export function createSummaries(options: {
  */
 async function* scan(options: {
   readonly datapoints: DatapointStore;
-  readonly sensor: Sensor;
-  readonly ref: SensorRef;
+  readonly source: Source;
   readonly page: Page;
   readonly query: HistoryQuery;
 }): AsyncGenerator<DatapointColumns, undefined> {
-  const { datapoints, sensor, ref, query } = options;
+  const { datapoints, query } = options;
+  const { ref, sensor } = options.source;
   const calibration = query.isCalibrated ? sensor.calibration : undefined;
   let { page } = options;
   let remaining = page.limit;
@@ -91,7 +136,7 @@ async function* scan(options: {
   }
 }
 
-/** The rest of the page: from the order time on where the step ended, without what was seen there. */
+/** The rest of the page: from where the step ended, without what was seen at that order time. */
 function following(page: Page, step: DatapointColumns): Page {
   const end = timeIn(step, step.count - 1);
   let seenAtEnd = 1;

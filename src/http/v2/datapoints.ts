@@ -131,8 +131,11 @@ function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries)
         return answerWith(await readHistory(actor, sensor, page), page, format);
       }
       const { limit } = query;
-      const request = { actor, sensor, query: page, limit, summary, isCsv, format };
-      return answerSummary(summaries, request);
+      return answerSummary(summaries, {
+        ...{ actor, query: page, limit, summary, isCsv, isOfOneSensor: true },
+        selection: { deviceIds: [sensor.deviceId], sensorIds: [sensor.sensorId] },
+        format: { ...format, item: ({ datapoint }) => format.item(datapoint) },
+      });
     },
   });
 }

@@ -61,7 +61,7 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     ...actuatorRoutes(services.actuators),
     ...datapointRoutes(ingest, readHistory, services.summaries),
     bulkPushRoute(services.ingestMany),
-    ...mergedReadRoutes(services.readMany),
+    ...mergedReadRoutes(services.readMany, services.summaries),
     ...exportRoutes(services.readMany, services.projects),
     ...grantRoutes(sharing, 'device'),
     ...gatewayRoutes(services),

@@ -1,12 +1,15 @@
 import Type, { type Static } from 'typebox';
 import type { ReadMany, SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
+import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { invalid } from '../../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../../domain/ids.ts';
 import { csvRow } from '../../wire/csv.ts';
 import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
+import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
+import { answerSummary } from './summary-answer.ts';
 
 const tag = 'Datapoints';
 
@@ -17,30 +20,40 @@ const MergedQuery = Type.Object({
   device_id: Type.Optional(ids('Devices; at least one')),
   sensor_id: Type.Optional(ids('Sensors, of each of the devices; absent: all')),
   ...DatapointsQuery.properties,
+  ...summaryParameters,
 });
 
 /** Reading many sensors at once [contract 6]. */
-export function mergedReadRoutes(readMany: ReadMany): readonly Route[] {
+export function mergedReadRoutes(readMany: ReadMany, summaries: Summaries): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
       path: '/sensors_data',
       tag,
-      summary: 'Read datapoints of many sensors, merged in order of time',
+      summary: 'Read datapoints of many sensors, or aggregates of them, in order of time',
       query: MergedQuery,
       answer: {
         status: 200,
         description: 'Datapoints; X-Total-Count has the number of all in the range.',
         content: {
-          'application/json': Type.Array(DatapointMessage),
+          'application/json': Type.Array(Type.Union([DatapointMessage, BucketMessage])),
           'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),
         },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, query, accept }) => {
         const page = historyQuery(query);
-        const history = await readMany.merged(actor, selectionOf(query), page);
-        return answerWith(history, page, formatOf(wantsCsv(query.format, accept)));
+        const selection = selectionOf(query);
+        const isCsv = wantsCsv(query.format, accept);
+        const format = formatOf(isCsv);
+        const summary = readSummary(query);
+        if (summary === undefined) {
+          return answerWith(await readMany.merged(actor, selection, page), page, format);
+        }
+        const { limit } = query;
+        return answerSummary(summaries, {
+          ...{ actor, selection, query: page, limit, summary, isCsv, isOfOneSensor: false, format },
+        });
       },
     }),
   ];

@@ -1,13 +1,14 @@
 import type { Actor } from '../../domain/actor.ts';
-import type { AggregationPlan, Bucket } from '../../domain/datapoints/aggregation.ts';
-import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { AggregationPlan } from '../../domain/datapoints/aggregation.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
-import type { Summaries } from '../../domain/datapoints/summaries.ts';
+import type { SensorDatapoint, SensorSelection } from '../../domain/datapoints/merged-history.ts';
+import type { SensorBucket, Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
 import {
   bucketCsvHeader,
-  createBucketCsvWriter,
+  bucketCsvRow,
   createBucketWriter,
+  createSensorBucketWriter,
   type Summary,
 } from '../../wire/summary.ts';
 import { type Answer, stream, text } from '../answer.ts';
@@ -16,14 +17,16 @@ import { csvFormat, type Format, jsonFormat, written } from './datapoint-answer.
 /** One read that is to be summed up. */
 export interface SummaryRequest {
   readonly actor: Actor;
-  readonly sensor: SensorRef;
+  readonly selection: SensorSelection;
+  /** The path names the sensor: buckets in JSON do not repeat it. */
+  readonly isOfOneSensor: boolean;
   readonly query: HistoryQuery;
   /** As the client gave it; without one everything is answered. */
   readonly limit: number | undefined;
   readonly summary: Summary;
   readonly isCsv: boolean;
   /** How datapoints are written; buckets have a form of their own. */
-  readonly format: Format<Datapoint>;
+  readonly format: Format<SensorDatapoint>;
 }
 
 /** Answers buckets or thinned datapoints, with the number passed over in X-Skipped-Count. */
@@ -43,16 +46,20 @@ async function answerBuckets(
   request: SummaryRequest,
   plan: AggregationPlan,
 ): Promise<Answer> {
-  const { actor, sensor, query, limit, isCsv } = request;
+  const { actor, selection, isOfOneSensor, query, limit, isCsv } = request;
   const ofDatapoints = query.isCountedFromNewest
     ? { ...query, skip: 0 }
     : { ...query, skip: 0, limit: Number.POSITIVE_INFINITY };
-  const { buckets, skipped } = await summaries.aggregate(actor, sensor, ofDatapoints, plan);
+  const { buckets, skipped } = await summaries.aggregate(actor, selection, ofDatapoints, plan);
   const ordered = query.order === 'asc' ? buckets : buckets.toReversed();
   const page = ordered.slice(query.skip, query.skip + (limit ?? limits.bucketsMax));
-  const format: Format<Bucket> = isCsv
-    ? { ...csvFormat, head: bucketCsvHeader(plan), item: createBucketCsvWriter(sensor) }
-    : { ...jsonFormat, item: createBucketWriter(plan) };
+  const writeOne = createBucketWriter(plan);
+  const item: Format<SensorBucket>['item'] = isOfOneSensor
+    ? ({ bucket }) => writeOne(bucket)
+    : createSensorBucketWriter(plan);
+  const format: Format<SensorBucket> = isCsv
+    ? { ...csvFormat, head: bucketCsvHeader(plan), item: bucketCsvRow }
+    : { ...jsonFormat, item };
   return listed(page, format, { total: buckets.length, skipped });
 }
 
@@ -61,11 +68,11 @@ async function answerThinned(
   request: SummaryRequest,
   points: number,
 ): Promise<Answer> {
-  const { actor, sensor, query, limit, format } = request;
+  const { actor, selection, query, limit, format } = request;
   const isLimited = query.isCountedFromNewest || limit !== undefined;
   const page = isLimited ? query : { ...query, limit: Number.POSITIVE_INFINITY };
-  const { datapoints, skipped, total } = await summaries.thin(actor, sensor, page, points);
-  return listed(datapoints, format, { total, skipped });
+  const { datapoints, ...counts } = await summaries.thin(actor, selection, page, points);
+  return listed(datapoints, format, counts);
 }
 
 /** Written as a whole, or as a stream when the list is long. */
