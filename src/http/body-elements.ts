@@ -5,6 +5,8 @@ export type BodyElement = string | { readonly problem: 'too large' | 'not UTF-8'
 
 /** Cuts a body that arrives in pieces into its elements; keeps one unfinished element at most. */
 export interface BodySplitter {
+  /** Whether an empty element is nothing at all: a line may be empty, an element may not. */
+  readonly passesEmpty: boolean;
   /** The elements that end in this piece, in order. */
   push(piece: Uint8Array): readonly BodyElement[];
   /** What is left at the end of the body. Throws BrokenBodyError when it ends too early. */
@@ -27,6 +29,7 @@ const notUtf8: BodyElement = { problem: 'not UTF-8' };
 export function createLineSplitter(elementBytesMax: number): BodySplitter {
   const rest = createRest(elementBytesMax);
   return {
+    passesEmpty: true,
     push(piece) {
       const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
       const last = bytes.lastIndexOf(newline);
@@ -116,6 +119,7 @@ export function createArraySplitter(elementBytesMax: number): BodySplitter {
   }
 
   return {
+    passesEmpty: false,
     push(piece) {
       const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
       const elements: BodyElement[] = [];

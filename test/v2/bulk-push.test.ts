@@ -194,6 +194,7 @@ test('an array that breaks off is refused, and the answer counts what was stored
   assertRefused(await send(`[${element}] []`), 400);
   assertRefused(await send(element), 400, { saying: /array/ });
   assertRefused(await send(''), 400);
+  assert.equal(reportOf(await send(`[${element},,${element},]`)).refused_count, 2);
   assert.deepEqual(reportOf(await send(' [ ] ')), { stored: 0, refused: [], refused_count: 0 });
   assert.deepEqual(reportOf(await pushLines('')), { stored: 0, refused: [], refused_count: 0 });
 });

@@ -72,8 +72,8 @@ async function feed(
   const take = (elements: readonly BodyElement[]): void => {
     for (const element of elements) {
       line += 1;
-      const read = readElement(element, line);
-      if (read !== undefined) step.push(read);
+      const isEmpty = element === '' || element === '\r';
+      if (!isEmpty || !splitter.passesEmpty) step.push(readElement(element, line));
     }
   };
   const handOver = async (): Promise<void> => {
@@ -93,12 +93,8 @@ async function feed(
   await handOver();
 }
 
-/** Undefined for an empty line, which counts as a line and holds nothing. */
-function readElement(element: BodyElement, line: number): BulkLine | undefined {
-  if (typeof element === 'string') {
-    const isEmpty = element === '' || element === '\r';
-    return isEmpty ? undefined : readBulkLine(element, line);
-  }
+function readElement(element: BodyElement, line: number): BulkLine {
+  if (typeof element === 'string') return readBulkLine(element, line);
   const refusal =
     element.problem === 'too large'
       ? new DomainError('too_large', `a line may have ${limits.bulkLineBytesMax} bytes`)

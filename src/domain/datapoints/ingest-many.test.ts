@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { createManualClock } from '../../lib/clock.ts';
+import { createAccess } from '../access/access.ts';
+import type { Device } from '../devices/device.ts';
+import type { DeviceStore } from '../devices/device-store.ts';
+import { DomainError } from '../errors.ts';
+import { guestUsername, parseDeviceId, parseSensorId } from '../ids.ts';
+import type { AppendOutcome, Push } from './datapoint-store.ts';
+import { type BulkLine, createIngestMany } from './ingest-many.ts';
+
+const deviceId = parseDeviceId('field');
+const [first, second] = [parseSensorId('TC1'), parseSensorId('TC2')];
+const now = Date.UTC(2026, 2, 20);
+
+const device: Device = {
+  id: deviceId,
+  owner: guestUsername,
+  createdAt: now,
+  modifiedAt: now,
+  sensors: [{ id: first }, { id: second }],
+  actuators: [],
+};
+
+/** The road in with a store whose commits the test ends one by one. */
+function openRoad() {
+  const commits: { push: Push; end: (outcome: AppendOutcome | Error) => void }[] = [];
+  let finds = 0;
+  const ingestMany = createIngestMany({
+    devices: {
+      find: async (id: string) => {
+        finds += 1;
+        return id === deviceId ? device : undefined;
+      },
+      // The road in asks for nothing else.
+    } as unknown as DeviceStore,
+    access: createAccess({
+      grants: { find: async () => [], list: async () => [] } as never,
+      settings: { publicPush: 'open' },
+    }),
+    appender: {
+      append: (push) =>
+        new Promise((resolve, reject) => {
+          const end = (outcome: AppendOutcome | Error) =>
+            outcome instanceof Error ? reject(outcome) : resolve(outcome);
+          commits.push({ push, end });
+        }),
+      drain: async () => undefined,
+    },
+    clock: createManualClock(now),
+  });
+  const endAll = (outcome: AppendOutcome | Error = { kind: 'stored', fresh: [] }) => {
+    for (const { end } of commits.splice(0)) end(outcome);
+  };
+  return { bulk: ingestMany({ kind: 'guest' }), commits, endAll, finds: () => finds };
+}
+
+const lineOf = (line: number, sensorId = first, id = deviceId): BulkLine => ({
+  line,
+  sensor: { deviceId: id, sensorId },
+  datapoint: { value: line },
+});
+
+test('lines of one sensor travel together, in their order', async () => {
+  const { bulk, commits, endAll } = openRoad();
+  await bulk.add([lineOf(1), lineOf(2, second), lineOf(3)]);
+  assert.deepEqual(
+    commits.map(({ push }) => [push.sensorId, push.datapoints.map(({ value }) => value)]),
+    [
+      [first, [1, 3]],
+      [second, [2]],
+    ],
+  );
+  endAll();
+  assert.deepEqual(await bulk.finish(), { stored: 3, refused: [], refusedCount: 0 });
+});
+
+test('no third step is taken before the first is on disk', async () => {
+  const { bulk, commits, endAll } = openRoad();
+  await bulk.add([lineOf(1)]);
+  let isTaken = false;
+  const taking = bulk.add([lineOf(2)]).then(() => {
+    isTaken = true;
+  });
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  assert.deepEqual([isTaken, commits.length, bulk.stored], [false, 1, 0]);
+  endAll();
+  await taking;
+  assert.deepEqual([commits.length, bulk.stored], [1, 1]);
+  endAll();
+  assert.equal((await bulk.finish()).stored, 2);
+});
+
+test('a device is asked for once in a request, and a missing one too', async () => {
+  const { bulk, endAll, finds } = openRoad();
+  const nowhere = parseDeviceId('nowhere');
+  for (const line of [1, 3, 5]) {
+    const added = bulk.add([lineOf(line), lineOf(line + 1, first, nowhere)]);
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+    endAll();
+    await added;
+  }
+  for (let turns = 0; turns < 5; turns += 1) await turn();
+  endAll();
+  const { stored, refused } = await bulk.finish();
+  assert.equal(finds(), 2);
+  assert.equal(stored, 3);
+  assert.deepEqual(
+    refused.map(({ line, refusal }) => [line, refusal.code]),
+    [
+      [2, 'not_found'],
+      [4, 'not_found'],
+      [6, 'not_found'],
+    ],
+  );
+});
+
+test('a sensor that goes while its lines are under way refuses them', async () => {
+  const { bulk, endAll } = openRoad();
+  await bulk.add([lineOf(1), lineOf(2)]);
+  endAll({ kind: 'missing' });
+  const { stored, refusedCount } = await bulk.finish();
+  assert.deepEqual([stored, refusedCount], [0, 2]);
+});
+
+test('a commit that fails ends the request, with what was stored before', async () => {
+  const { bulk, endAll } = openRoad();
+  await bulk.add([lineOf(1)]);
+  endAll();
+  await bulk.add([lineOf(2)]);
+  endAll(new DomainError('unavailable', 'the disk is full'));
+  await assert.rejects(bulk.finish(), /the disk is full/);
+  assert.equal(bulk.stored, 1);
+});
