@@ -99,8 +99,8 @@ interface QuerySchemaNode extends SchemaNode {
 }
 
 /**
- * Reads query parameters by their schema: integers, booleans, enums, strings, and lists. Integers above
- * the maximum are taken as the maximum [contract 5]; empty and unknown parameters are ignored.
+ * Reads query parameters by their schema: integers, booleans, enums, strings, and lists. Integers
+ * above the maximum are taken as the maximum [contract 5]; empty and unknown ones are ignored.
  */
 export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery): Static<Schema> {
   const query: Record<string, unknown> = {};
