@@ -12,6 +12,7 @@ import {
   takeBytes,
   takeDouble,
   takeZigzag,
+  takeZigzags,
   writtenBytes,
 } from './bytes.ts';
 
@@ -74,16 +75,18 @@ export function takeInstants(source: ByteSource, count: number, others?: Float64
   const instants = new Float64Array(count);
   if (kind === asOffsets && others !== undefined) {
     const least = takeZigzag(source);
+    takeZigzags(source, instants);
     for (let at = 0; at < count; at += 1) {
-      instants[at] = (others[at] ?? 0) + least + takeZigzag(source);
+      instants[at] = (instants[at] ?? 0) + (others[at] ?? 0) + least;
     }
     return instants;
   }
   if (kind !== asChangeOfChange) throw new DamagedBytesError('unknown kind of instants');
+  takeZigzags(source, instants);
   let previous = 0;
   let change = 0;
   for (let at = 0; at < count; at += 1) {
-    change += takeZigzag(source);
+    change += instants[at] ?? 0;
     previous += change;
     instants[at] = previous;
   }
@@ -114,9 +117,10 @@ export function takeNumbers(source: ByteSource, count: number): Float64Array {
   const scale = powersOfTen[kind - asDecimals];
   if (scale === undefined) throw new DamagedBytesError('unknown kind of numbers');
   const numbers = new Float64Array(count);
+  takeZigzags(source, numbers);
   let scaled = 0;
   for (let at = 0; at < count; at += 1) {
-    scaled += takeZigzag(source);
+    scaled += numbers[at] ?? 0;
     numbers[at] = scaled / scale;
   }
   return numbers;
