@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { parseJson } from '../../lib/json.ts';
 import { sortByTime } from './chunk-merge.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
@@ -16,6 +17,9 @@ export interface Tail {
   /** Whether their order times ascend. */
   isSorted: boolean;
 }
+
+/** Datapoints by timestamp: the one that has it, or by the JSON text of their values. */
+export type Ordinals = Map<Instant, number | Map<string, number>>;
 
 /** What is known in memory about one life of a sensor; its datapoints are counted by arrival. */
 export interface Series {
@@ -34,7 +38,7 @@ export interface Series {
   /** No stored timestamp is later; none need be as late. */
   newestTimestamp: number;
   /** Which of frozen, tail and staged has this timestamp and value; made when first asked for. */
-  ordinals: Map<string, number> | undefined;
+  ordinals: Ordinals | undefined;
   /** Frozen and tail by order time; made when first asked for. */
   sorted: readonly Datapoint[] | undefined;
   /** The sensor was removed. */

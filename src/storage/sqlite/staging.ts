@@ -1,7 +1,8 @@
 import type { Datapoint } from '../../domain/datapoints/datapoint.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { sameJson } from '../../lib/json.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { nextOrdinal, type Series } from './series.ts';
+import { nextOrdinal, type Ordinals, type Series } from './series.ts';
 
 /** What is new in a push. */
 export interface StagedPush {
@@ -54,35 +55,60 @@ export function clearStaged(series: Series, outcome: 'kept' | 'lost'): void {
 function stage(series: Series, datapoint: Datapoint): void {
   const { timestamp } = datapoint;
   if (timestamp !== undefined) {
-    series.ordinals?.set(keyOf(timestamp, datapoint), nextOrdinal(series));
+    const ordinal = nextOrdinal(series);
+    series.staged.push(datapoint);
+    if (series.ordinals !== undefined) remember(series, series.ordinals, timestamp, ordinal);
     series.newestTimestamp = Math.max(series.newestTimestamp, timestamp);
+  } else {
+    series.staged.push(datapoint);
   }
-  series.staged.push(datapoint);
 }
 
 /** Where outside chunks the series has this timestamp and value, or undefined. */
-function ordinalOf(series: Series, datapoint: Datapoint): number | undefined {
-  const { timestamp } = datapoint;
+function ordinalOf(series: Series, { timestamp, value }: Datapoint): number | undefined {
   if (timestamp === undefined || timestamp > series.newestTimestamp) return undefined;
   series.ordinals ??= listOrdinals(series);
-  return series.ordinals.get(keyOf(timestamp, datapoint));
+  const known = series.ordinals.get(timestamp);
+  if (typeof known !== 'number') return known?.get(JSON.stringify(value));
+  return sameJson(unsealedAt(series, known).value, value) ? known : undefined;
 }
 
-function listOrdinals(series: Series): Map<string, number> {
-  const ordinals = new Map<string, number>();
-  let ordinal = series.sealed;
-  for (const part of [series.frozen?.datapoints ?? [], series.tail.datapoints, series.staged]) {
-    for (const datapoint of part) {
-      const { timestamp } = datapoint;
-      if (timestamp !== undefined) ordinals.set(keyOf(timestamp, datapoint), ordinal);
-      ordinal += 1;
-    }
+function listOrdinals(series: Series): Ordinals {
+  const ordinals: Ordinals = new Map();
+  const end = nextOrdinal(series);
+  for (let ordinal = series.sealed; ordinal < end; ordinal += 1) {
+    const { timestamp } = unsealedAt(series, ordinal);
+    if (timestamp !== undefined) remember(series, ordinals, timestamp, ordinal);
   }
   return ordinals;
 }
 
-function keyOf(timestamp: Instant, datapoint: Datapoint): string {
-  return `${timestamp} ${JSON.stringify(datapoint.value)}`;
+/** A timestamp mostly comes once; those of one that comes again are told apart by their values. */
+function remember(series: Series, ordinals: Ordinals, timestamp: Instant, ordinal: number): void {
+  const known = ordinals.get(timestamp);
+  if (known === undefined) {
+    ordinals.set(timestamp, ordinal);
+    return;
+  }
+  const byValue = typeof known === 'number' ? new Map<string, number>() : known;
+  if (typeof known === 'number') byValue.set(valueText(series, known), known);
+  byValue.set(valueText(series, ordinal), ordinal);
+  ordinals.set(timestamp, byValue);
+}
+
+const valueText = (series: Series, ordinal: number): string =>
+  JSON.stringify(unsealedAt(series, ordinal).value);
+
+/** A datapoint that is not known to be in chunks, by its count of arrival. */
+function unsealedAt(series: Series, ordinal: number): Datapoint {
+  const frozen = series.frozen?.datapoints ?? [];
+  const inTail = ordinal - series.sealed - frozen.length;
+  const datapoint =
+    frozen[ordinal - series.sealed] ??
+    series.tail.datapoints[inTail] ??
+    series.staged[inTail - series.tail.datapoints.length];
+  if (datapoint === undefined) throw new Error(`series ${series.number} has no such datapoint`);
+  return datapoint;
 }
 
 /** The positions of those that are in chunks; looked up in order of time, so each chunk once. */
