@@ -15,7 +15,7 @@ function rowsOf(text: string): readonly CsvRow[] {
   return [...csv.push(text), ...csv.end()];
 }
 
-const valueOf = (text: string): JsonValue | undefined => {
+const valueIn = (text: string): JsonValue | undefined => {
   const [row] = rowsOf(text);
   return row !== undefined && 'datapoint' in row ? row.datapoint.value : undefined;
 };
@@ -62,15 +62,15 @@ test('timestamp and value are read with and without a line that names them', () 
 
 test('a value is what it looks like, unless quotes make a text of it', () => {
   const first = '2016-06-08';
-  assert.equal(valueOf(`${first},25`), 25);
-  assert.equal(valueOf(`${first},"25"`), '25');
-  assert.equal(valueOf(`${first},dry`), 'dry');
-  assert.equal(valueOf(`${first},true`), true);
-  assert.equal(valueOf(`${first},'=1+1`), '=1+1');
-  assert.equal(valueOf(`${first},""`), '');
-  assert.deepEqual(valueOf(`${first},"{""a"":[1]}"`), { a: [1] });
-  assert.equal(valueOf(`${first};21,5`), 21.5);
-  assert.equal(valueOf(`${first};"21,5"`), '21,5');
+  assert.equal(valueIn(`${first},25`), 25);
+  assert.equal(valueIn(`${first},"25"`), '25');
+  assert.equal(valueIn(`${first},dry`), 'dry');
+  assert.equal(valueIn(`${first},true`), true);
+  assert.equal(valueIn(`${first},'=1+1`), '=1+1');
+  assert.equal(valueIn(`${first},""`), '');
+  assert.deepEqual(valueIn(`${first},"{""a"":[1]}"`), { a: [1] });
+  assert.equal(valueIn(`${first};21,5`), 21.5);
+  assert.equal(valueIn(`${first};"21,5"`), '21,5');
 });
 
 test('a row that cannot be read is refused alone, by its line', () => {
