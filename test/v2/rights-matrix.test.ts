@@ -104,7 +104,8 @@ test('the matrix has an entry for each route of the reference, and no other', as
   const entries = [...own, ...ofGroups, ...listRoutes].map((name) =>
     name.replace('{leaver_id}', '{user_id}').replace(/\?.*$/, ''),
   );
-  assert.deepEqual(entries.toSorted(), documented.toSorted());
+  // A route that answers in several ways has an entry for each.
+  assert.deepEqual([...new Set(entries)].toSorted(), documented.toSorted());
 });
 
 for (const [name, { needs }] of Object.entries(deviceRoutes)) {

@@ -93,7 +93,13 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
   'GET /devices/{device_id}/sensors/{sensor_id}/value': { needs: 'devices-data:view' },
   'POST /devices/{device_id}/sensors/{sensor_id}/values': push,
   'GET /devices/{device_id}/sensors/{sensor_id}/values': { needs: 'devices-data:view' },
+  'GET /devices/{device_id}/sensors/{sensor_id}/values?aggregate=first,count': {
+    needs: 'devices-data:view',
+  },
+  'GET /devices/{device_id}/sensors/{sensor_id}/values?points=10': { needs: 'devices-data:view' },
   'GET /sensors_data?device_id={device_id}': { needs: 'devices-data:view' },
+  'GET /sensors_data?device_id={device_id}&aggregate=first,count': { needs: 'devices-data:view' },
+  'GET /sensors_data?device_id={device_id}&points=10': { needs: 'devices-data:view' },
   'GET /devices/{device_id}/export': { needs: 'devices-data:view' },
   'POST /devices/{device_id}/actuators': {
     needs: 'devices:update',
