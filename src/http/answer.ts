@@ -104,10 +104,12 @@ function sendText(
   headers: Headers,
 ): number {
   reply.hijack();
-  const about = ['content-type', contentType, 'content-length', String(Buffer.byteLength(body))];
+  const bytes = Buffer.byteLength(body);
+  const about = ['content-type', contentType, 'content-length', String(bytes)];
   for (const name in headers) about.push(name, headers[name] ?? '');
   reply.raw.writeHead(200, [...commonHeaderList, ...about]);
-  reply.raw.end(body);
+  // As many bytes as characters: plain ASCII, which need not be encoded.
+  reply.raw.end(body, bytes === body.length ? 'latin1' : 'utf8');
   return 200;
 }
 

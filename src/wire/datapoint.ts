@@ -98,6 +98,16 @@ export function lastValueToWire(datapoint: Datapoint): object {
     : { value, timestamp: formatTimestamp(timestamp), date_received };
 }
 
+/** The same as JSON text. */
+export function lastValueText({ value, timestamp, receivedAt }: Datapoint): string {
+  const measured = timestamp === undefined ? '' : `"timestamp":"${formatTimestamp(timestamp)}",`;
+  const received = formatTimestamp(receivedAt);
+  return `{"value":${valueText(value)},${measured}"date_received":"${received}"}`;
+}
+
+const valueText = (value: JsonValue): string =>
+  typeof value === 'number' ? String(value) : JSON.stringify(value);
+
 /** Writes datapoints as JSON text: by hand, since a large answer spends most of its time here. */
 export function createDatapointWriter(sensor: SensorRef): (datapoint: Datapoint) => string {
   const ids = `{"device_id":${JSON.stringify(sensor.deviceId)},"sensor_id":${JSON.stringify(
@@ -105,8 +115,8 @@ export function createDatapointWriter(sensor: SensorRef): (datapoint: Datapoint)
   )},`;
   return ({ value, timestamp, receivedAt }) => {
     const measured = timestamp === undefined ? '' : `"timestamp":"${formatTimestamp(timestamp)}",`;
-    const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
-    return `${ids}${measured}"value":${text},"date_received":"${formatTimestamp(receivedAt)}"}`;
+    const received = formatTimestamp(receivedAt);
+    return `${ids}${measured}"value":${valueText(value)},"date_received":"${received}"}`;
   };
 }
 

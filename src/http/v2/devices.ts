@@ -8,15 +8,15 @@ import { limits } from '../../domain/limits.ts';
 import {
   DeviceMessage,
   deviceFromWire,
-  deviceToWire,
   NewDeviceMessage,
   readGatewayReference,
   readNewDevice,
   visibilities,
 } from '../../wire/device.ts';
+import { deviceText } from '../../wire/device-text.ts';
 import { readMeta } from '../../wire/fields.ts';
 import { LocationMessage } from '../../wire/location.ts';
-import { done, json } from '../answer.ts';
+import { done, jsonType, text } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -67,7 +67,7 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
         const filter = q === undefined ? {} : { filter: parseFilter(q) };
         const page = await snapshots.devices(actor, { ...filter, limit, offset });
         const headers = pageHeaders({ url, total: page.total, limit, offset });
-        return json(page.snapshots.map(deviceToWire), headers);
+        return text(jsonType, `[${page.snapshots.map(deviceText).join(',')}]`, headers);
       },
     }),
     defineRoute({
@@ -82,7 +82,7 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
-        json(deviceToWire(await snapshots.device(actor, deviceIdOf(params)))),
+        text(jsonType, deviceText(await snapshots.device(actor, deviceIdOf(params)))),
     }),
     defineRoute({
       method: 'DELETE',
