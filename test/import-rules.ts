@@ -67,6 +67,7 @@ export const domainOrder: readonly string[] = [
   'sharing',
   'gateways',
   'projects',
+  'socials',
   'datapoints',
   'notifications',
 ];

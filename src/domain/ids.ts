@@ -9,6 +9,7 @@ export type SensorId = Branded<'SensorId'>;
 export type ActuatorId = Branded<'ActuatorId'>;
 export type GatewayId = Branded<'GatewayId'>;
 export type ProjectId = Branded<'ProjectId'>;
+export type SocialId = Branded<'SocialId'>;
 export type UserId = Branded<'UserId'>;
 export type Username = Branded<'Username'>;
 export type AccessKeyId = Branded<'AccessKeyId'>;
@@ -44,6 +45,7 @@ export const parseGatewayId = (text: unknown): GatewayId =>
   parseId('gateway id', text) as GatewayId;
 export const parseProjectId = (text: unknown): ProjectId =>
   parseId('project id', text) as ProjectId;
+export const parseSocialId = (text: unknown): SocialId => parseId('message id', text) as SocialId;
 export const parseUserId = (text: unknown): UserId => parseId('user id', text) as UserId;
 export const parseAccessKeyId = (text: unknown): AccessKeyId =>
   parseId('key id', text) as AccessKeyId;

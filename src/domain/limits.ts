@@ -20,6 +20,8 @@ export const limits = {
   projectMembersMax: 1_000,
   /** Values of one profile field, for instance telephone numbers. */
   profileEntriesMax: 20,
+  /** A social message: a page of text, of which a channel may send less. */
+  messageCharactersMax: 4_096,
   passwordCharactersMin: 8,
   /** A longer password only feeds the hash function. */
   passwordCharactersMax: 1_024,
@@ -43,6 +45,8 @@ export const limits = {
   gatewaysPageMax: 1_000,
   projectsPageDefault: 20,
   projectsPageMax: 1_000,
+  socialsPageDefault: 20,
+  socialsPageMax: 1_000,
   usersPageDefault: 100,
   usersPageMax: 1_000,
   datapointsPageDefault: 20,
@@ -120,6 +124,12 @@ export const limits = {
   /** Tokens and keys remembered between requests, and how long before the store is asked again. */
   credentialCacheEntriesMax: 50_000,
   credentialCacheMs: 2 * second,
+
+  // Social messages [contract 5].
+  /** Recipients times channels of one request. */
+  socialsPerBatchMax: 1_000,
+  /** Messages kept for each sender; beyond it the oldest go. */
+  socialsPerSenderMax: 10_000,
 
   // Grants.
   grantsPerResourceMax: 1_000,

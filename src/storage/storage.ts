@@ -3,6 +3,7 @@ import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { DeviceStore } from '../domain/devices/device-store.ts';
 import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
 import type { ProjectStore } from '../domain/projects/project-store.ts';
+import type { SocialStore } from '../domain/socials/social-store.ts';
 import type { CredentialStore } from '../domain/users/credential-store.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 
@@ -14,6 +15,7 @@ export interface Storage {
   readonly devices: DeviceStore;
   readonly gateways: GatewayStore;
   readonly projects: ProjectStore;
+  readonly socials: SocialStore;
   readonly datapoints: DatapointStore;
   /** Throws when the engine cannot answer; for GET /readyz. */
   ping(): Promise<void>;

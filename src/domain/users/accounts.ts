@@ -35,7 +35,7 @@ export interface Accounts {
   update(actor: Actor, id: UserId, changes: UserChanges): Promise<void>;
   /** Sets a new password and ends all tokens of the user. */
   setPassword(actor: Actor, id: UserId, password: string): Promise<void>;
-  /** Deletes the account with its tokens, keys, grants and devices. */
+  /** Deletes the account with everything that is its own. */
   remove(actor: Actor, id: UserId): Promise<void>;
   /** Whether the actor may read the contact details of this user. */
   maySeeContact(actor: Actor, user: User): boolean;

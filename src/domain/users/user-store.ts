@@ -22,8 +22,8 @@ export interface UserStore {
   setPassword(id: UserId, passwordHash: string): Promise<'updated' | 'missing'>;
   /**
    * Removes the account with everything that is its own: tokens, keys, grants given and received,
-   * devices with their datapoints, gateways, projects. In one step. The answer names the devices
-   * that went.
+   * devices with their datapoints, gateways, projects, social messages sent and received. In one
+   * step. The answer names the devices that went.
    */
   remove(id: UserId): Promise<{ devices: readonly string[] } | 'missing'>;
   /** Admins who can log in: those that are not disabled. */

@@ -9,10 +9,12 @@ import type {
   GatewayId,
   ProjectId,
   SensorId,
+  SocialId,
   UserId,
   Username,
 } from '../../domain/ids.ts';
 import type { Project } from '../../domain/projects/project.ts';
+import type { Social } from '../../domain/socials/social.ts';
 import type { AccessKeyRecord, TokenRecord } from '../../domain/users/credential-store.ts';
 import type { User } from '../../domain/users/user.ts';
 import type { Instant } from '../../lib/clock.ts';
@@ -23,6 +25,7 @@ export const sensorId = (text: string): SensorId => text as SensorId;
 export const actuatorId = (text: string): ActuatorId => text as ActuatorId;
 export const gatewayId = (text: string): GatewayId => text as GatewayId;
 export const projectId = (text: string): ProjectId => text as ProjectId;
+export const socialId = (text: string): SocialId => text as SocialId;
 export const userId = (text: string): UserId => text as UserId;
 export const username = (text: string): Username => text as Username;
 export const keyId = (text: string): AccessKeyId => text as AccessKeyId;
@@ -101,5 +104,19 @@ export function aKey(
     name: id,
     createdAt: noon,
     ...fields,
+  };
+}
+
+/** A message from ana to bob that was recorded. */
+export function aSocial(id: string, fields: { sender?: string; recipient?: string } = {}): Social {
+  const { sender = 'ana', recipient = 'bob' } = fields;
+  return {
+    id: socialId(id),
+    sender: username(sender),
+    recipient: username(recipient),
+    channel: 'none',
+    message: `about ${id}`,
+    createdAt: noon,
+    status: 'sent',
   };
 }

@@ -7,6 +7,7 @@ import { gatewaysContract } from './gateways.contract.ts';
 import { grantsContract } from './grants.contract.ts';
 import { projectsContract } from './projects.contract.ts';
 import type { OpenEmptyStorage } from './promises.ts';
+import { socialsContract } from './socials.contract.ts';
 import { usersContract } from './users.contract.ts';
 
 /** Tests everything that the service expects of an engine. */
@@ -18,5 +19,6 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('lists of devices', () => deviceListsContract(openEmptyStorage));
   describe('gateways', () => gatewaysContract(openEmptyStorage));
   describe('projects', () => projectsContract(openEmptyStorage));
+  describe('social messages', () => socialsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
 }

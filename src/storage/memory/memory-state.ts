@@ -10,10 +10,12 @@ import {
   guestUsername,
   type ProjectId,
   type SensorId,
+  type SocialId,
   type UserId,
   type Username,
 } from '../../domain/ids.ts';
 import type { Project } from '../../domain/projects/project.ts';
+import type { Social } from '../../domain/socials/social.ts';
 import type { AccessKeyRecord, Bearer, TokenRecord } from '../../domain/users/credential-store.ts';
 import type { User } from '../../domain/users/user.ts';
 
@@ -33,6 +35,7 @@ export interface MemoryState {
   readonly devices: Map<DeviceId, Device>;
   readonly gateways: Map<GatewayId, Gateway>;
   readonly projects: Map<ProjectId, Project>;
+  readonly socials: Map<SocialId, Social>;
   /** Drops the datapoints of a device or sensor that went. */
   forgetDatapoints: (deviceId: DeviceId, sensorId?: SensorId) => void;
 }
@@ -46,6 +49,7 @@ export function createMemoryState(): MemoryState {
     devices: new Map(),
     gateways: new Map(),
     projects: new Map(),
+    socials: new Map(),
     forgetDatapoints: () => undefined,
   };
 }
@@ -114,6 +118,11 @@ function removeGrantsOn(state: MemoryState, kind: ResourceKind, resource: string
   for (const [key, grant] of state.grants) {
     if (grant.kind === kind && grant.resource === resource) state.grants.delete(key);
   }
+}
+
+/** Whether this user sent or received the message. */
+export function isSocialOf({ sender, recipient }: Social, username: Username): boolean {
+  return sameUsername(sender, username) || sameUsername(recipient, username);
 }
 
 /** What lists go by; a project is as private. */

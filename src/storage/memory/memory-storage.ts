@@ -8,6 +8,7 @@ import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createMemoryState } from './memory-state.ts';
 import { createProjectStore } from './projects.ts';
+import { createSocialStore } from './socials.ts';
 import { createUserStore } from './users.ts';
 
 /**
@@ -28,6 +29,7 @@ export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): 
     devices: createDeviceStore(state, datapoints.lastValues),
     gateways: createGatewayStore(state),
     projects: createProjectStore(state),
+    socials: createSocialStore(state),
     datapoints,
     ping: async () => undefined,
     close: async () => undefined,

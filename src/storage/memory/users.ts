@@ -4,6 +4,7 @@ import type { UserStore } from '../../domain/users/user-store.ts';
 import {
   endTokensOf,
   findByUsername,
+  isSocialOf,
   type MemoryState,
   removeDevice,
   removeGateway,
@@ -81,6 +82,9 @@ function remove(state: MemoryState, id: UserId): { devices: readonly string[] } 
   }
   for (const [key, grant] of state.grants) {
     if (sameUsername(grant.username, user.username)) state.grants.delete(key);
+  }
+  for (const social of state.socials.values()) {
+    if (isSocialOf(social, user.username)) state.socials.delete(social.id);
   }
   for (const key of state.keys.values()) if (key.userId === id) state.keys.delete(key.id);
   endTokensOf(state, id);

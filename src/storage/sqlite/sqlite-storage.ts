@@ -9,6 +9,7 @@ import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
+import { createSocialStore } from './socials.ts';
 import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
 
@@ -55,6 +56,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       devices,
       gateways: createGatewayStore({ reader, writer }),
       projects: createProjectStore({ reader, writer }),
+      socials: createSocialStore({ reader, writer }),
       datapoints,
       ping: () => writer.call('ping'),
       close,

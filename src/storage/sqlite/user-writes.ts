@@ -51,6 +51,7 @@ const selectDevicesOwned = 'select id from devices where owner = ? order by posi
 const deleteDevicesOwned = 'delete from devices where owner = ?';
 const deleteGatewaysOwned = 'delete from gateways where owner = ?';
 const deleteProjectsOwned = 'delete from projects where owner = ?';
+const deleteSocials = 'delete from socials where sender = ? or recipient = ?';
 
 /** What the writer thread does to accounts. */
 export function createUserWrites(database: DatabaseSync) {
@@ -64,6 +65,7 @@ export function createUserWrites(database: DatabaseSync) {
   const remove = database.prepare(deleteUser);
   const removeGrantsReceived = database.prepare(deleteGrantsReceived);
   const removeGrantsGiven = database.prepare(deleteGrantsGiven);
+  const removeSocials = database.prepare(deleteSocials);
   const removeOwned = [deleteDevicesOwned, deleteGatewaysOwned, deleteProjectsOwned].map((sql) =>
     database.prepare(sql),
   );
@@ -110,6 +112,7 @@ export function createUserWrites(database: DatabaseSync) {
       removeGrantsReceived.run(name);
       removeGrantsGiven.run(name);
       for (const removeKind of removeOwned) removeKind.run(name);
+      removeSocials.run(name, name);
       remove.run(id);
       return { devices };
     },

@@ -5,6 +5,7 @@ import { createDeviceWrites } from './device-writes.ts';
 import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
 import { createProjectWrites } from './project-writes.ts';
+import { createSocialWrites } from './social-writes.ts';
 import { createUserWrites } from './user-writes.ts';
 
 /**
@@ -20,6 +21,7 @@ export function createWrites(database: DatabaseSync) {
     ...createDeviceWrites(database),
     ...createGatewayWrites(database),
     ...createProjectWrites(database),
+    ...createSocialWrites(database),
     ...createDatapointWrites(database),
   };
 }

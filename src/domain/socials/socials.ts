@@ -1,0 +1,115 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createId } from '../../lib/secret-token.ts';
+import type { Actor } from '../actor.ts';
+import { forbidden, invalid, notFound } from '../errors.ts';
+import { parseSocialId, type SocialId, type Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { type Person, requirePerson } from '../users/account-access.ts';
+import type { UserStore } from '../users/user-store.ts';
+import type { Channel, Social, SocialState } from './social.ts';
+import type { SocialListing, SocialStore } from './social-store.ts';
+
+/** One text for each of these users on each of these channels. */
+export interface NewSocials {
+  /** As the client wrote them, in any case. */
+  readonly usernames: readonly string[];
+  readonly channels: readonly Channel[];
+  readonly message: string;
+}
+
+/** Messages between users, seen by sender, recipient and admins; neither by guests nor by keys. */
+export interface Socials {
+  /** Files one message per user and channel, all or none, and answers their ids. */
+  send(actor: Actor, socials: NewSocials): Promise<readonly SocialId[]>;
+  /** The message, if the actor may see it. Throws not_found, forbidden. */
+  get(actor: Actor, id: SocialId): Promise<Social>;
+  /** What the actor sent or received; all for an admin. */
+  list(actor: Actor, page: { limit: number; offset: number }): Promise<SocialListing>;
+  /** Deletes a message; for its sender and admins. */
+  remove(actor: Actor, id: SocialId): Promise<void>;
+}
+
+export function createSocials(options: {
+  readonly store: SocialStore;
+  readonly users: Pick<UserStore, 'findByUsername'>;
+  readonly clock: Clock;
+  /** The channels that lead somewhere. */
+  readonly configured: ReadonlySet<Channel>;
+}): Socials {
+  const { store, users, clock, configured } = options;
+
+  async function requireRecipient(text: string): Promise<Username> {
+    const user = await users.findByUsername(text);
+    if (user === undefined) throw notFound(`there is no user ${text}`);
+    return user.username;
+  }
+
+  async function requireSocial(id: SocialId): Promise<Social> {
+    const social = await store.find(id);
+    if (social === undefined) throw noSocial(id);
+    return social;
+  }
+
+  return {
+    async send(actor, { usernames, message, ...asked }) {
+      const { username: sender } = requirePerson(actor);
+      const channels = [...new Set(asked.channels)];
+      requireFewEnough(usernames.length * channels.length);
+      const recipients = new Set(await Promise.all(usernames.map(requireRecipient)));
+      const createdAt = clock.now();
+      const socials = [...recipients].flatMap((recipient) =>
+        channels.map((channel): Social => {
+          const id = parseSocialId(createId());
+          const state = stateOnFiling(channel, configured);
+          return { id, sender, recipient, channel, message, createdAt, ...state };
+        }),
+      );
+      await store.insert(socials);
+      return socials.map(({ id }) => id);
+    },
+    async get(actor, id) {
+      const person = requirePerson(actor);
+      const social = await requireSocial(id);
+      if (mayRemove(person, social) || person.username === social.recipient) return social;
+      throw forbidden('only its sender, its recipient or an admin may see this message');
+    },
+    async list(actor, page) {
+      const { kind, username } = requirePerson(actor);
+      return store.list(kind === 'admin' ? page : { ...page, ofUser: username });
+    },
+    async remove(actor, id) {
+      const person = requirePerson(actor);
+      if (!mayRemove(person, await requireSocial(id))) {
+        throw forbidden('only its sender or an admin may delete this message');
+      }
+      if ((await store.remove(id)) === 'missing') throw noSocial(id);
+    },
+  };
+}
+
+function requireFewEnough(count: number): void {
+  if (count <= limits.socialsPerBatchMax) return;
+  throw invalid(
+    `usernames times channels must be at most ${limits.socialsPerBatchMax}, got ${count}`,
+  );
+}
+
+const mayRemove = ({ kind, username }: Person, { sender }: Social): boolean =>
+  kind === 'admin' || username === sender;
+
+const noSocial = (id: SocialId) => notFound(`there is no message with id ${id}`);
+
+/** What is missing where a channel leads nowhere [contract 7]. */
+const remedies: Readonly<Record<Exclude<Channel, 'none'>, string>> = {
+  twitter: 'the channel twitter is not configured: set KIPIMO_TWITTER_URL',
+  sms: 'the channel sms is not configured: set KIPIMO_SMS_URL',
+  voice: 'the channel voice is not configured: set KIPIMO_VOICE_URL',
+  email: 'the channel email is not configured: set KIPIMO_SMTP_URL',
+  webhook: 'the channel webhook cannot be configured in this version',
+};
+
+function stateOnFiling(channel: Channel, configured: ReadonlySet<Channel>): SocialState {
+  if (channel === 'none') return { status: 'sent' };
+  if (configured.has(channel)) return { status: 'pending' };
+  return { status: 'failed', reason: remedies[channel] };
+}

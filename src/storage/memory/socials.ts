@@ -1,0 +1,34 @@
+import type { Username } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import type { SocialStore } from '../../domain/socials/social-store.ts';
+import { findByUsername, isSocialOf, type MemoryState, sameUsername } from './memory-state.ts';
+
+/** Social messages in memory. */
+export function createSocialStore(state: MemoryState): SocialStore {
+  const { socials } = state;
+
+  function dropOldestOf(sender: Username): void {
+    const own = [...socials.values()].filter((social) => sameUsername(social.sender, sender));
+    const excess = Math.max(0, own.length - limits.socialsPerSenderMax);
+    for (const { id } of own.slice(0, excess)) socials.delete(id);
+  }
+
+  return {
+    async insert(created) {
+      for (const social of created) {
+        const { id, sender, recipient } = social;
+        if ([sender, recipient].every((name) => findByUsername(state, name))) {
+          socials.set(id, social);
+        }
+      }
+      for (const sender of new Set(created.map((social) => social.sender))) dropOldestOf(sender);
+    },
+    find: async (id) => socials.get(id),
+    async list({ ofUser, limit, offset }) {
+      const all = [...socials.values()];
+      const seen = ofUser === undefined ? all : all.filter((social) => isSocialOf(social, ofUser));
+      return { socials: seen.slice(offset, offset + limit), total: seen.length };
+    },
+    remove: async (id) => (socials.delete(id) ? 'removed' : 'missing'),
+  };
+}

@@ -1,0 +1,47 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { SocialStore } from '../../domain/socials/social-store.ts';
+import { type SocialRow, socialColumns, socialFromRow, socialToRow } from '../sql/social-row.ts';
+import { readSafely } from './failures.ts';
+import { createSelection, inSnapshot } from './selection.ts';
+import type { Writer } from './writer.ts';
+
+const selectSocial = `select ${socialColumns} from socials where id = ?`;
+const selectPage = `select ${socialColumns} from socials order by position limit ? offset ?`;
+const countAll = 'select count(*) as n from socials';
+const selectPageOf = `
+  select ${socialColumns} from socials where sender = ? or recipient = ?
+  order by position limit ? offset ?`;
+const countOf = 'select count(*) as n from socials where sender = ? or recipient = ?';
+
+/** Social messages in SQLite. */
+export function createSocialStore(options: {
+  readonly reader: DatabaseSync;
+  readonly writer: Writer;
+}): SocialStore {
+  const { reader, writer } = options;
+  const social = createSelection<SocialRow>(reader, selectSocial);
+  const page = createSelection<SocialRow>(reader, selectPage);
+  const count = createSelection<{ n: number }>(reader, countAll);
+  const pageOf = createSelection<SocialRow>(reader, selectPageOf);
+  const countOfUser = createSelection<{ n: number }>(reader, countOf);
+
+  return {
+    insert: (created) => writer.call('insertSocials', created.map(socialToRow)),
+    find: (id) =>
+      readSafely(() => {
+        const row = social.first(id);
+        return row && socialFromRow(row);
+      }),
+    list: ({ ofUser, limit, offset }) =>
+      readSafely(() =>
+        inSnapshot(reader, () => {
+          const [rows, total] =
+            ofUser === undefined
+              ? [page.all(limit, offset), count.first()]
+              : [pageOf.all(ofUser, ofUser, limit, offset), countOfUser.first(ofUser, ofUser)];
+          return { socials: rows.map(socialFromRow), total: total?.n ?? 0 };
+        }),
+      ),
+    remove: (id) => writer.call('removeSocial', id),
+  };
+}
