@@ -16,6 +16,7 @@ import { limits } from './domain/limits.ts';
 import { createProjects } from './domain/projects/projects.ts';
 import type { Reporter } from './domain/reporter.ts';
 import { createSharing } from './domain/sharing/sharing.ts';
+import { createSocials } from './domain/socials/socials.ts';
 import { createAccessKeys } from './domain/users/access-keys.ts';
 import { createAccounts } from './domain/users/accounts.ts';
 import { ensureAdmin } from './domain/users/first-admin.ts';
@@ -116,6 +117,7 @@ function createServices(parts: {
   });
   const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });
   const projects = createProjects({ store: storage.projects, grants, access });
+  const socials = createSocials({ store: storage.socials, users, clock, configured: new Set() });
   const { find: findResource, list: listResources } = createOwnedResources(storage);
   const sharing = createSharing({ grants, users, access, findResource, listResources });
   const appender = createAppender({ store: datapoints, feed, clock, reporter });
@@ -138,6 +140,7 @@ function createServices(parts: {
       gateways,
       presence: createPresence(),
       projects,
+      socials,
       snapshots,
       ingest,
       ingestMany,

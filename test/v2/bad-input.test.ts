@@ -44,7 +44,7 @@ after(() => service[Symbol.asyncDispose]());
 /** All that a request could have changed, as the admin sees it. */
 async function everything(): Promise<string> {
   const paths = ['/devices?limit=1000', '/devices/D/sensors/TC1/values', '/devices/D/grants'];
-  const others = ['/gateways', '/projects', '/gateways/G/grants', '/projects/P/grants'];
+  const others = ['/gateways', '/projects', '/gateways/G/grants', '/projects/P/grants', '/socials'];
   const all = [...paths, ...others, '/users?limit=1000', '/auth/keys'];
   const replies = all.map((path) => admin({ path }));
   return (await Promise.all(replies)).map(({ status, text }) => `${status} ${text}`).join('\n');
@@ -131,6 +131,8 @@ const validMessages: Readonly<Record<string, unknown>> = {
   'PUT /gateways/{gateway_id}/grants/{username}': ['gateways:view'],
   'POST /projects': { id: 'new', name: 'n', device_ids: ['D'], gateway_ids: ['G'] },
   'PUT /projects/{project_id}/grants/{username}': ['projects:view'],
+  'POST /socials': { username: 'victim', channel: 'sms', message: 'm' },
+  'POST /socials/batch': { usernames: ['victim'], channels: ['sms', 'none'], message: 'm' },
   'POST /users': { username: 'new', password: 'password-1', ...profile },
   'PUT /users/me': { ...profile, admin: true, disabled: false },
   'PUT /users/{user_id}': { ...profile, admin: true, disabled: false },

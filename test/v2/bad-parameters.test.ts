@@ -23,6 +23,7 @@ before(async () => {
   const { json: users } = await admin({ path: '/users?username=victim' });
   here['user_id'] = (users as { id: string }[])[0]?.id ?? '';
   here['key_id'] = 'unknown';
+  here['social_id'] = 'unknown';
   const device = { id: 'D', sensors: [{ id: 'TC1' }], actuators: [{ id: 'pump', value: 1 }] };
   assertDone(await admin({ method: 'POST', path: '/devices', json: device }));
   await admin({ method: 'POST', path: '/gateways', json: { id: 'G' } });
@@ -122,7 +123,14 @@ const badIds = [
 ];
 const brokenEscapes = ['%', '%zz', '%f', '%ff', '%c0%af', '%ed%a0%80', 'a%'];
 
-const strictIds = new Set(['device_id', 'sensor_id', 'actuator_id', 'gateway_id', 'project_id']);
+const strictIds = new Set([
+  'device_id',
+  'sensor_id',
+  'actuator_id',
+  'gateway_id',
+  'project_id',
+  'social_id',
+]);
 
 test('every id in every path is refused when it breaks the rule', async () => {
   for (const operation of operations) {

@@ -137,7 +137,8 @@ for (const [name, route] of Object.entries(accountRoutes)) {
   test(`${name} answers each asker what it may`, async () => {
     const world = worldWith('open');
     const [user_id, leaver_id] = [world.idOf(owner), world.idOf('leaver')];
-    const call: Call = { ...callOf(name, { user_id, leaver_id, key_id: 'none' }), ...route.send };
+    const nobodys = { key_id: 'none', social_id: 'none' };
+    const call: Call = { ...callOf(name, { user_id, leaver_id, ...nobodys }), ...route.send };
     // The refused come first: what the others do may leave nothing to ask for.
     const refusedFirst = world.askers.toSorted((a, b) => route.status(b) - route.status(a));
     const answered: string[] = [];

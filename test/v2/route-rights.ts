@@ -179,6 +179,7 @@ function mayCreate({ key }: Asker): boolean {
 
 const credentials = { username: owner, password: passwordOf(owner) };
 const basic = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
+const social = { message: 'Good morning' };
 const profile: Sent = { json: { firstName: 'Ama' } };
 
 /** Every other route. {user_id} is the owner's, or that of an account to end for DELETE. */
@@ -216,6 +217,18 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   'DELETE /users/{leaver_id}': { status: admin(204) },
   // Rights are asked for line by line.
   'POST /sensors_data': { status: anybody(200), send: { json: [] } },
+  'POST /socials': {
+    status: person(200),
+    send: { json: { username: owner, channel: 'none', ...social } },
+  },
+  'POST /socials/batch': {
+    status: person(204),
+    send: { json: { usernames: [owner], channels: ['none'], ...social } },
+  },
+  'GET /socials': { status: person(200) },
+  // Nobody's message: who may see and delete messages at all is told that there is none.
+  'GET /socials/{social_id}': { status: person(404) },
+  'DELETE /socials/{social_id}': { status: person(404) },
   'GET /ontologies/sensor_kinds': { status: anybody(200) },
   'GET /ontologies/quantity_kinds': { status: anybody(200) },
   'GET /ontologies/units': { status: anybody(200) },

@@ -10,6 +10,7 @@ import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
+import type { Socials } from '../../domain/socials/socials.ts';
 import type { AccessKeys } from '../../domain/users/access-keys.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
 import type { Logins } from '../../domain/users/logins.ts';
@@ -28,6 +29,7 @@ import { ontologyRoutes } from './ontologies.ts';
 import { projectRoutes } from './projects.ts';
 import { sensorRoutes } from './sensors.ts';
 import { bulkPushRoute } from './sensors-data.ts';
+import { socialRoutes } from './socials.ts';
 import { userRoutes } from './users.ts';
 
 /** What the routes of version 2 are built on. */
@@ -42,6 +44,7 @@ export interface Services {
   readonly gateways: Gateways;
   readonly presence: Presence;
   readonly projects: Projects;
+  readonly socials: Socials;
   readonly snapshots: Snapshots;
   readonly ingest: Ingest;
   readonly ingestMany: IngestMany;
@@ -70,6 +73,7 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     ...grantRoutes(sharing, 'project'),
     ...userRoutes(accounts),
     myGrantsRoute(sharing),
+    ...socialRoutes(services.socials),
     ...ontologyRoutes(),
   ];
 }

@@ -1,0 +1,72 @@
+import Type, { type Static } from 'typebox';
+import { limits } from '../domain/limits.ts';
+import { channels, type Social } from '../domain/socials/social.ts';
+import type { NewSocials } from '../domain/socials/socials.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { DateText, OneOf } from './fields.ts';
+import { createReader } from './validation.ts';
+
+const Recipient = Type.String({
+  description: 'The username of the recipient.',
+  minLength: 1,
+  maxLength: limits.usernameCharactersMax,
+  examples: ['ama'],
+});
+const ChannelWord = OneOf(channels, 'The way to the recipient; none keeps the message only.');
+const MessageText = Type.String({
+  description: 'What is said.',
+  minLength: 1,
+  maxLength: limits.messageCharactersMax,
+  examples: ['The water tank is empty.'],
+});
+
+export const NewSocialMessage = Type.Object({
+  username: Recipient,
+  channel: ChannelWord,
+  message: MessageText,
+});
+
+export const SocialBatchMessage = Type.Object({
+  usernames: Type.Array(Recipient, {
+    description: `With the channels at most ${limits.socialsPerBatchMax} messages.`,
+    minItems: 1,
+    maxItems: limits.socialsPerBatchMax,
+  }),
+  channels: Type.Array(ChannelWord, { minItems: 1, maxItems: limits.socialsPerBatchMax }),
+  message: MessageText,
+});
+
+export const SocialMessage = Type.Object({
+  id: Type.String(),
+  username: Recipient,
+  channel: ChannelWord,
+  message: MessageText,
+  from: Type.String({ description: 'The username of the sender.' }),
+  status: OneOf(['pending', 'sent', 'failed'], 'How far the message came.'),
+  reason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+  created: DateText('Set by the service.'),
+});
+
+const readNewSocial = createReader(NewSocialMessage, 'message');
+const readSocialBatch = createReader(SocialBatchMessage, 'batch');
+
+export function socialFromWire(body: unknown): NewSocials {
+  const { username, channel, message } = readNewSocial(body);
+  return { usernames: [username], channels: [channel], message };
+}
+
+export const socialBatchFromWire = (body: unknown): NewSocials => readSocialBatch(body);
+
+export function socialToWire(social: Social): Static<typeof SocialMessage> {
+  const { id, sender, recipient, channel, message, createdAt } = social;
+  return {
+    id,
+    username: recipient,
+    channel,
+    message,
+    from: sender,
+    status: social.status,
+    ...(social.status === 'failed' && { reason: social.reason }),
+    created: formatTimestamp(createdAt),
+  };
+}
