@@ -96,6 +96,21 @@ test('the password of the first admin is shown at the first start and never agai
     }
   }));
 
+test('the service goes on and leaves with 0 when nobody reads its output any more', () =>
+  withDirectory(async (directory) => {
+    const run = start(directory, { KIPIMO_LOG_LEVEL: 'debug' });
+    await withRun(run, async () => {
+      const url = await run.listening;
+      run.child.stdout?.destroy();
+      const reply = await fetch(`${url}/healthz`);
+      assert.equal(reply.status, 200);
+      await reply.arrayBuffer();
+      // Leaving writes two lines.
+      run.child.kill('SIGTERM');
+      assert.equal((await run.ended).code, 0);
+    });
+  }));
+
 test('wrong settings stop the start with a sentence for each, from .env too', () =>
   withDirectory(async (directory) => {
     writeFileSync(join(directory, '.env'), 'KIPIMO_SIGNUP=perhaps\n');

@@ -33,6 +33,7 @@ async function serve(): Promise<void> {
     log.error({ err }, 'leaving after an error that nothing caught');
     process.exit(1);
   });
+  process.stdout.on('error', surviveClosedPipe);
   const { startApp } = await import('../app.ts');
   const app = await startApp({ config, secrets, log });
   announce(app, config, log);
@@ -43,19 +44,14 @@ async function serve(): Promise<void> {
   process.exit(0);
 }
 
+/** Whoever read our output is gone; the service has others to serve. */
+function surviveClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
 function announce(app: RunningApp, config: Config, log: Log): void {
   const version = readVersion();
   const { directory } = config.storage;
-  if (process.stdout.isTTY) {
-    process.stdout.write(
-      `Kipimo ${version} is ready.\n` +
-        `  API        ${app.url}/api/v2\n` +
-        `  reference  ${app.url}/docs\n` +
-        `  data in    ${directory}\n`,
-    );
-  } else {
-    log.info({ version, url: app.url, directory }, 'listening');
-  }
   if (app.generatedPassword !== undefined) {
     // Outside of the log, which blots passwords and may be off: nobody can see it a second time.
     const { adminUsername } = config.accounts;
@@ -63,4 +59,14 @@ function announce(app: RunningApp, config: Config, log: Log): void {
       `Made the admin ${adminUsername} with password ${app.generatedPassword} (shown this once).\n`,
     );
   }
+  if (!process.stdout.isTTY) {
+    log.info({ version, url: app.url, directory }, 'listening');
+    return;
+  }
+  process.stdout.write(
+    `Kipimo ${version} is ready.\n` +
+      `  API        ${app.url}/api/v2\n` +
+      `  reference  ${app.url}/docs\n` +
+      `  data in    ${directory}\n`,
+  );
 }
