@@ -16,6 +16,7 @@ import { done, json } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
 import { defineRoute, type Route, type RouteBody } from '../route.ts';
 import { deviceIdOf } from './devices.ts';
+import { bareTextBody, type Field, fieldRoutes } from './field-routes.ts';
 import { optionalText } from './fields.ts';
 
 const tag = 'Actuators';
@@ -77,7 +78,14 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
       },
     }),
     ...valueRoutes(actuators),
-    ...actuatorFields.map((field) => fieldRoute(actuators, field)),
+    ...fieldRoutes({
+      path: onePath,
+      tag,
+      thing: 'an actuator',
+      fields: actuatorFields,
+      update: (actor, params, changes) =>
+        actuators.update(actor, deviceIdOf(params), actuatorIdOf(params), changes),
+    }),
   ];
 }
 
@@ -119,21 +127,14 @@ function valueRoutes(actuators: Actuators): readonly Route[] {
   ];
 }
 
-interface ActuatorField {
-  readonly name: string;
-  readonly schema: RouteBody;
-  readonly read: (body: BareBody) => Omit<ActuatorChanges, 'value'>;
-}
-
-const bareText: RouteBody = { kind: 'bare', schema: Type.String() };
 const bareType: RouteBody = {
   kind: 'bare',
   schema: Type.Enum([...actuatorValueTypes], { type: 'string' }),
 };
 
-const actuatorFields: readonly ActuatorField[] = [
-  { name: 'name', schema: bareText, read: (body) => ({ name: optionalText(body) }) },
-  { name: 'actuator_kind', schema: bareText, read: (body) => ({ kind: optionalText(body) }) },
+const actuatorFields: readonly Field<Omit<ActuatorChanges, 'value'>>[] = [
+  { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
+  { name: 'actuator_kind', schema: bareTextBody, read: (body) => ({ kind: optionalText(body) }) },
   { name: 'value_type', schema: bareType, read: readValueType },
   { name: 'actuator_value_type', schema: bareType, read: readValueType },
   {
@@ -153,21 +154,4 @@ function readValueType(body: BareBody): Pick<ActuatorChanges, 'valueType'> {
   const valueType = actuatorValueTypes.find((word) => word === text);
   if (valueType !== undefined) return { valueType };
   throw invalid(`the value type must be one of ${actuatorValueTypes.join(', ')}`);
-}
-
-function fieldRoute(actuators: Actuators, field: ActuatorField): Route {
-  return defineRoute({
-    method: 'PUT',
-    path: `${onePath}/${field.name}`,
-    tag,
-    summary: `Set the ${field.name} of an actuator`,
-    body: field.schema,
-    answer: { status: 204, description: 'Set.' },
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, body }) => {
-      const changes = field.read(body as BareBody);
-      await actuators.update(actor, deviceIdOf(params), actuatorIdOf(params), changes);
-      return done;
-    },
-  });
 }

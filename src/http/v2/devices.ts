@@ -3,7 +3,7 @@ import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { DeviceChanges } from '../../domain/devices/device.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
 import { parseFilter } from '../../domain/devices/query.ts';
-import { type DeviceId, parseDeviceId, parseUsername } from '../../domain/ids.ts';
+import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import {
   DeviceMessage,
@@ -17,10 +17,11 @@ import { deviceText } from '../../wire/device-text.ts';
 import { readMeta } from '../../wire/fields.ts';
 import { LocationMessage } from '../../wire/location.ts';
 import { done, jsonType, text } from '../answer.ts';
-import { type BareBody, bareJson } from '../body.ts';
+import { bareJson } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { optionalText, readFlag, readLocation, readVisibility, requiredText } from './fields.ts';
+import { bareTextBody, type Field, fieldRoutes, ownerRoute } from './field-routes.ts';
+import { optionalText, readFlag, readLocation, readVisibility } from './fields.ts';
 
 const tag = 'Devices';
 
@@ -96,28 +97,31 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
         return done;
       },
     }),
-    ...deviceFields.map((field) => fieldRoute(devices, field)),
-    ownerRoute(devices),
+    ...fieldRoutes({
+      path: '/devices/:device_id',
+      tag,
+      thing: 'a device',
+      fields: deviceFields,
+      update: (actor, params, changes) => devices.update(actor, deviceIdOf(params), changes),
+    }),
+    ownerRoute({
+      path: '/devices/:device_id',
+      tag,
+      thing: 'a device',
+      handOver: (actor, params, owner) => devices.handOver(actor, deviceIdOf(params), owner),
+    }),
   ];
 }
 
 export const deviceIdOf = (params: Readonly<Record<string, string>>): DeviceId =>
   parseDeviceId(params['device_id']);
 
-interface DeviceField {
-  readonly name: string;
-  readonly schema: Route['body'] extends infer Body ? NonNullable<Body> : never;
-  readonly read: (body: BareBody) => DeviceChanges;
-}
-
-const bareText = { kind: 'bare', schema: Type.String() } as const;
-
-const deviceFields: readonly DeviceField[] = [
-  { name: 'name', schema: bareText, read: (body) => ({ name: optionalText(body) }) },
-  { name: 'domain', schema: bareText, read: (body) => ({ domain: optionalText(body) }) },
+const deviceFields: readonly Field<DeviceChanges>[] = [
+  { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
+  { name: 'domain', schema: bareTextBody, read: (body) => ({ domain: optionalText(body) }) },
   {
     name: 'gateway_id',
-    schema: bareText,
+    schema: bareTextBody,
     read: (body) => {
       const text = optionalText(body);
       return { gatewayId: text === undefined ? undefined : readGatewayReference(text.trim()) };
@@ -147,36 +151,3 @@ const deviceFields: readonly DeviceField[] = [
     read: (body) => ({ isDeployed: readFlag('deployed', body) }),
   },
 ];
-
-function fieldRoute(devices: Devices, field: DeviceField): Route {
-  return defineRoute({
-    method: 'PUT',
-    path: `/devices/:device_id/${field.name}`,
-    tag,
-    summary: `Set the ${field.name} of a device`,
-    body: field.schema,
-    answer: { status: 204, description: 'Set.' },
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, body }) => {
-      await devices.update(actor, deviceIdOf(params), field.read(body as BareBody));
-      return done;
-    },
-  });
-}
-
-function ownerRoute(devices: Devices): Route {
-  return defineRoute({
-    method: 'PUT',
-    path: '/devices/:device_id/owner',
-    tag,
-    summary: 'Hand a device over to another user',
-    body: bareText,
-    answer: { status: 204, description: 'Handed over.' },
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, body }) => {
-      const owner = parseUsername(requiredText(body).trim());
-      await devices.handOver(actor, deviceIdOf(params), owner);
-      return done;
-    },
-  });
-}

@@ -4,7 +4,7 @@ import { parseFilter } from '../../domain/devices/query.ts';
 import type { Gateway, GatewayChanges } from '../../domain/gateways/gateway.ts';
 import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
-import { type GatewayId, parseGatewayId, parseUsername } from '../../domain/ids.ts';
+import { type GatewayId, parseGatewayId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { visibilities } from '../../wire/device.ts';
 import {
@@ -19,10 +19,10 @@ import {
 } from '../../wire/gateway.ts';
 import { LocationMessage } from '../../wire/location.ts';
 import { done, json } from '../answer.ts';
-import type { BareBody } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
-import { defineRoute, type Method, type Route, type RouteBody } from '../route.ts';
-import { optionalText, readLocation, readVisibility, requiredText } from './fields.ts';
+import { defineRoute, type Method, type Route } from '../route.ts';
+import { bareTextBody, type Field, fieldRoutes, ownerRoute } from './field-routes.ts';
+import { optionalText, readLocation, readVisibility } from './fields.ts';
 
 const tag = 'Gateways';
 
@@ -100,8 +100,19 @@ export function gatewayRoutes(services: GatewayServices): readonly Route[] {
       },
     }),
     ...heartbeats.map(([method, word]) => heartbeatRoute(gateways, method, word)),
-    ...gatewayFields.map((field) => fieldRoute(gateways, field)),
-    ownerRoute(gateways),
+    ...fieldRoutes({
+      path: '/gateways/:gateway_id',
+      tag,
+      thing: 'a gateway',
+      fields: gatewayFields,
+      update: (actor, params, changes) => gateways.update(actor, gatewayIdOf(params), changes),
+    }),
+    ownerRoute({
+      path: '/gateways/:gateway_id',
+      tag,
+      thing: 'a gateway',
+      handOver: (actor, params, owner) => gateways.handOver(actor, gatewayIdOf(params), owner),
+    }),
   ];
 }
 
@@ -162,16 +173,8 @@ function heartbeatRoute(gateways: Gateways, method: Method, word: string): Route
   });
 }
 
-interface GatewayField {
-  readonly name: string;
-  readonly schema: RouteBody;
-  readonly read: (body: BareBody) => GatewayChanges;
-}
-
-const bareText: RouteBody = { kind: 'bare', schema: Type.String() };
-
-const gatewayFields: readonly GatewayField[] = [
-  { name: 'name', schema: bareText, read: (body) => ({ name: optionalText(body) }) },
+const gatewayFields: readonly Field<GatewayChanges>[] = [
+  { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
   {
     name: 'visibility',
     schema: { kind: 'bare', schema: Type.Enum([...visibilities], { type: 'string' }) },
@@ -183,36 +186,3 @@ const gatewayFields: readonly GatewayField[] = [
     read: (body) => ({ location: readLocation(body) }),
   },
 ];
-
-function fieldRoute(gateways: Gateways, field: GatewayField): Route {
-  return defineRoute({
-    method: 'PUT',
-    path: `/gateways/:gateway_id/${field.name}`,
-    tag,
-    summary: `Set the ${field.name} of a gateway`,
-    body: field.schema,
-    answer: { status: 204, description: 'Set.' },
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, body }) => {
-      await gateways.update(actor, gatewayIdOf(params), field.read(body as BareBody));
-      return done;
-    },
-  });
-}
-
-function ownerRoute(gateways: Gateways): Route {
-  return defineRoute({
-    method: 'PUT',
-    path: '/gateways/:gateway_id/owner',
-    tag,
-    summary: 'Hand a gateway over to another user',
-    body: { kind: 'bare', schema: Type.String() },
-    answer: { status: 204, description: 'Handed over.' },
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, body }) => {
-      const owner = parseUsername(requiredText(body).trim());
-      await gateways.handOver(actor, gatewayIdOf(params), owner);
-      return done;
-    },
-  });
-}

@@ -20,9 +20,10 @@ import {
   readNewProject,
 } from '../../wire/project.ts';
 import { bare, done, json } from '../answer.ts';
-import { type BareBody, bareJson } from '../body.ts';
+import { bareJson } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
-import { defineRoute, type Route, type RouteBody } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { bareTextBody, type Field, fieldRoutes } from './field-routes.ts';
 import { optionalText } from './fields.ts';
 import { gatewayView } from './gateways.ts';
 
@@ -95,7 +96,13 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
         return done;
       },
     }),
-    ...projectFields.map((field) => fieldRoute(projects, field)),
+    ...fieldRoutes({
+      path: '/projects/:project_id',
+      tag,
+      thing: 'a project',
+      fields: projectFields,
+      update: (actor, params, changes) => projects.update(actor, projectIdOf(params), changes),
+    }),
   ];
 }
 
@@ -142,16 +149,10 @@ async function fullView(
   return { project, devices, gateways: shown.map((gateway) => gatewayView(gateway, presence)) };
 }
 
-interface ProjectField {
-  readonly name: string;
-  readonly schema: RouteBody;
-  readonly read: (body: BareBody) => ProjectChanges;
-}
-
-const projectFields: readonly ProjectField[] = [
+const projectFields: readonly Field<ProjectChanges>[] = [
   {
     name: 'name',
-    schema: { kind: 'bare', schema: Type.String() },
+    schema: bareTextBody,
     read: (body) => ({ name: optionalText(body) }),
   },
   {
@@ -165,19 +166,3 @@ const projectFields: readonly ProjectField[] = [
     read: (body) => ({ gatewayIds: gatewayIdsFromWire(bareJson(body) ?? []) }),
   },
 ];
-
-function fieldRoute(projects: Projects, field: ProjectField): Route {
-  return defineRoute({
-    method: 'PUT',
-    path: `/projects/:project_id/${field.name}`,
-    tag,
-    summary: `Set the ${field.name} of a project`,
-    body: field.schema,
-    answer: { status: 204, description: 'Set.' },
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, body }) => {
-      await projects.update(actor, projectIdOf(params), field.read(body as BareBody));
-      return done;
-    },
-  });
-}

@@ -17,9 +17,10 @@ import {
   sensorToWire,
 } from '../../wire/sensor.ts';
 import { done, json } from '../answer.ts';
-import { type BareBody, bareJson } from '../body.ts';
-import { defineRoute, type Route, type RouteBody } from '../route.ts';
+import { bareJson } from '../body.ts';
+import { defineRoute, type Route } from '../route.ts';
 import { deviceIdOf } from './devices.ts';
+import { bareTextBody, type Field, fieldRoutes } from './field-routes.ts';
 import { optionalText } from './fields.ts';
 
 const tag = 'Sensors';
@@ -84,39 +85,38 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
         return done;
       },
     }),
-    ...sensorFields.map((field) => fieldRoute(devices, field)),
+    ...fieldRoutes({
+      path: '/devices/:device_id/sensors/:sensor_id',
+      tag,
+      thing: 'a sensor',
+      fields: sensorFields,
+      update: (actor, params, changes) =>
+        devices.updateSensor(actor, deviceIdOf(params), sensorIdOf(params), changes),
+    }),
   ];
 }
 
 export const sensorIdOf = (params: Readonly<Record<string, string>>): SensorId =>
   parseSensorId(params['sensor_id']);
 
-interface SensorField {
-  readonly name: string;
-  readonly schema: RouteBody;
-  readonly read: (body: BareBody) => SensorChanges;
-}
-
-const bareText: RouteBody = { kind: 'bare', schema: Type.String() };
-
-const sensorFields: readonly SensorField[] = [
-  { name: 'name', schema: bareText, read: (body) => ({ name: optionalText(body) }) },
+const sensorFields: readonly Field<SensorChanges>[] = [
+  { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
   {
     name: 'sensing_device',
-    schema: bareText,
+    schema: bareTextBody,
     read: (body) => ({ kind: optionalText(body), kindSpelling: undefined }),
   },
   {
     name: 'sensor_kind',
-    schema: bareText,
+    schema: bareTextBody,
     read: (body) => ({ kind: optionalText(body), kindSpelling: 'sensor_kind' }),
   },
   {
     name: 'quantity_kind',
-    schema: bareText,
+    schema: bareTextBody,
     read: (body) => ({ quantityKind: optionalText(body) }),
   },
-  { name: 'unit', schema: bareText, read: (body) => ({ unit: optionalText(body) }) },
+  { name: 'unit', schema: bareTextBody, read: (body) => ({ unit: optionalText(body) }) },
   {
     name: 'calib',
     schema: { kind: 'bare', schema: CalibrationMessage },
@@ -135,20 +135,3 @@ const sensorFields: readonly SensorField[] = [
     },
   },
 ];
-
-function fieldRoute(devices: Devices, field: SensorField): Route {
-  return defineRoute({
-    method: 'PUT',
-    path: `/devices/:device_id/sensors/:sensor_id/${field.name}`,
-    tag,
-    summary: `Set the ${field.name} of a sensor`,
-    body: field.schema,
-    answer: { status: 204, description: 'Set.' },
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, body }) => {
-      const changes = field.read(body as BareBody);
-      await devices.updateSensor(actor, deviceIdOf(params), sensorIdOf(params), changes);
-      return done;
-    },
-  });
-}
