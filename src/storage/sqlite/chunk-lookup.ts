@@ -11,10 +11,15 @@ export interface ChunkLookup {
 
 const none: ReadonlySet<string> = new Set();
 
-/** A look-up that remembers where it was: ascending timestamps cost one search in a chunk each. */
+/**
+ * A look-up that remembers where it was: ascending timestamps cost one search in a chunk each.
+ * Where one timestamp fills more than `crowdedChunksMax` chunks, as with a clock that stands still,
+ * it looks into the last of them only: a push must not cost more with every one before it.
+ */
 export function createChunkLookup(
   headsFrom: (from: Range) => Iterable<ChunkHead>,
   columnsOf: (head: ChunkHead) => Columns,
+  crowdedChunksMax: number,
 ): ChunkLookup {
   // Between these two, both excluded, there is nothing but `columns`.
   let after = Number.POSITIVE_INFINITY;
@@ -27,7 +32,7 @@ export function createChunkLookup(
     if (timestamp > after && timestamp < before) {
       return columns === undefined ? none : collect([columns], timestamp);
     }
-    const touching: Columns[] = [];
+    const touching: ChunkHead[] = [];
     after = Number.NEGATIVE_INFINITY;
     before = Number.POSITIVE_INFINITY;
     columns = undefined;
@@ -36,15 +41,16 @@ export function createChunkLookup(
         before = head.minTime;
         break;
       }
-      columns = columnsOf(head);
-      touching.push(columns);
+      touching.push(head);
       after = head.minTime;
       before = head.maxTime;
       if (head.maxTime > timestamp) break;
     }
     // In a gap nothing is known about what lies before the timestamp itself.
     if (touching.length === 0) after = timestamp;
-    return collect(touching, timestamp);
+    const looked = touching.slice(-crowdedChunksMax).map(columnsOf);
+    columns = looked.at(-1);
+    return collect(looked, timestamp);
   }
 
   return {

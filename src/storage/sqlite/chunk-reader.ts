@@ -135,7 +135,11 @@ export function createChunkReader(
     columns,
     count,
     createLookup: (series) =>
-      createChunkLookup((from) => heads(series, from, 'asc'), readableColumns),
+      createChunkLookup(
+        (from) => heads(series, from, 'asc'),
+        readableColumns,
+        limits.crowdedChunksMax,
+      ),
   };
 }
 

@@ -12,6 +12,7 @@ export interface DatapointLimits {
   readonly sealRetryMsMin: number;
   readonly sealRetryMsMax: number;
   readonly decodedChunksMax: number;
+  readonly crowdedChunksMax: number;
   readonly seriesMax: number;
   readonly wholeDevicesPerRead: number;
   readonly appendsWaitingMax: number;
@@ -43,6 +44,8 @@ export const datapointLimits: DatapointLimits = {
   sealRetryMsMax: 30_000,
   /** About 25 KB each. */
   decodedChunksMax: 512,
+  /** Chunks of one timestamp that are searched for a repeated datapoint: about 1 ms. */
+  crowdedChunksMax: 16,
   /** Sensors remembered though all of theirs is in chunks. */
   seriesMax: 100_000,
   /** Devices whose sensors are brought to memory by one read of last values; more are not kept. */

@@ -28,6 +28,7 @@ const tinyLimits = {
   trimRowsPerStep: 2,
   decodedChunksMax: 2,
   seriesMax: 2,
+  crowdedChunksMax: 1_000,
 };
 
 const openTiny = (directory: string) =>
