@@ -22,7 +22,8 @@ export const CalibrationMessage = Type.Object(
       points: Type.Optional(
         Type.Array(PointMessage, {
           maxItems: limits.calibrationPointsMax,
-          description: 'Piecewise linear through all of these, instead of value_min and value_max.',
+          description:
+            'Piecewise linear through all of these, and value_min and value_max if given.',
         }),
       ),
     }),
@@ -36,7 +37,9 @@ export function calibrationFromWire(message: Static<typeof CalibrationMessage>):
   const { enabled, value_min, value_max, points } = message.linear;
   const flag = enabled === undefined ? {} : { isEnabled: enabled };
   if (points !== undefined) {
-    return createCalibration({ ...flag, points: points.map(pointFromWire), spelling: 'points' });
+    const given = [value_min, ...points, value_max].filter((point) => point !== undefined);
+    const all = withoutRepeats(given.map(pointFromWire));
+    return createCalibration({ ...flag, points: all, spelling: 'points' });
   }
   if (value_min === undefined || value_max === undefined) {
     throw invalid('calib.linear must have value_min and value_max, or points');
@@ -54,6 +57,11 @@ export function calibrationToWire(calibration: Calibration): Static<typeof Calib
     return { linear: { ...flag, value_min, value_max } };
   }
   return { linear: { ...flag, points } };
+}
+
+/** Ends that are among the points as well are meant once. */
+function withoutRepeats(points: readonly CalibrationPoint[]): readonly CalibrationPoint[] {
+  return [...new Map(points.map((point) => [JSON.stringify(point), point])).values()];
 }
 
 function pointFromWire(message: Static<typeof PointMessage>): CalibrationPoint {

@@ -92,6 +92,17 @@ test('more points make a line of several pieces, in whatever order they come', a
   assert.deepEqual(await valuesOf('Bent'), [0, 50, 100, 125, 150]);
 });
 
+test('ends and points together make one line, each point counted once', async () => {
+  await addWith('both', [0, 50, 75, 100]);
+  const points = [point(50, 0), ends.value_max];
+  assertDone(await put('both', { linear: { ...ends, points } }));
+  assert.deepEqual(await valuesOf('both'), [10, 0, 105, 210]);
+  const { calib: answered } = await sensorOf('both');
+  assert.deepEqual(answered, {
+    linear: { points: [ends.value_min, point(50, 0), ends.value_max] },
+  });
+});
+
 test('only JSON numbers are calibrated', async () => {
   const values = ['50', true, null, [50], { value: 50 }, 'error'];
   await addWith('Mixed', values, { calib });
