@@ -73,6 +73,8 @@ function frameworkAnswer(error: unknown): ErrorAnswer | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
   const status = error.statusCode;
   if (status === 413) return answer('too_large', 'the body is larger than this path takes', {});
+  // A static file outside of its folder: there is nothing to be had, whatever is there.
+  if (status === 403 || status === 404) return answer('not_found', 'there is nothing here', {});
   if (status === 415) return answer('unsupported_media_type', 'this content type is not read', {});
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return answer('invalid', error.message, {});

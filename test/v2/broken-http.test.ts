@@ -107,6 +107,12 @@ test('a path with a broken percent-encoding is 400', async () => {
   }
 });
 
+test('steps out of the folder of the reference are 404 and say so', async () => {
+  const answer = await talk(`GET /docs/static/../../../package.json HTTP/1.1\r\n${close}\r\n`);
+  assert.deepEqual(statusesOf(answer), [404]);
+  assert.match(answer, /"error":"not_found","description":"there is nothing/);
+});
+
 test('steps upwards in a path lead nowhere', async () => {
   for (const path of [
     '/docs/static/../../../package.json',

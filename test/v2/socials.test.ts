@@ -52,12 +52,12 @@ test('a message answers its id as a bare string and is read as it was sent', asy
   assert.match(asJson.text, /^"[0-9a-f-]{36}"$/);
 });
 
-test('a channel that is not configured fails at once and says which key to set', async () => {
+test('a channel that is not configured fails at once and names its key', async () => {
   const reasons: readonly (readonly [string, RegExp])[] = [
-    ['twitter', /set KIPIMO_TWITTER_URL$/],
-    ['sms', /set KIPIMO_SMS_URL$/],
-    ['voice', /set KIPIMO_VOICE_URL$/],
-    ['email', /set KIPIMO_SMTP_URL$/],
+    ['twitter', /in this version; KIPIMO_TWITTER_URL will name its provider$/],
+    ['sms', /in this version; KIPIMO_SMS_URL will name its provider$/],
+    ['voice', /in this version; KIPIMO_VOICE_URL will name its provider$/],
+    ['email', /in this version; KIPIMO_SMTP_URL will name its provider$/],
     ['webhook', /in this version$/],
   ];
   for (const [channel, saying] of reasons) {

@@ -99,17 +99,23 @@ const mayRemove = ({ kind, username }: Person, { sender }: Social): boolean =>
 
 const noSocial = (id: SocialId) => notFound(`there is no message with id ${id}`);
 
-/** What is missing where a channel leads nowhere [contract 7]. */
-const remedies: Readonly<Record<Exclude<Channel, 'none'>, string>> = {
-  twitter: 'the channel twitter is not configured: set KIPIMO_TWITTER_URL',
-  sms: 'the channel sms is not configured: set KIPIMO_SMS_URL',
-  voice: 'the channel voice is not configured: set KIPIMO_VOICE_URL',
-  email: 'the channel email is not configured: set KIPIMO_SMTP_URL',
-  webhook: 'the channel webhook cannot be configured in this version',
+/** The key that names the provider of a channel [contract 1]. */
+const keyOf: Readonly<Partial<Record<Channel, string>>> = {
+  twitter: 'KIPIMO_TWITTER_URL',
+  sms: 'KIPIMO_SMS_URL',
+  voice: 'KIPIMO_VOICE_URL',
+  email: 'KIPIMO_SMTP_URL',
 };
+
+/** Why a channel leads nowhere; no key is taken yet, so nobody is sent to set one in vain. */
+function whyNowhere(channel: Channel): string {
+  const key = keyOf[channel];
+  const remedy = key === undefined ? '' : `; ${key} will name its provider`;
+  return `the channel ${channel} cannot be configured in this version${remedy}`;
+}
 
 function stateOnFiling(channel: Channel, configured: ReadonlySet<Channel>): SocialState {
   if (channel === 'none') return { status: 'sent' };
   if (configured.has(channel)) return { status: 'pending' };
-  return { status: 'failed', reason: remedies[channel] };
+  return { status: 'failed', reason: whyNowhere(channel) };
 }
