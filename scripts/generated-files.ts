@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { configKeys } from '../src/config.ts';
+import { configKeys } from '../src/config-keys.ts';
 import { later } from '../src/config-kinds.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
@@ -53,7 +53,7 @@ function configurationPage(): string {
   return lines(
     '# Configuration',
     '',
-    notice('src/config.ts'),
+    notice('src/config-keys.ts'),
     '',
     'Settings come from the environment and from a file `.env` in the working directory; where',
     'both speak, the environment wins. An empty value counts as not set. An unknown `KIPIMO_…` key',

@@ -1,34 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { Config, Secrets } from './config.ts';
-import { createAccess } from './domain/access/access.ts';
-import { createAppender } from './domain/datapoints/appender.ts';
-import { createHistory } from './domain/datapoints/history.ts';
-import { createIngest } from './domain/datapoints/ingest.ts';
-import { createIngestMany } from './domain/datapoints/ingest-many.ts';
-import { createReadMany } from './domain/datapoints/merged-history.ts';
-import { createSnapshots } from './domain/datapoints/snapshots.ts';
-import { createSummaries } from './domain/datapoints/summaries.ts';
-import { createActuators } from './domain/devices/actuators.ts';
-import { createDevices } from './domain/devices/devices.ts';
-import { createGateways } from './domain/gateways/gateways.ts';
-import { createPresence } from './domain/gateways/presence.ts';
 import { limits } from './domain/limits.ts';
-import { createProjects } from './domain/projects/projects.ts';
-import type { Reporter } from './domain/reporter.ts';
-import { createSharing } from './domain/sharing/sharing.ts';
-import { createSocials } from './domain/socials/socials.ts';
-import { createAccessKeys } from './domain/users/access-keys.ts';
-import { createAccounts } from './domain/users/accounts.ts';
 import { ensureAdmin } from './domain/users/first-admin.ts';
-import { createLogins } from './domain/users/logins.ts';
-import { createSessions } from './domain/users/sessions.ts';
-import { createInProcessFeed } from './feed/in-process-feed.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
-import type { Services } from './http/v2/index.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
-import { createOwnedResources } from './owned-resources.ts';
+import { createServices } from './services.ts';
 import { openStorage } from './storage/open-storage.ts';
 import type { Storage } from './storage/storage.ts';
 import { createMetrics, metricsContentType } from './telemetry/metrics.ts';
@@ -89,67 +67,6 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     await storage.close();
     throw error;
   }
-}
-
-function createServices(parts: {
-  readonly config: Config;
-  readonly storage: Storage;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-  readonly log: Log;
-}): { readonly services: Services; readonly drain: () => Promise<void> } {
-  const { config, storage, clock, reporter, log } = parts;
-  const { users, credentials, grants, datapoints } = storage;
-  const settings = { publicPush: config.publicPush };
-  const access = createAccess({ grants, settings });
-  const sessions = createSessions({ credentials, clock });
-  const logins = createLogins({ users, clock, reporter });
-  const { signup } = config.accounts;
-  const accounts = createAccounts({ users, logins, sessions, clock, signup });
-  const accessKeys = createAccessKeys({ credentials, sessions, clock });
-  const devices = createDevices({ store: storage.devices, users, grants, access, clock });
-  const feed = createInProcessFeed({ log });
-  const actuators = createActuators({
-    store: storage.devices,
-    access,
-    clock,
-    publish: (change) => feed.publish([{ kind: 'actuator', ...change }]),
-  });
-  const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });
-  const projects = createProjects({ store: storage.projects, grants, access });
-  const socials = createSocials({ store: storage.socials, users, clock, configured: new Set() });
-  const { find: findResource, list: listResources } = createOwnedResources(storage);
-  const sharing = createSharing({ grants, users, access, findResource, listResources });
-  const appender = createAppender({ store: datapoints, feed, clock, reporter });
-  const roadIn = { devices: storage.devices, access, appender, clock };
-  const ingest = createIngest(roadIn);
-  const ingestMany = createIngestMany(roadIn);
-  const roadOut = { devices: storage.devices, datapoints, access };
-  const readHistory = createHistory(roadOut);
-  const readMany = createReadMany(roadOut);
-  const snapshots = createSnapshots({ devices, datapoints, grants, access });
-  return {
-    services: {
-      logins,
-      sessions,
-      accounts,
-      accessKeys,
-      sharing,
-      devices,
-      actuators,
-      gateways,
-      presence: createPresence(),
-      projects,
-      socials,
-      snapshots,
-      ingest,
-      ingestMany,
-      readHistory,
-      summaries: createSummaries(roadOut),
-      readMany,
-    },
-    drain: () => appender.drain(),
-  };
 }
 
 const idleSweepMs = 50;

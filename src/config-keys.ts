@@ -1,0 +1,132 @@
+import {
+  choice,
+  directory,
+  flag,
+  host,
+  type Kind,
+  later,
+  password,
+  port,
+  readableFile,
+  seconds,
+  username,
+} from './config-kinds.ts';
+
+export const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** One key of the environment; the documentation is made from it. */
+export interface ConfigKey<Value = unknown> {
+  readonly kind: Kind<Value>;
+  /** As one would write it; absent: no value. */
+  readonly default?: string;
+  readonly meaning: string;
+  readonly isSecret?: true;
+}
+
+function key<Value>(declaration: ConfigKey<Value>): ConfigKey<Value> {
+  return declaration;
+}
+
+/** Every key of the environment that the service knows [contract 1]. */
+export const configKeys = {
+  KIPIMO_HOST: key({ kind: host, default: '0.0.0.0', meaning: 'Address to listen on.' }),
+  KIPIMO_HTTP_PORT: key({
+    kind: port,
+    default: '8080',
+    meaning: 'HTTP: the API, the dashboard at `/`, the reference at `/docs`.',
+  }),
+  KIPIMO_MQTT_PORT: key({ kind: port, default: '1883', meaning: 'MQTT over TCP.' }),
+  KIPIMO_MQTTS_PORT: key({
+    kind: port,
+    default: '8883',
+    meaning: 'MQTT over TLS; open only when a certificate is given.',
+  }),
+  KIPIMO_TLS_CERT: key({
+    kind: readableFile,
+    meaning: 'Certificate chain (PEM) for HTTPS and MQTTS; together with KIPIMO_TLS_KEY.',
+  }),
+  KIPIMO_TLS_KEY: key({
+    kind: readableFile,
+    meaning: 'Private key (PEM) of that certificate; together with KIPIMO_TLS_CERT.',
+  }),
+  KIPIMO_DATA_DIR: key({
+    kind: directory,
+    default: './data',
+    meaning: 'Embedded database and what else the service keeps; made when missing.',
+  }),
+  KIPIMO_DATABASE_URL: key({
+    kind: later,
+    meaning: 'Storage in PostgreSQL.',
+    isSecret: true,
+  }),
+  KIPIMO_NATS_URL: key({
+    kind: later,
+    meaning: 'Several processes as one service.',
+    isSecret: true,
+  }),
+  KIPIMO_ADMIN_USERNAME: key({
+    kind: username,
+    default: 'admin',
+    meaning: 'The administrator whom the first start creates.',
+  }),
+  KIPIMO_ADMIN_PASSWORD: key({
+    kind: password,
+    meaning:
+      'Password of that administrator; without it one is generated and printed once. ' +
+      'Later starts do not change the account.',
+    isSecret: true,
+  }),
+  KIPIMO_TOKEN_TTL_S: key({
+    kind: seconds,
+    default: '600',
+    meaning: 'Life of a token of API version 2, in seconds.',
+  }),
+  KIPIMO_V1_TOKEN_TTL_S: key({
+    kind: seconds,
+    default: '60',
+    meaning: 'Life of a token of API version 1, in seconds.',
+  }),
+  KIPIMO_SIGNUP: key({
+    kind: choice('open', 'closed'),
+    default: 'open',
+    meaning: 'Whether anybody may create an account, or administrators alone.',
+  }),
+  KIPIMO_PUBLIC_PUSH: key({
+    kind: choice('open', 'granted'),
+    default: 'open',
+    meaning:
+      'Who may push to a public device: anybody, or only its owner, administrators and ' +
+      'users with a grant.',
+  }),
+  KIPIMO_EVALUATE_ON_CREATE: key({
+    kind: flag,
+    default: 'false',
+    meaning: 'Whether a new notification is also evaluated once when it is created.',
+  }),
+  KIPIMO_SMS_URL: key({
+    kind: later,
+    meaning: 'Provider of the channel sms.',
+    isSecret: true,
+  }),
+  KIPIMO_VOICE_URL: key({
+    kind: later,
+    meaning: 'Provider of the channel voice.',
+    isSecret: true,
+  }),
+  KIPIMO_TWITTER_URL: key({
+    kind: later,
+    meaning: 'Provider of the channel twitter.',
+    isSecret: true,
+  }),
+  KIPIMO_SMTP_URL: key({
+    kind: later,
+    meaning: 'Mail server of the channel email.',
+    isSecret: true,
+  }),
+  KIPIMO_LOG_LEVEL: key({
+    kind: choice(...logLevels),
+    default: 'info',
+    meaning: 'The least urgent kind of log line that is written.',
+  }),
+} as const;
