@@ -174,7 +174,7 @@ function createResponder(
   const answerTo = (request: FastifyRequest, actor: Actor) =>
     route.handle({
       actor,
-      params: request.params as Readonly<Record<string, string>>,
+      params: paramsOf(request),
       query:
         route.query === undefined ? undefined : readQuery(route.query, request.query as RawQuery),
       body: readBody?.(request.body, request.headers['content-type']),
@@ -190,6 +190,19 @@ function createResponder(
     if (!(actor instanceof Promise)) return answerTo(request, actor);
     return actor.then((known) => answerTo(request, known));
   };
+}
+
+/**
+ * A client that asked for an id as JSON may use it with its quotes, as it came; no id holds any.
+ */
+function paramsOf({ params, url }: FastifyRequest): Readonly<Record<string, string>> {
+  const known = params as Readonly<Record<string, string>>;
+  if (!url.includes('%22')) return known;
+  const unquoted = Object.entries(known).map(([name, value]) => [
+    name,
+    value.replace(/^"(.*)"$/, '$1'),
+  ]);
+  return Object.fromEntries(unquoted);
 }
 
 function refuseOtherMethods(fastify: FastifyInstance, url: string, known: readonly Method[]): void {
