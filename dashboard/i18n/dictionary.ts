@@ -1,0 +1,23 @@
+import type { dictionary as english } from './en/dictionary.ts';
+import type { Message, PluralMessage } from './messages.ts';
+
+type English = typeof english;
+
+/** The screens that have texts. */
+export type Section = keyof English;
+
+/** Every text by its name: "home.title". */
+export type MessageKey = {
+  [S in Section]: `${S}.${Extract<keyof English[S], string>}`;
+}[Section];
+
+/** Any text in any form, by section and name; what `t` looks up in. */
+export type MessageTable = Readonly<Record<string, Readonly<Record<string, Message>>>>;
+
+/** The texts of one section in another language: a missing or a surplus one is a type error. */
+export type Translation<S extends Section> = {
+  readonly [K in keyof English[S]]: English[S][K] extends string ? string : PluralMessage;
+};
+
+/** A whole language. */
+export type Dictionary = { readonly [S in Section]: Translation<S> };

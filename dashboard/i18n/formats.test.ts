@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  ageChangeMs,
+  describeZone,
+  formatAge,
+  formatDate,
+  formatNumber,
+  formatSpan,
+  formatValue,
+  numberOf,
+} from './formats.ts';
+import { t } from './i18n.ts';
+
+const now = Date.UTC(2026, 2, 1, 12);
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const ages: readonly (readonly [ageMs: number, text: string])[] = [
+  [0, 'just now'],
+  [9_999, 'just now'],
+  [10_000, '10 s ago'],
+  [59_999, '59 s ago'],
+  [minute, '1 min ago'],
+  [59 * minute, '59 min ago'],
+  [hour, '1 h ago'],
+  [47 * hour, '47 h ago'],
+  [48 * hour, '2 days ago'],
+  [59 * day, '59 days ago'],
+  [61 * day, '2 months ago'],
+  [3 * 366 * day, '3 years ago'],
+  [-minute, 'just now'],
+  [-10 * minute, 'in the future'],
+];
+for (const [ageMs, text] of ages) {
+  test(`${ageMs} ms old is "${text}"`, () => {
+    assert.equal(formatAge(now - ageMs, now, t), text);
+  });
+}
+
+test('what never was has no age', () => {
+  assert.equal(formatAge(undefined, now, t), 'never');
+  assert.equal(formatAge(Number.NaN, now, t), 'never');
+});
+
+test('an age is due again when its phrase can change', () => {
+  assert.equal(ageChangeMs(now - 5_000, now), 1_000);
+  assert.equal(ageChangeMs(now - 90_000, now), 30_000);
+  assert.equal(ageChangeMs(now - 3 * hour, now), 10 * minute);
+});
+
+const numbers: readonly (readonly [value: number, text: string])[] = [
+  [0, '0'],
+  [23.4, '23.4'],
+  [23.456789, '23.46'],
+  [-0.5, '-0.5'],
+  [1013.256, '1,013.3'],
+  [0.003123, '0.00312'],
+  [123456789, '123,456,789'],
+  [1e15, '1E15'],
+  [1e-9, '1E-9'],
+  [Number.NaN, '–'],
+];
+for (const [value, text] of numbers) {
+  test(`${value} is written ${text}`, () => assert.equal(formatNumber(value, 'en'), text));
+}
+
+test('numbers follow the language', () => {
+  assert.equal(formatNumber(23.45, 'fr'), '23,45');
+  assert.equal(formatNumber(23.45, 'pt'), '23,45');
+});
+
+test('values of every kind become text', () => {
+  assert.equal(formatValue(true, 'en', t), 'on');
+  assert.equal(formatValue('25.10', 'en', t), '25.1');
+  assert.equal(formatValue('<b>open</b>', 'en', t), '<b>open</b>');
+  assert.equal(formatValue(null, 'en', t), '–');
+  assert.equal(formatValue({ a: [1] }, 'en', t), '{"a":[1]}');
+});
+
+test('text that is a number counts as one, other text does not', () => {
+  assert.equal(numberOf('25'), 25);
+  assert.equal(numberOf(' -1.5e3 '), -1500);
+  for (const value of ['', ' ', '0x10', 'Infinity', '1,5', '25 C', true, null, [1], Number.NaN]) {
+    assert.equal(numberOf(value), undefined);
+  }
+});
+
+test('dates are shown on the clock of the zone asked for', () => {
+  const inDakar = { language: 'en', style: 'time', zone: 'Africa/Dakar' } as const;
+  assert.equal(formatDate(now, inDakar), '12:00');
+  assert.equal(formatDate(now, { ...inDakar, zone: 'Africa/Nairobi' }), '15:00');
+  assert.equal(formatDate(Number.NaN, inDakar), '–');
+  assert.equal(formatDate(Date.UTC(2026, 2, 1), { ...inDakar, style: 'time' }), '00:00');
+});
+
+test('a zone is told with its distance from UTC', () => {
+  assert.equal(describeZone('Africa/Nairobi', now), 'Africa/Nairobi (UTC+3)');
+  assert.equal(describeZone('Africa/Dakar', now), 'Africa/Dakar (UTC+0)');
+  assert.equal(describeZone('UTC', now), 'UTC');
+});
+
+test('stretches of time are told in their largest whole unit', () => {
+  assert.equal(formatSpan(15 * minute, t), '15 minutes');
+  assert.equal(formatSpan(hour, t), '1 hour');
+  assert.equal(formatSpan(36 * hour, t), '36 hours');
+  assert.equal(formatSpan(7 * day, t), '7 days');
+  assert.equal(formatSpan(365 * day, t), '12 months');
+});

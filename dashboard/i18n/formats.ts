@@ -1,0 +1,154 @@
+import type { MessageKey } from './dictionary.ts';
+import type { MessageParams } from './messages.ts';
+
+/** Looks a text up; `t`, or a stand-in in tests. */
+export type Translate = (key: MessageKey, params?: MessageParams) => string;
+
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** Clocks of devices run ahead a little; that is no news worth a word. */
+const aheadMsMax = 2 * minuteMs;
+
+/** How long ago an instant was, in one short phrase: "3 min ago". */
+export function formatAge(at: number | undefined, now: number, t: Translate): string {
+  if (at === undefined || Number.isNaN(at)) return t('age.never');
+  const ageMs = now - at;
+  if (ageMs < -aheadMsMax) return t('age.ahead');
+  if (ageMs < 10 * secondMs) return t('age.now');
+  if (ageMs < minuteMs) return t('age.seconds', { count: Math.floor(ageMs / secondMs) });
+  if (ageMs < hourMs) return t('age.minutes', { count: Math.floor(ageMs / minuteMs) });
+  if (ageMs < 2 * dayMs) return t('age.hours', { count: Math.floor(ageMs / hourMs) });
+  if (ageMs < 60 * dayMs) return t('age.days', { count: Math.floor(ageMs / dayMs) });
+  if (ageMs < 730 * dayMs) return t('age.months', { count: Math.floor(ageMs / (30.44 * dayMs)) });
+  return t('age.years', { count: Math.floor(ageMs / (365.25 * dayMs)) });
+}
+
+/** In how many ms the phrase for an instant may change, for whoever keeps it up to date. */
+export function ageChangeMs(at: number, now: number): number {
+  const ageMs = now - at;
+  if (ageMs < minuteMs) return secondMs;
+  if (ageMs < hourMs) return minuteMs - (ageMs % minuteMs);
+  return 10 * minuteMs;
+}
+
+/**
+ * A measured number with as many digits as an eye can use: 1 013.2, 23.41, 0.00312. Very large and
+ * very small ones are written with a power of ten.
+ */
+export function formatNumber(value: number, language: string): string {
+  if (!Number.isFinite(value)) return '–';
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e12 || size < 1e-6)) {
+    return new Intl.NumberFormat(language, {
+      notation: 'scientific',
+      maximumFractionDigits: 3,
+    }).format(value);
+  }
+  return numberFormat(language, fractionDigits(size)).format(value);
+}
+
+function fractionDigits(size: number): number {
+  if (size >= 1000) return 1;
+  if (size >= 0.1 || size === 0) return 2;
+  return Math.min(8, 2 - Math.floor(Math.log10(size)));
+}
+
+const numberFormats = new Map<string, Intl.NumberFormat>();
+
+/** Making a format costs more than using it a hundred times. */
+function numberFormat(language: string, maximumFractionDigits: number): Intl.NumberFormat {
+  const key = `${language} ${maximumFractionDigits}`;
+  const known = numberFormats.get(key);
+  if (known !== undefined) return known;
+  const format = new Intl.NumberFormat(language, { maximumFractionDigits });
+  // A page knows four languages and a handful of digits, so this stays small.
+  numberFormats.set(key, format);
+  return format;
+}
+
+/** Which parts of an instant are shown. */
+export type DateStyle = 'day' | 'time' | 'moment' | 'precise' | 'month';
+
+const dateParts: Readonly<Record<DateStyle, Intl.DateTimeFormatOptions>> = {
+  day: { day: 'numeric', month: 'short', year: 'numeric' },
+  time: { hour: '2-digit', minute: '2-digit' },
+  moment: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+  precise: {
+    ...{ day: 'numeric', month: 'short', year: 'numeric' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  },
+  month: { month: 'short', year: 'numeric' },
+};
+
+const dateFormats = new Map<string, Intl.DateTimeFormat>();
+
+/** An instant as date or time, on the clock of a zone; without one, on that of the browser. */
+export function formatDate(
+  at: number,
+  { language, style, zone }: { language: string; style: DateStyle; zone?: string | undefined },
+): string {
+  if (!Number.isFinite(at)) return '–';
+  const key = `${language} ${style} ${zone ?? ''}`;
+  const known = dateFormats.get(key);
+  const format = known ?? new Intl.DateTimeFormat(language, withZone(dateParts[style], zone));
+  if (known === undefined) dateFormats.set(key, format);
+  return format.format(at);
+}
+
+function withZone(
+  parts: Intl.DateTimeFormatOptions,
+  timeZone: string | undefined,
+): Intl.DateTimeFormatOptions {
+  // Farmers everywhere read 14:30; nobody has to guess whether 02:30 is at night.
+  const clock = parts.hour === undefined ? parts : { ...parts, hourCycle: 'h23' as const };
+  return timeZone === undefined ? clock : { ...clock, timeZone };
+}
+
+/** The zone whose clock times are shown in, with its distance from UTC: "Africa/Dakar (UTC+0)". */
+export function describeZone(zone: string, at: number): string {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    timeZoneName: 'shortOffset',
+  }).formatToParts(at);
+  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const distance = offset === 'GMT' ? 'UTC+0' : offset.replace('GMT', 'UTC');
+  return zone === 'UTC' ? 'UTC' : `${zone.replaceAll('_', ' ')} (${distance})`;
+}
+
+/** The zone of the browser. */
+export function ownZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** A stretch of time in its largest whole unit: "15 minutes". */
+export function formatSpan(spanMs: number, t: Translate): string {
+  const rounded = (unitMs: number): number => Math.max(1, Math.round(spanMs / unitMs));
+  if (spanMs < minuteMs) return t('chart.seconds', { count: rounded(secondMs) });
+  if (spanMs < hourMs) return t('chart.minutes', { count: rounded(minuteMs) });
+  if (spanMs < 2 * dayMs) return t('chart.hours', { count: rounded(hourMs) });
+  if (spanMs < 60 * dayMs) return t('chart.days', { count: rounded(dayMs) });
+  return t('chart.months', { count: rounded(30.44 * dayMs) });
+}
+
+/** A value of any kind as text for a screen: numbers in the language's way, the rest plain. */
+export function formatValue(value: unknown, language: string, t: Translate): string {
+  if (typeof value === 'number') return formatNumber(value, language);
+  if (typeof value === 'boolean') return value ? t('common.on') : t('common.off');
+  if (value === null || value === undefined) return '–';
+  if (typeof value !== 'string') return JSON.stringify(value);
+  const number = numberOf(value);
+  return number === undefined ? value : formatNumber(number, language);
+}
+
+const numeral = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i;
+
+/** The number a value counts as: itself, or text that is a number, as sketches push it. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'string' || !numeral.test(value)) return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}

@@ -1,0 +1,36 @@
+import type { Translation } from '../dictionary.ts';
+
+/** Maps and places. */
+export const map: Translation<'map'> = {
+  title: 'Carte',
+  label: 'Carte de {count} lieux',
+  loading: 'La carte se dessine…',
+  failed: 'La carte n’a pas pu être chargée.',
+  zoomIn: 'Plus près',
+  zoomOut: 'Plus loin',
+  cluster: { one: '{count} appareil ici', other: '{count} appareils ici' },
+  withoutPlace: {
+    one: '{count} appareil n’a pas encore de lieu',
+    other: '{count} appareils n’ont pas encore de lieu',
+  },
+  nobody: 'Rien n’a encore de lieu ici.',
+  fresh: 'à jour',
+  stale: 'sans nouvelles',
+  alert: 'alerte',
+  off: 'éteint',
+  asList: 'Voir en liste',
+  open: 'Ouvrir',
+  pick: 'Touchez la carte là où se trouve l’appareil, ou saisissez ses coordonnées.',
+  latitude: 'Latitude',
+  longitude: 'Longitude',
+  latitudeBad: 'La latitude est un nombre de -90 à 90.',
+  longitudeBad: 'La longitude est un nombre de -180 à 180.',
+  hereIAm: 'Là où je suis',
+  hereFailed: 'Votre position est introuvable. Saisissez-la, ou touchez la carte.',
+  hereRefused:
+    'Le navigateur n’a pas le droit de donner votre position. Autorisez-le, saisissez-la, ou ' +
+    'touchez la carte.',
+  searching: 'Recherche de votre position…',
+  remove: 'Retirer le lieu',
+  picked: 'Choisi : {latitude}, {longitude}',
+};

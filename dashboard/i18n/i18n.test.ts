@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import type { MessageTable } from './dictionary.ts';
+import { dictionary as en } from './en/dictionary.ts';
+import { dictionary as fr } from './fr/dictionary.ts';
+import { firstLanguage, language, showLanguage, t } from './i18n.ts';
+import { chooseLanguage, languages } from './languages.ts';
+import { blanksOf, createGrammar, fillMessage } from './messages.ts';
+import { dictionary as pt } from './pt/dictionary.ts';
+import { dictionary as sw } from './sw/dictionary.ts';
+
+const english: MessageTable = en;
+const others: Readonly<Record<string, MessageTable>> = { fr, sw, pt };
+
+afterEach(() => showLanguage('en'));
+
+for (const [name, table] of Object.entries(others)) {
+  test(`${name} has every text of English, with the same blanks`, () => {
+    for (const [section, texts] of Object.entries(english)) {
+      assert.deepEqual(
+        Object.keys(table[section] ?? {}).sort(),
+        Object.keys(texts).sort(),
+        `section ${section}`,
+      );
+      for (const [key, message] of Object.entries(texts)) {
+        const translated = table[section]?.[key] ?? '';
+        assert.deepEqual(blanksOf(translated), blanksOf(message), `${section}.${key}`);
+      }
+    }
+  });
+
+  test(`${name} has a plural text for each category its numbers fall into, or a general one`, () => {
+    const { plurals } = createGrammar(name);
+    for (const texts of Object.values(table)) {
+      for (const message of Object.values(texts)) {
+        if (typeof message === 'string') continue;
+        const used = new Set([0, 1, 2, 3, 5, 11, 21, 100].map((n) => plurals.select(n)));
+        for (const category of used) {
+          const text = message[category] ?? message.other;
+          assert.ok(text.length > 0);
+        }
+      }
+    }
+  });
+}
+
+test('no text is empty or has markup', () => {
+  for (const table of [english, ...Object.values(others)]) {
+    for (const message of Object.values(table).flatMap((texts) => Object.values(texts))) {
+      const texts: readonly string[] =
+        typeof message === 'string' ? [message] : Object.values(message);
+      for (const text of texts) {
+        assert.notEqual(text.trim(), '');
+        assert.doesNotMatch(text, /<\w/);
+      }
+    }
+  }
+});
+
+test('a number chooses the form and is written in the way of the language', () => {
+  const message = { one: '{count} day', other: '{count} days' };
+  const grammar = createGrammar('en');
+  assert.equal(fillMessage(message, grammar, { count: 1 }), '1 day');
+  assert.equal(fillMessage(message, grammar, { count: 0 }), '0 days');
+  assert.equal(fillMessage(message, grammar, { count: 12345 }), '12,345 days');
+  const french = createGrammar('fr');
+  assert.equal(fillMessage({ one: 'un', other: 'plusieurs' }, french, { count: 0 }), 'un');
+  assert.equal(fillMessage({ ...message, zero: 'no day' }, grammar, { count: 0 }), 'no day');
+});
+
+test('a blank without a parameter stays, and parameters are never read as blanks', () => {
+  const grammar = createGrammar('en');
+  assert.equal(fillMessage('{a} and {b}', grammar, { a: '{b}' }), '{b} and {b}');
+  assert.equal(fillMessage('{toString}', grammar, {}), '{toString}');
+});
+
+test('texts follow the language that is shown', async () => {
+  assert.equal(t('common.retry'), 'Try again');
+  for (const wanted of languages) {
+    await showLanguage(wanted);
+    assert.equal(language.value, wanted);
+    assert.notEqual(t('common.retry'), 'common.retry');
+  }
+  await Promise.all([showLanguage('fr'), showLanguage('sw')]);
+  assert.equal(language.value, 'sw', 'the language chosen last wins');
+});
+
+test('the language is the one chosen, else the first of the browser that there is', () => {
+  assert.equal(chooseLanguage(['fr']), 'fr');
+  assert.equal(chooseLanguage([null, 'de-DE', 'pt-BR', 'fr']), 'pt');
+  assert.equal(chooseLanguage(['SW_ke']), 'sw');
+  assert.equal(chooseLanguage(['de', undefined]), 'en');
+  assert.equal(firstLanguage('sw'), 'sw');
+});

@@ -1,0 +1,51 @@
+import { computed, signal } from '@preact/signals';
+import type { Dictionary, MessageKey, MessageTable } from './dictionary.ts';
+import { dictionary as english } from './en/dictionary.ts';
+import { chooseLanguage, type Language } from './languages.ts';
+import { createGrammar, fillMessage, type Grammar, type MessageParams } from './messages.ts';
+
+interface Speech {
+  readonly language: Language;
+  readonly table: MessageTable;
+  readonly grammar: Grammar;
+}
+
+/** Each comes as a file of its own, when it is chosen. English is always there. */
+const loaders: Readonly<Record<Language, () => Promise<Dictionary>>> = {
+  en: () => Promise.resolve(english),
+  fr: () => import('./fr/dictionary.ts').then((module) => module.dictionary),
+  sw: () => import('./sw/dictionary.ts').then((module) => module.dictionary),
+  pt: () => import('./pt/dictionary.ts').then((module) => module.dictionary),
+};
+
+const speech = signal<Speech>({ language: 'en', table: english, grammar: createGrammar('en') });
+
+/** The language shown now. */
+export const language = computed<Language>(() => speech.value.language);
+
+/** The text of a key in the language shown; a component that calls it follows the language. */
+export function t(key: MessageKey, params: MessageParams = {}): string {
+  const { table, grammar } = speech.value;
+  const [section = '', name = ''] = key.split('.');
+  const message = table[section]?.[name];
+  return message === undefined ? key : fillMessage(message, grammar, params);
+}
+
+let latestChoice = 0;
+
+/** Shows everything in a language from now on. When it cannot be fetched, all stays as it is. */
+export async function showLanguage(wanted: Language): Promise<void> {
+  latestChoice += 1;
+  const choice = latestChoice;
+  const table = await loaders[wanted]();
+  // Whoever taps two languages quickly gets the one tapped last.
+  if (choice !== latestChoice) return;
+  speech.value = { language: wanted, table, grammar: createGrammar(wanted) };
+  if (typeof document !== 'undefined') document.documentElement.lang = wanted;
+}
+
+/** The language to begin with: the one chosen before, else the browser's. */
+export function firstLanguage(chosen: string | null | undefined): Language {
+  const ofBrowser = typeof navigator === 'undefined' ? [] : (navigator.languages ?? []);
+  return chooseLanguage([chosen, ...ofBrowser]);
+}

@@ -1,0 +1,57 @@
+/** A text with `{name}` blanks; where a number decides its form, one text per plural category. */
+export type Message = string | PluralMessage;
+
+/** Which of them is taken is decided by the parameter `count`. */
+export interface PluralMessage {
+  readonly zero?: string;
+  readonly one?: string;
+  readonly two?: string;
+  readonly few?: string;
+  readonly many?: string;
+  readonly other: string;
+}
+
+/** What fills the blanks. Numbers are written in the way of the language. */
+export type MessageParams = Readonly<Record<string, string | number>>;
+
+/** How one language writes numbers and chooses plurals. */
+export interface Grammar {
+  readonly plurals: Intl.PluralRules;
+  readonly numbers: Intl.NumberFormat;
+}
+
+/** The grammar of a language tag such as "fr". */
+export function createGrammar(language: string): Grammar {
+  return {
+    plurals: new Intl.PluralRules(language),
+    numbers: new Intl.NumberFormat(language),
+  };
+}
+
+/** Fills a message in. A blank without a parameter stays as written, so that the slip is seen. */
+export function fillMessage(message: Message, grammar: Grammar, params: MessageParams): string {
+  const text = typeof message === 'string' ? message : chooseForm(message, grammar, params);
+  if (!text.includes('{')) return text;
+  return text.replace(/\{(\w+)\}/g, (blank, name: string) => {
+    const value = Object.hasOwn(params, name) ? params[name] : undefined;
+    if (value === undefined) return blank;
+    return typeof value === 'number' ? grammar.numbers.format(value) : value;
+  });
+}
+
+function chooseForm(message: PluralMessage, grammar: Grammar, params: MessageParams): string {
+  const count = params['count'];
+  if (typeof count !== 'number') return message.other;
+  // "No devices" reads better than "0 devices" in every language, where it is given.
+  if (count === 0 && message.zero !== undefined) return message.zero;
+  return message[grammar.plurals.select(count)] ?? message.other;
+}
+
+/** The names of the blanks of a message, each once. */
+export function blanksOf(message: Message): readonly string[] {
+  const texts = typeof message === 'string' ? [message] : Object.values(message);
+  const names = texts.flatMap((text: string) =>
+    [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? ''),
+  );
+  return [...new Set(names)].sort();
+}

@@ -1,0 +1,35 @@
+import type { Translation } from '../dictionary.ts';
+
+/** Maps and places. */
+export const map: Translation<'map'> = {
+  title: 'Mapa',
+  label: 'Mapa de {count} lugares',
+  loading: 'O mapa está a ser desenhado…',
+  failed: 'Não foi possível carregar o mapa.',
+  zoomIn: 'Mais perto',
+  zoomOut: 'Mais longe',
+  cluster: { one: '{count} dispositivo aqui', other: '{count} dispositivos aqui' },
+  withoutPlace: {
+    one: '{count} dispositivo ainda não tem lugar',
+    other: '{count} dispositivos ainda não têm lugar',
+  },
+  nobody: 'Ainda nada tem lugar aqui.',
+  fresh: 'em dia',
+  stale: 'sem notícias',
+  alert: 'alerta',
+  off: 'desligado',
+  asList: 'Ver como lista',
+  open: 'Abrir',
+  pick: 'Toque no mapa onde está o dispositivo, ou escreva as coordenadas.',
+  latitude: 'Latitude',
+  longitude: 'Longitude',
+  latitudeBad: 'A latitude é um número de -90 a 90.',
+  longitudeBad: 'A longitude é um número de -180 a 180.',
+  hereIAm: 'Onde estou agora',
+  hereFailed: 'Não foi possível encontrar a sua posição. Escreva-a, ou toque no mapa.',
+  hereRefused:
+    'O navegador não pode indicar a sua posição. Autorize-o, escreva-a, ou toque no mapa.',
+  searching: 'A procurar a sua posição…',
+  remove: 'Retirar o lugar',
+  picked: 'Escolhido: {latitude}, {longitude}',
+};

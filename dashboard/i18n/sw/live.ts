@@ -1,0 +1,14 @@
+import type { Translation } from '../dictionary.ts';
+
+/** The state of the live connection. */
+export const live: Translation<'live'> = {
+  live: 'mubashara',
+  connecting: 'inaunganisha…',
+  offline: 'nje ya mtandao',
+  polling: 'kila sekunde 15',
+  liveHint: 'Thamani mpya zinaonekana zenyewe.',
+  connectingHint: 'Inajaribu kufikia huduma ili kupata thamani mpya.',
+  offlineHint: 'Hakuna mtandao: hizi ni thamani za mwisho tunazojua.',
+  pollingHint:
+    'Muunganisho wa moja kwa moja haufunguki, hivyo thamani mpya huchukuliwa kila sekunde 15.',
+};
