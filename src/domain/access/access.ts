@@ -7,7 +7,8 @@ import type { Scope } from './scopes.ts';
 
 /** Asks the policy, fetching grants only when they can matter. */
 export interface Access {
-  allows(actor: Actor, scope: Scope, resource: Resource): Promise<boolean>;
+  /** Answers at once when no grants have to be fetched, or the store has them at hand. */
+  allows(actor: Actor, scope: Scope, resource: Resource): boolean | Promise<boolean>;
   /**
    * Throws DomainError forbidden when the actor may not. Answers a promise only when grants have to
    * be fetched: most pushes need none.
@@ -27,15 +28,20 @@ export function createAccess(options: {
 }): Access {
   const { grants, settings } = options;
 
-  function grantsOf(actor: Actor, resource: Resource): Promise<readonly Scope[]> {
-    if (actor.kind !== 'user') return Promise.resolve(noGrants);
+  function grantsOf(
+    actor: Actor,
+    resource: Resource,
+  ): readonly Scope[] | Promise<readonly Scope[]> {
+    if (actor.kind !== 'user') return noGrants;
     return grants.find(resource.kind, resource.id, actor.username);
   }
 
-  async function allows(actor: Actor, scope: Scope, resource: Resource): Promise<boolean> {
+  function allows(actor: Actor, scope: Scope, resource: Resource): boolean | Promise<boolean> {
     if (may(actor, scope, resource, noGrants, settings)) return true;
-    const granted = await grantsOf(actor, resource);
-    return granted.length > 0 && may(actor, scope, resource, granted, settings);
+    const allowedBy = (granted: readonly Scope[]): boolean =>
+      granted.length > 0 && may(actor, scope, resource, granted, settings);
+    const granted = grantsOf(actor, resource);
+    return granted instanceof Promise ? granted.then(allowedBy) : allowedBy(granted);
   }
 
   async function requireGranted(actor: Actor, scope: Scope, resource: Resource): Promise<void> {

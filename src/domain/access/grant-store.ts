@@ -10,8 +10,15 @@ export interface GrantStore {
    */
   put(grant: Grant): Promise<'put' | 'missing'>;
   remove(kind: ResourceKind, resource: string, username: Username): Promise<'removed' | 'missing'>;
-  /** What `username` was granted on the resource; empty when nothing. */
-  find(kind: ResourceKind, resource: string, username: Username): Promise<readonly Scope[]>;
+  /**
+   * What `username` was granted on the resource; empty when nothing. Answers at once where it can:
+   * every delivery to a grantee asks.
+   */
+  find(
+    kind: ResourceKind,
+    resource: string,
+    username: Username,
+  ): readonly Scope[] | Promise<readonly Scope[]>;
   /** All grants on a resource, by username. */
   listOn(kind: ResourceKind, resource: string): Promise<readonly Grant[]>;
   /** All grants on resources that `owner` owns now, by kind, resource, username. */

@@ -65,6 +65,14 @@ test('a datapoint that was stored already is not told again', async () => {
   assert.deepEqual(told, [[toldOf(aPush('a', 2))]]);
 });
 
+test('what a door sends along reaches those who watch', async () => {
+  const { feed, told, appender } = await anAppender();
+  feed.subscribe((events) => told.push(events));
+  const push = { ...aPush('a', 1), envelope: { from: 'a door' } };
+  await appender.append(push);
+  assert.deepEqual(told, [[toldOf(push)]]);
+});
+
 test('what could not be stored is not told', async () => {
   const { feed, told, appender } = await anAppender((store) => ({
     ...store,

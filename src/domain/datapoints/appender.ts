@@ -32,13 +32,19 @@ export function createAppender(options: {
       let datapoints = 0;
       let fresh = 0;
       const events: FeedEvent[] = [];
-      batch.forEach(({ deviceId, sensorId, datapoints: pushed }, index) => {
+      batch.forEach(({ deviceId, sensorId, datapoints: pushed, envelope }, index) => {
         const outcome = outcomes[index];
         if (outcome?.kind !== 'stored') return;
         datapoints += pushed.length;
         fresh += outcome.fresh.length;
         if (outcome.fresh.length === 0) return;
-        events.push({ kind: 'datapoints', deviceId, sensorId, datapoints: outcome.fresh });
+        events.push({
+          kind: 'datapoints',
+          deviceId,
+          sensorId,
+          datapoints: outcome.fresh,
+          ...(envelope !== undefined && { envelope }),
+        });
       });
       if (events.length > 0) feed.publish(events);
       reporter.commitFinished({ datapoints: fresh, durationMs: clock.now() - startedAt });

@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { Envelope } from '../envelope.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { DatapointColumns } from './datapoint-columns.ts';
@@ -6,6 +7,8 @@ import type { DatapointColumns } from './datapoint-columns.ts';
 /** The datapoints one request hands over for one sensor, in the order given. */
 export interface Push extends SensorRef {
   readonly datapoints: readonly Datapoint[];
+  /** For those who watch; never stored. */
+  readonly envelope?: Envelope;
 }
 
 /** What became of a push: the datapoints that were not stored already, in their order. */

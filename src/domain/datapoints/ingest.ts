@@ -6,6 +6,7 @@ import type { Actor } from '../actor.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource, noDevice, noSensor } from '../devices/devices.ts';
+import type { Envelope } from '../envelope.ts';
 import { type DomainError, invalid } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -26,6 +27,7 @@ export type Ingest = (
   actor: Actor,
   sensor: SensorRef,
   datapoints: readonly NewDatapoint[],
+  envelope?: Envelope,
 ) => Promise<void>;
 
 export interface IngestOptions {
@@ -37,13 +39,14 @@ export interface IngestOptions {
 
 export function createIngest(options: IngestOptions): Ingest {
   const { appender, clock } = options;
-  return async (actor, { deviceId, sensorId }, datapoints) => {
+  return async (actor, { deviceId, sensorId }, datapoints, envelope) => {
     const found = requirePushable(options, actor, deviceId);
     const device = found instanceof Promise ? await found : found;
     if (sensorOf(device, sensorId) === undefined) throw noSensor(deviceId, sensorId);
     if (datapoints.length === 0) return;
     const received = receiveAll(datapoints, clock.now());
-    const outcome = await appender.append({ deviceId, sensorId, datapoints: received });
+    const push = { deviceId, sensorId, datapoints: received };
+    const outcome = await appender.append(envelope === undefined ? push : { ...push, envelope });
     if (outcome.kind === 'missing') throw noSensor(deviceId, sensorId);
   };
 }

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Actor } from '../actor.ts';
+import type { Envelope } from '../envelope.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { ActuatorId, DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -16,6 +17,7 @@ export interface ActuatorChange {
   readonly deviceId: DeviceId;
   readonly actuatorId: ActuatorId;
   readonly value: JsonValue;
+  readonly envelope?: Envelope;
 }
 
 /**
@@ -36,7 +38,13 @@ export interface Actuators {
     changes: Omit<ActuatorChanges, 'value'>,
   ): Promise<void>;
   /** When it resolves the value is synced to disk, and those who watch were told. */
-  setValue(actor: Actor, id: DeviceId, actuatorId: ActuatorId, value: JsonValue): Promise<void>;
+  setValue(
+    actor: Actor,
+    id: DeviceId,
+    actuatorId: ActuatorId,
+    value: JsonValue,
+    envelope?: Envelope,
+  ): Promise<void>;
   remove(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<void>;
 }
 
@@ -87,11 +95,12 @@ export function createActuators(options: {
       const outcome = await store.updateActuator(id, actuatorId, changes, clock.now());
       if (outcome === 'missing') throw noActuator(id, actuatorId);
     },
-    async setValue(actor, id, actuatorId, value) {
+    async setValue(actor, id, actuatorId, value, envelope) {
       await requireRight(actor, 'devices-data:create', id);
       const outcome = await store.updateActuator(id, actuatorId, { value }, clock.now());
       if (outcome === 'missing') throw noActuator(id, actuatorId);
-      publish({ deviceId: id, actuatorId, value });
+      const change = { deviceId: id, actuatorId, value };
+      publish(envelope === undefined ? change : { ...change, envelope });
     },
     async remove(actor, id, actuatorId) {
       await requireRight(actor, 'devices:update', id);

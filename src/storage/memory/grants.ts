@@ -31,7 +31,7 @@ export function createGrantStore(state: MemoryState): GrantStore {
     },
     remove: async (kind, resource, username) =>
       grants.delete(grantKey(kind, resource, username)) ? 'removed' : 'missing',
-    find: async (kind, resource, username) =>
+    find: (kind, resource, username) =>
       grants.get(grantKey(kind, resource, username))?.scopes ?? [],
     listOn: async (kind, resource) =>
       sorted((grant) => grant.kind === kind && grant.resource === resource),

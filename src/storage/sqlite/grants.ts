@@ -6,7 +6,7 @@ import {
   ownedGrantFromRow,
   scopesFromText,
 } from '../sql/grant-row.ts';
-import { readSafely } from './failures.ts';
+import { readAtOnce, readSafely } from './failures.ts';
 import { createSelection } from './selection.ts';
 import type { Writer } from './writer.ts';
 
@@ -39,7 +39,7 @@ export function createGrantStore(options: {
     put: (grant) => writer.call('putGrant', { ...grant, scopes: JSON.stringify(grant.scopes) }),
     remove: (kind, resource, username) => writer.call('removeGrant', kind, resource, username),
     find: (kind, resource, username) =>
-      readSafely(() => {
+      readAtOnce(() => {
         const row = scopes.first(kind, resource, username);
         return row === undefined ? [] : scopesFromText(row.scopes);
       }),
