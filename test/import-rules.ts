@@ -73,6 +73,7 @@ export const domainOrder: readonly string[] = [
   'gateways',
   'projects',
   'socials',
+  'messaging',
   'datapoints',
   'notifications',
 ];

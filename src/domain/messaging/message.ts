@@ -1,0 +1,33 @@
+import type { Instant } from '../../lib/clock.ts';
+
+/** How often a message arrives: at most once, at least once, exactly once. */
+export type Qos = 0 | 1 | 2;
+
+/** A message between clients of the broker, as it is kept and handed on. */
+export interface Message {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly qos: Qos;
+  /** Asked for by the publisher; on a delivery the subscription decides about it. */
+  readonly retain: boolean;
+  /**
+   * MQTT 5 properties that travel on unaltered, checked, as they stand on the wire: payload format,
+   * content type, response topic, correlation data and user properties [MQTT-3.3.2-17].
+   */
+  readonly properties?: Uint8Array;
+  /** From then on it reaches nobody any more [MQTT-3.3.2-5]. */
+  readonly expiresAt?: Instant;
+  /** The session that published it, for subscriptions that want none of their own messages. */
+  readonly publisher?: SessionKey;
+}
+
+/** Names one session: whose it is and its client id. Made by sessionKey only. */
+export type SessionKey = string & { readonly brand: 'SessionKey' };
+
+/**
+ * A client id is a name within the sessions of one identity: nobody reaches the session of somebody
+ * else by taking its client id. U+0000 occurs in neither part [MQTT-1.5.4-2].
+ */
+export function sessionKey(identity: string, clientId: string): SessionKey {
+  return `${identity}\u0000${clientId}` as SessionKey;
+}

@@ -1,0 +1,106 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { Message, Qos, SessionKey } from './message.ts';
+
+/** Keeps what sessions that outlive their connection hold, and the retained messages. */
+export interface SessionStore {
+  /** Everything that is kept; asked once, at start, before anything is changed. */
+  load(): Promise<StoredSessions>;
+  /**
+   * Makes the changes durable, all or none, in this order; resolves when they are synced to disk.
+   * A change to what does not exist changes nothing.
+   */
+  apply(changes: readonly SessionChange[]): Promise<void>;
+}
+
+/** One step in the life of a session or of a retained message. */
+export type SessionChange =
+  /** A new session; whatever was kept under its key is dropped first. */
+  | { readonly kind: 'opened'; readonly session: SessionRecord }
+  /** Its connection began (no leftAt) or ended; how long it lives on may have changed. */
+  | {
+      readonly kind: 'moved';
+      readonly key: SessionKey;
+      readonly expirySeconds: number;
+      readonly leftAt?: Instant;
+    }
+  /** Drops the session with everything that is kept for it. */
+  | { readonly kind: 'ended'; readonly key: SessionKey }
+  /** Adds the subscription, or replaces the one with the same filter. */
+  | { readonly kind: 'subscribed'; readonly key: SessionKey; readonly subscription: Subscription }
+  | { readonly kind: 'unsubscribed'; readonly key: SessionKey; readonly filter: string }
+  /** One message for several sessions, to keep until each has settled it. */
+  | {
+      readonly kind: 'queued';
+      readonly message: Message;
+      readonly entries: readonly QueueEntry[];
+    }
+  /** The receiver has the QoS 2 message: only its packet id is kept from now on. */
+  | { readonly kind: 'released'; readonly key: SessionKey; readonly packetId: number }
+  /** The receiver is done with the message, or it was dropped. */
+  | { readonly kind: 'settled'; readonly key: SessionKey; readonly packetId: number }
+  /** The session published a QoS 2 message under this id: a repetition is the same message. */
+  | { readonly kind: 'received'; readonly key: SessionKey; readonly packetId: number }
+  /** The publisher released that id: it may be used for another message. */
+  | { readonly kind: 'completed'; readonly key: SessionKey; readonly packetId: number }
+  /** Replaces the retained message of its topic. */
+  | { readonly kind: 'retained'; readonly message: Message }
+  | { readonly kind: 'unretained'; readonly topic: string };
+
+/** A session as it is kept. */
+export interface SessionRecord {
+  readonly key: SessionKey;
+  /** Whose it is, in the authority's words; sessions go with their account. */
+  readonly identity: string;
+  readonly clientId: string;
+  /** How long it outlives its connection; neverExpires: for ever [MQTT-3.1.2.11.2]. */
+  readonly expirySeconds: number;
+  /** When its connection ended; absent while it is connected. */
+  readonly leftAt?: Instant;
+}
+
+/** The expirySeconds of a session without an end. */
+export const neverExpires = 0xffff_ffff;
+
+export interface Subscription {
+  /** As the client gave it, with $share/{group}/ in front if it is shared. */
+  readonly filter: string;
+  readonly qos: Qos;
+  /** None of its own messages. */
+  readonly noLocal: boolean;
+  /** Messages keep the retain flag of their publisher. */
+  readonly retainAsPublished: boolean;
+  /** Which retained messages a SUBSCRIBE brings: all, those of a new one, none. */
+  readonly retainHandling: 0 | 1 | 2;
+  /** Given back with each of its messages; 0: none was given. */
+  readonly identifier: number;
+}
+
+/** A message in the queue of one session. */
+export interface QueueEntry {
+  readonly key: SessionKey;
+  /** Unlike those of all other entries of the session; it is sent under this id. */
+  readonly packetId: number;
+  /** The lower one of the message's and the subscription's. */
+  readonly qos: 1 | 2;
+  /** Whether the delivery carries the retain flag. */
+  readonly retain: boolean;
+  /** Identifiers of the subscriptions it is for. */
+  readonly identifiers: readonly number[];
+}
+
+/** What load() answers. */
+export interface StoredSessions {
+  readonly sessions: readonly StoredSession[];
+  readonly retained: readonly Message[];
+}
+
+export interface StoredSession extends SessionRecord {
+  readonly subscriptions: readonly Subscription[];
+  /** In the order in which they were queued. */
+  readonly queue: readonly StoredEntry[];
+  /** Ids of QoS 2 messages that it published and did not release. */
+  readonly received: readonly number[];
+}
+
+/** Without a message: it was released, and only PUBREL is to be sent again. */
+export type StoredEntry = Omit<QueueEntry, 'key'> & { readonly message?: Message };

@@ -1,0 +1,51 @@
+import type { Message } from '../domain/messaging/message.ts';
+import type { Receiver, Transport } from './transport.ts';
+
+/** Speaks MQTT with everybody who connects; rights and durable values are the authority's. */
+export interface Broker {
+  /** A new connection: feed what it brings into the answer. The broker closes the transport. */
+  accept(transport: Transport, address: string): Receiver;
+  /**
+   * Hands messages to all who subscribed and may receive them, in order. `qos` is the highest they
+   * may arrive with; `retain` is looked at for retain-as-published only. Never throws.
+   */
+  deliver(messages: readonly Message[]): void;
+  /** Whether a message on this topic would be delivered to, or queued for, anybody. */
+  hasSubscribers(topic: string): boolean;
+  /** Keeps the message for those who subscribe later; without a payload: forgets it. Durable. */
+  retain(message: Message): Promise<void>;
+  /** Forgets retained messages whose topic starts like this, for instance devices/d1/. */
+  forgetRetained(topicPrefix: string): Promise<void>;
+  /** Ends the connections of an identity; with `forget`, its sessions too. */
+  endIdentity(identity: string, options: { readonly forget: boolean }): Promise<void>;
+  figures(): BrokerFigures;
+  /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
+  close(): Promise<void>;
+}
+
+/** How much there is now, and what happened since the start. */
+export interface BrokerFigures {
+  readonly connections: number;
+  readonly sessions: number;
+  readonly subscriptions: number;
+  readonly retained: number;
+  readonly queuedMessages: number;
+  readonly queuedBytes: number;
+  readonly messagesReceived: number;
+  readonly messagesSent: number;
+  readonly bytesReceived: number;
+  readonly bytesSent: number;
+  /** Messages that did not reach a session, by why. */
+  readonly dropped: Readonly<Record<DropReason, number>>;
+  /** Connections that the broker ended, by MQTT 5 reason code. */
+  readonly closedByCode: ReadonlyMap<number, number>;
+}
+
+/** Why a message did not reach a session. */
+export type DropReason =
+  | 'queue_full'
+  | 'slow'
+  | 'expired'
+  | 'not_allowed'
+  | 'too_large'
+  | 'refused';

@@ -1,0 +1,24 @@
+/** The way to one peer, whatever carries it: a socket, TLS, a WebSocket. */
+export interface Transport {
+  /** Sends the bytes in order, now or as soon as there is room; never throws. */
+  write(bytes: Uint8Array): void;
+  /** Bytes that were written and have not left yet. */
+  readonly bufferedBytes: number;
+  /** Sends what was written, then closes; destroys it when that takes too long. */
+  end(): void;
+  /** Closes at once, whatever was not sent. */
+  destroy(): void;
+  /** The peer is too fast for us: receive() is not called until resume(). */
+  pause(): void;
+  resume(): void;
+}
+
+/** What a transport calls on the broker's side of its connection. */
+export interface Receiver {
+  /** Bytes arrived; the broker may keep slices of the chunk, so it must not be written to again. */
+  receive(chunk: Uint8Array): void;
+  /** What was buffered has left: there is room for more. */
+  drained(): void;
+  /** The connection is over, for whatever reason; called once. */
+  closed(): void;
+}
