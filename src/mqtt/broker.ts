@@ -9,9 +9,9 @@ export interface Broker {
    * Hands messages to all who subscribed and may receive them, in order. `qos` is the highest they
    * may arrive with; `retain` is looked at for retain-as-published only. Never throws.
    */
-  deliver(messages: readonly Message[]): void;
+  deliver(messages: readonly Message[], reach?: Reach): void;
   /** Whether a message on this topic would be delivered to, or queued for, anybody. */
-  hasSubscribers(topic: string): boolean;
+  hasSubscribers(topic: string, reach?: Reach): boolean;
   /** Keeps the message for those who subscribe later; without a payload: forgets it. Durable. */
   retain(message: Message): Promise<void>;
   /** Forgets retained messages whose topic starts like this, for instance devices/d1/. */
@@ -22,6 +22,12 @@ export interface Broker {
   /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
   close(): Promise<void>;
 }
+
+/**
+ * Whom messages reach. named: only subscriptions whose filter ends with the topic's last level,
+ * not with a wildcard: arrays on …/values go to those who asked for `values` by name. Absent: all.
+ */
+export type Reach = 'all' | 'named';
 
 /** How much there is now, and what happened since the start. */
 export interface BrokerFigures {
