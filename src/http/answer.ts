@@ -15,6 +15,11 @@ export type Answer =
       readonly headers: Headers;
     }
   | {
+      readonly kind: 'list';
+      readonly steps: AsyncIterable<readonly unknown[]>;
+      readonly headers: Headers;
+    }
+  | {
       readonly kind: 'stream';
       readonly contentType: string;
       readonly chunks: AsyncIterable<string | Uint8Array>;
@@ -45,6 +50,13 @@ export const text = (contentType: string, body: string, headers: Headers = {}): 
   kind: 'text',
   contentType,
   text: body,
+  headers,
+});
+
+/** A JSON array that is written while its messages are found. */
+export const list = (steps: AsyncIterable<readonly unknown[]>, headers: Headers = {}): Answer => ({
+  kind: 'list',
+  steps,
   headers,
 });
 
@@ -79,13 +91,32 @@ export function send(answer: Answer, accept: string | undefined, reply: FastifyR
         : sendText(reply, textType, answer.text, answer.headers);
     case 'text':
       return sendText(reply, answer.contentType, answer.text, answer.headers);
+    case 'list':
+      return sendStream(reply, jsonType, jsonArray(answer.steps), answer.headers);
     case 'stream':
-      reply
-        .headers(answer.headers)
-        .header('content-type', answer.contentType)
-        .send(Readable.from(answer.chunks, { highWaterMark: 2 }));
-      return 200;
+      return sendStream(reply, answer.contentType, answer.chunks, answer.headers);
   }
+}
+
+function sendStream(
+  reply: FastifyReply,
+  contentType: string,
+  chunks: AsyncIterable<string | Uint8Array>,
+  headers: Headers,
+): number {
+  const body = Readable.from(chunks, { highWaterMark: 2 });
+  reply.headers(headers).header('content-type', contentType).send(body);
+  return 200;
+}
+
+async function* jsonArray(steps: AsyncIterable<readonly unknown[]>): AsyncIterable<string> {
+  let separator = '[';
+  for await (const step of steps) {
+    if (step.length === 0) continue;
+    yield separator + step.map((message) => JSON.stringify(message)).join(',');
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
 }
 
 // What is whole goes straight to Node: nothing of it is left for Fastify to do.

@@ -5,6 +5,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { JsonValue } from '../lib/json.ts';
+import { type Spelling, v2Spelling } from '../wire/spelling.ts';
 import { type RawQuery, readQuery } from '../wire/validation.ts';
 import { type Answer, send } from './answer.ts';
 import type { Authenticate } from './authentication.ts';
@@ -49,6 +50,8 @@ export interface RouteRequest {
   readonly authorization: string | undefined;
   /** The client's network address. */
   readonly address: string;
+  /** The words of this version, for what is written and read by hand. */
+  readonly spelling: Spelling;
 }
 
 /** What a route answers with when all goes well, for the reference. */
@@ -182,6 +185,7 @@ function createResponder(
       accept: request.headers.accept,
       authorization: request.headers.authorization,
       address: request.ip,
+      spelling: v2Spelling,
     });
 
   return (request) => {

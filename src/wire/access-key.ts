@@ -6,13 +6,13 @@ import type { NewAccessKey } from '../domain/users/access-keys.ts';
 import type { AccessKeyRecord } from '../domain/users/credential-store.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
-import { DateText, Text } from './fields.ts';
+import { DateText, Text, Word } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const described = {
   name: Text('What the key is for.', 'gateway on the school roof'),
   scopes: Type.Optional(
-    Type.Array(Type.String(), { description: 'What the key may do; absent: all its owner may.' }),
+    Type.Array(Word(), { description: 'What the key may do; absent: all its owner may.' }),
   ),
   devices: Type.Optional(
     Type.Array(Type.String(), {

@@ -5,7 +5,8 @@ import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { isObject, readDatapoint } from './datapoint.ts';
-import { Anything, DateText } from './fields.ts';
+import { Anything, DateText, Prose } from './fields.ts';
+import { type Spelling, v2Spelling } from './spelling.ts';
 
 const BulkDatapointMessage = Type.Object({
   device_id: Type.String(),
@@ -24,7 +25,7 @@ export const BulkReportMessage = Type.Object({
     Type.Object({
       line: Type.Integer({ description: 'From 1: the element of the array, or the line.' }),
       error: Type.String(),
-      description: Type.String(),
+      description: Prose('What to change.'),
     }),
     { description: `The first ${limits.bulkRefusalsMax}.` },
   ),
@@ -32,15 +33,19 @@ export const BulkReportMessage = Type.Object({
 });
 
 /** One element of a bulk request; what is wrong with it becomes its refusal. */
-export function readBulkLine(text: string, line: number): BulkLine {
+export function readBulkLine(
+  text: string,
+  line: number,
+  { deviceId, sensorId }: Spelling = v2Spelling,
+): BulkLine {
   try {
     const body = parseLine(text);
     if (!isObject(body)) {
-      throw invalid('send an object {"device_id", "sensor_id", "value", "timestamp"?}');
+      throw invalid(`send an object {"${deviceId}", "${sensorId}", "value", "timestamp"?}`);
     }
     const sensor = {
-      deviceId: parseDeviceId(body['device_id']),
-      sensorId: parseSensorId(body['sensor_id']),
+      deviceId: parseDeviceId(body[deviceId]),
+      sensorId: parseSensorId(body[sensorId]),
     };
     return { line, sensor, datapoint: readDatapoint(body, '') };
   } catch (reason) {

@@ -41,7 +41,7 @@ test('an exported CSV read back gives the same datapoints', () => {
         const written = given[index]?.timestamp === null ? undated : one;
         return csvRow({ ...sensor, datapoint: written });
       });
-      const read = readCsvPush(csvHeader + csv.join(''), sensor);
+      const read = readCsvPush(csvHeader() + csv.join(''), sensor);
       assert.deepEqual(
         read,
         datapoints.map(({ value: kept, timestamp }) => ({ value: kept, timestamp })),
@@ -83,7 +83,7 @@ test('a row that cannot be read is refused alone, by its line', () => {
 });
 
 test('a push of one sensor takes rows of that sensor alone', () => {
-  const row = (deviceId: string) => `${csvHeader}${deviceId},'-2*3,1,,2016-06-08T00:00:00Z\r\n`;
+  const row = (deviceId: string) => `${csvHeader()}${deviceId},'-2*3,1,,2016-06-08T00:00:00Z\r\n`;
   assert.equal(readCsvPush(row('field-1'), sensor).length, 1);
   assert.throws(() => readCsvPush(row('field-2'), sensor), /line 2 is of sensor/);
 });

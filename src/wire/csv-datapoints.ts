@@ -7,6 +7,7 @@ import { parseTimestamp } from '../lib/timestamp.ts';
 import { parseValueCell } from './csv.ts';
 import { type CsvCell, CsvError, type CsvRecord, createCsvReader } from './csv-reader.ts';
 import { readInstant } from './datapoint.ts';
+import { type Spelling, v2Spelling } from './spelling.ts';
 
 /** One row of a CSV with datapoints: what it says, or why it says nothing. */
 export type CsvRow =
@@ -46,7 +47,7 @@ const withoutHeader: Readonly<Record<number, Columns>> = {
  * columns, or what a read answers. A row without a timestamp takes its date_received, if it has
  * one: what it was ordered by stays, and a second import stores nothing twice.
  */
-export function createCsvDatapoints(): CsvDatapoints {
+export function createCsvDatapoints(spelling: Spelling = v2Spelling): CsvDatapoints {
   const reader = createCsvReader({ recordCharactersMax: limits.csvRecordCharactersMax });
   let columns: Columns | undefined;
 
@@ -55,7 +56,7 @@ export function createCsvDatapoints(): CsvDatapoints {
     for (const record of records) {
       if (columns === undefined) {
         const isHeader = namesColumns(record.cells);
-        columns = isHeader ? columnsOf(record) : withoutHeader[record.cells.length];
+        columns = isHeader ? columnsOf(record, spelling) : withoutHeader[record.cells.length];
         if (columns === undefined) {
           throw invalid(`line ${record.line} must name the columns, for instance timestamp,value`);
         }
@@ -73,8 +74,12 @@ export function createCsvDatapoints(): CsvDatapoints {
 }
 
 /** The datapoints of one sensor. Throws DomainError invalid, naming the line, for anything else. */
-export function readCsvPush(text: string, sensor: SensorRef): readonly NewDatapoint[] {
-  const csv = createCsvDatapoints();
+export function readCsvPush(
+  text: string,
+  sensor: SensorRef,
+  spelling: Spelling = v2Spelling,
+): readonly NewDatapoint[] {
+  const csv = createCsvDatapoints(spelling);
   return [...csv.push(text), ...csv.end()].map((row) => {
     if ('refusal' in row) throw invalid(`line ${row.line}: ${row.refusal.message}`);
     const { deviceId = sensor.deviceId, sensorId = sensor.sensorId } = row;
@@ -103,14 +108,14 @@ function namesColumns(cells: readonly CsvCell[]): boolean {
   );
 }
 
-function columnsOf({ cells }: CsvRecord): Columns {
+function columnsOf({ cells }: CsvRecord, { deviceId, sensorId }: Spelling): Columns {
   const names = cells.map(nameOf);
   const at = (name: string) => {
     const found = names.indexOf(name);
     return found < 0 ? undefined : found;
   };
   const [timestamp, received] = [at('timestamp'), at('date_received')];
-  const [device, sensor] = [at('device_id'), at('sensor_id')];
+  const [device, sensor] = [at(deviceId), at(sensorId)];
   return {
     count: cells.length,
     value: names.indexOf('value'),

@@ -36,7 +36,7 @@ function restored(value: JsonValue): JsonValue {
 }
 
 test('a row has the columns of the header and ends with CRLF', () => {
-  assert.equal(csvHeader, 'device_id,sensor_id,value,timestamp,date_received\r\n');
+  assert.equal(csvHeader(), 'device_id,sensor_id,value,timestamp,date_received\r\n');
   const timestamp = Date.parse('2016-06-08T18:20:27.873Z');
   assert.equal(
     csvRow({ ...ids, datapoint: { value: 25.6, timestamp, receivedAt } }),

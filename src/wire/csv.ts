@@ -2,9 +2,14 @@ import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../domain/ids.ts';
 import { asNumber, isBigNumber, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
+import { type Spelling, v2Spelling } from './spelling.ts';
 
 /** The first line of a CSV answer [contract 6]. */
-export const csvHeader = 'device_id,sensor_id,value,timestamp,date_received\r\n';
+export const csvHeader = ({ deviceId, sensorId }: Spelling = v2Spelling): string =>
+  `${deviceId},${sensorId},value,timestamp,date_received\r\n`;
+
+/** The first line where a version leaves the ids out [contract 9]. */
+export const csvHeaderWithoutIds = 'timestamp, date_received, value\r\n';
 
 /** One line of a CSV answer; an absent timestamp is an empty cell. */
 export function csvRow(row: {
@@ -16,6 +21,12 @@ export function csvRow(row: {
   const ids = `${textCell(row.deviceId)},${textCell(row.sensorId)}`;
   const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
   return `${ids},${valueCell(value)},${measuredAt},${formatTimestamp(receivedAt)}\r\n`;
+}
+
+/** One line without the ids. */
+export function csvRowWithoutIds({ value, timestamp, receivedAt }: Datapoint): string {
+  const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
+  return `${measuredAt},${formatTimestamp(receivedAt)},${valueCell(value)}\r\n`;
 }
 
 /**

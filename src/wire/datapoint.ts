@@ -6,6 +6,7 @@ import type { Instant } from '../lib/clock.ts';
 import { isBigNumber, type JsonValue } from '../lib/json.ts';
 import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText } from './fields.ts';
+import { type Spelling, v2Spelling } from './spelling.ts';
 
 const NewDatapointMessage = Type.Object(
   {
@@ -109,10 +110,12 @@ const valueText = (value: JsonValue): string =>
   typeof value === 'number' ? String(value) : JSON.stringify(value);
 
 /** Writes datapoints as JSON text: by hand, since a large answer spends most of its time here. */
-export function createDatapointWriter(sensor: SensorRef): (datapoint: Datapoint) => string {
-  const ids = `{"device_id":${JSON.stringify(sensor.deviceId)},"sensor_id":${JSON.stringify(
-    sensor.sensorId,
-  )},`;
+export function createDatapointWriter(
+  sensor: SensorRef,
+  spelling: Spelling = v2Spelling,
+): (datapoint: Datapoint) => string {
+  const [device, ofDevice] = [JSON.stringify(sensor.deviceId), JSON.stringify(sensor.sensorId)];
+  const ids = `{"${spelling.deviceId}":${device},"${spelling.sensorId}":${ofDevice},`;
   return ({ value, timestamp, receivedAt }) => {
     const measured = timestamp === undefined ? '' : `"timestamp":"${formatTimestamp(timestamp)}",`;
     const received = formatTimestamp(receivedAt);
@@ -121,16 +124,15 @@ export function createDatapointWriter(sensor: SensorRef): (datapoint: Datapoint)
 }
 
 /** The same for datapoints of many sensors. */
-export function createManySensorsWriter(): (item: {
-  readonly sensor: SensorRef;
-  readonly datapoint: Datapoint;
-}) => string {
+export function createManySensorsWriter(
+  spelling: Spelling = v2Spelling,
+): (item: { readonly sensor: SensorRef; readonly datapoint: Datapoint }) => string {
   // By the object: whoever reads many sensors hands the same one over again and again.
   const writers = new Map<SensorRef, (datapoint: Datapoint) => string>();
   return ({ sensor, datapoint }) => {
     const known = writers.get(sensor);
     if (known !== undefined) return known(datapoint);
-    const writer = createDatapointWriter(sensor);
+    const writer = createDatapointWriter(sensor, spelling);
     writers.set(sensor, writer);
     return writer(datapoint);
   };

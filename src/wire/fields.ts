@@ -25,6 +25,13 @@ export const Id = (description: string, example: string) =>
     examples: [example],
   });
 
+/** A word of the API itself, such as a scope: each version has its own. */
+export const Word = (description?: string) =>
+  Type.String({ ...(description !== undefined && { description }), 'x-words': 'word' });
+
+/** A sentence of the service, in which each version uses its own words. */
+export const Prose = (description: string) => Type.String({ description, 'x-words': 'prose' });
+
 /** One of a few words. */
 export const OneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
   Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], description });

@@ -1,19 +1,20 @@
 import Type from 'typebox';
 import type { Grant, OwnedGrant } from '../domain/access/grant.ts';
 import { parseScope, type ResourceKind, type Scope } from '../domain/access/scopes.ts';
+import { Word } from './fields.ts';
 import { createReader } from './validation.ts';
 
 export const PermissionMessage = Type.Object({
   resource: Type.String({ description: 'The id of the device, gateway or project.' }),
-  scopes: Type.Array(Type.String()),
+  scopes: Type.Array(Word()),
 });
 
 export const GrantMessage = Type.Object({
   username: Type.String(),
-  scopes: Type.Array(Type.String()),
+  scopes: Type.Array(Word()),
 });
 
-export const RightsMessage = Type.Array(Type.String(), {
+export const RightsMessage = Type.Array(Word(), {
   description: 'Rights such as devices:view; an empty array revokes.',
   examples: [['devices:view', 'devices-data:view']],
 });
@@ -21,18 +22,18 @@ export const RightsMessage = Type.Array(Type.String(), {
 export const MyGrantsMessage = Type.Object({
   given: Type.Array(
     Type.Object({
-      kind: Type.String(),
+      kind: Word(),
       resource: Type.String(),
       username: Type.String(),
-      scopes: Type.Array(Type.String()),
+      scopes: Type.Array(Word()),
     }),
   ),
   received: Type.Array(
     Type.Object({
-      kind: Type.String(),
+      kind: Word(),
       resource: Type.String(),
       owner: Type.String(),
-      scopes: Type.Array(Type.String()),
+      scopes: Type.Array(Word()),
     }),
   ),
 });

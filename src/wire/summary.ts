@@ -13,6 +13,7 @@ import { findTimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { textCell, valueCell } from './csv.ts';
 import { Anything, DateText } from './fields.ts';
+import { type Spelling, v2Spelling } from './spelling.ts';
 
 /** Parameters with which a read sums datapoints up instead of answering each [contract 6]. */
 export const summaryParameters = {
@@ -108,10 +109,13 @@ export function createBucketWriter(plan: AggregationPlan): (bucket: Bucket) => s
 }
 
 /** The same with device_id and sensor_id in front. */
-export function createSensorBucketWriter(plan: AggregationPlan): (item: SensorBucket) => string {
+export function createSensorBucketWriter(
+  plan: AggregationPlan,
+  { deviceId, sensorId }: Spelling = v2Spelling,
+): (item: SensorBucket) => string {
   const fieldsOf = createFieldsWriter(plan);
   return ({ sensor, bucket }) => {
-    const ids = `"device_id":"${sensor.deviceId}","sensor_id":"${sensor.sensorId}"`;
+    const ids = `"${deviceId}":"${sensor.deviceId}","${sensorId}":"${sensor.sensorId}"`;
     return `{${ids},${fieldsOf(bucket)}}`;
   };
 }
@@ -127,8 +131,10 @@ function createFieldsWriter(plan: AggregationPlan): (bucket: Bucket) => string {
 }
 
 /** The first line of buckets as CSV. */
-export const bucketCsvHeader = (plan: AggregationPlan): string =>
-  `device_id,sensor_id,timestamp,${keysOf(plan).join(',')}\r\n`;
+export const bucketCsvHeader = (
+  plan: AggregationPlan,
+  { deviceId, sensorId }: Spelling = v2Spelling,
+): string => `${deviceId},${sensorId},timestamp,${keysOf(plan).join(',')}\r\n`;
 
 /** Writes a bucket as CSV; a value that it has not is an empty cell. */
 export function bucketCsvRow({ sensor, bucket }: SensorBucket): string {

@@ -16,9 +16,20 @@ export interface Filter {
 /** The last value of a sensor of the device in question. */
 export type LastValueOf = (sensorId: string) => JsonValue | undefined;
 
-/** The filter that a client wrote as `q`; a blank one lets everything pass. */
-export function parseFilter(source: string): Filter {
-  return { source, tests: parseTests(source, { label: 'q', isField }) };
+/**
+ * The filter that a client wrote as `q`; a blank one lets everything pass. `fieldCalled` tells which
+ * field the client means by a name.
+ */
+export function parseFilter(
+  source: string,
+  fieldCalled: (name: string) => string = (name) => name,
+): Filter {
+  const options = { label: 'q', isField: (name: string) => isField(fieldCalled(name)) };
+  const tests = parseTests(source, options).map((test) => ({
+    ...test,
+    name: fieldCalled(test.name),
+  }));
+  return { source, tests };
 }
 
 /** Whether the device passes every test of the filter. */

@@ -7,7 +7,7 @@ import type { Logins } from '../../domain/users/logins.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import { PermissionMessage } from '../../wire/grant.ts';
 import { createReader } from '../../wire/validation.ts';
-import { bare, done, jsonType, stream } from '../answer.ts';
+import { bare, done, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
 import { defineRoute, type Route } from '../route.ts';
 
@@ -106,7 +106,7 @@ function permissionsRoute(sharing: Sharing, kind: ResourceKind): Route {
       content: { 'application/json': Type.Array(PermissionMessage) },
     },
     errors: ['unauthenticated'],
-    handle: ({ actor }) => stream(jsonType, jsonArray(sharing.permissions(actor, kind))),
+    handle: ({ actor }) => list(sharing.permissions(actor, kind)),
   });
 }
 
@@ -115,14 +115,4 @@ function requireSecret(authorization: string | undefined): string {
   if (secret === undefined)
     throw unauthenticated('send the token as Authorization: Bearer <token>');
   return secret;
-}
-
-async function* jsonArray(steps: AsyncIterable<readonly unknown[]>): AsyncIterable<string> {
-  let separator = '[';
-  for await (const step of steps) {
-    if (step.length === 0) continue;
-    yield separator + step.map((element) => JSON.stringify(element)).join(',');
-    separator = ',';
-  }
-  yield separator === '[' ? '[]' : ']';
 }

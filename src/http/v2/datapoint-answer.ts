@@ -1,6 +1,7 @@
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import { limits } from '../../domain/limits.ts';
 import { csvHeader } from '../../wire/csv.ts';
+import type { Spelling } from '../../wire/spelling.ts';
 import { type Answer, csvType, jsonType, prefersCsv, stream, text } from '../answer.ts';
 
 /** How a list is written, besides its items. */
@@ -18,7 +19,10 @@ export interface Format<Item> extends Frame {
 
 export const jsonFormat: Frame = { contentType: jsonType, head: '[', between: ',', tail: ']' };
 
-export const csvFormat: Frame = { contentType: csvType, head: csvHeader, between: '', tail: '' };
+/** CSV with the ids in each line. */
+export const csvFormat = (spelling: Spelling): Frame => ({
+  ...{ contentType: csvType, head: csvHeader(spelling), between: '', tail: '' },
+});
 
 /** Whether a read is to be answered as CSV [contract 6]. */
 export function wantsCsv(format: 'json' | 'csv' | undefined, accept: string | undefined): boolean {

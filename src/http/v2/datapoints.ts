@@ -4,7 +4,7 @@ import type { HistoryQuery, ReadHistory } from '../../domain/datapoints/history.
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
-import { csvRow } from '../../wire/csv.ts';
+import { csvHeaderWithoutIds, csvRow, csvRowWithoutIds } from '../../wire/csv.ts';
 import { readCsvPush } from '../../wire/csv-datapoints.ts';
 import {
   createDatapointWriter,
@@ -13,10 +13,11 @@ import {
   readDatapoints,
   readInstant,
 } from '../../wire/datapoint.ts';
+import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { answerWith, csvFormat, jsonFormat, wantsCsv } from './datapoint-answer.ts';
+import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { deviceIdOf } from './devices.ts';
 import { sensorIdOf } from './sensors.ts';
 import { answerSummary } from './summary-answer.ts';
@@ -65,7 +66,14 @@ export function datapointRoutes(
   ]);
 }
 
-const csvItem = (sensor: SensorRef) => (datapoint: Datapoint) => csvRow({ ...sensor, datapoint });
+/** How the datapoints of one sensor are written. */
+function formatOf(sensor: SensorRef, isCsv: boolean, spelling: Spelling): Format<Datapoint> {
+  if (!isCsv) return { ...jsonFormat, item: createDatapointWriter(sensor, spelling) };
+  const format = csvFormat(spelling);
+  if (!spelling.hasIdsInCsv)
+    return { ...format, head: csvHeaderWithoutIds, item: csvRowWithoutIds };
+  return { ...format, item: (datapoint) => csvRow({ ...sensor, datapoint }) };
+}
 
 const sensorOf = (params: Readonly<Record<string, string>>): SensorRef => ({
   deviceId: deviceIdOf(params),
@@ -89,13 +97,13 @@ function pushRoute(path: string, ingest: Ingest): Route {
       'unsupported_media_type',
       'unavailable',
     ],
-    handle: async ({ actor, params, body }) => {
+    handle: async ({ actor, params, body, spelling }) => {
       const sensor = sensorOf(params);
       const isCsv = body.kind === 'csv';
       await ingest(
         actor,
         sensor,
-        isCsv ? readCsvPush(body.text, sensor) : readDatapoints(body.value),
+        isCsv ? readCsvPush(body.text, sensor, spelling) : readDatapoints(body.value),
       );
       return done;
     },
@@ -118,21 +126,18 @@ function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries)
       },
     },
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, query, accept }) => {
+    handle: async ({ actor, params, query, accept, spelling }) => {
       const sensor = sensorOf(params);
       const page = historyQuery(query);
       const isCsv = wantsCsv(query.format, accept);
-      const format = {
-        ...(isCsv ? csvFormat : jsonFormat),
-        item: isCsv ? csvItem(sensor) : createDatapointWriter(sensor),
-      };
+      const format = formatOf(sensor, isCsv, spelling);
       const summary = readSummary(query);
       if (summary === undefined) {
         return answerWith(await readHistory(actor, sensor, page), page, format);
       }
       const { limit } = query;
       return answerSummary(summaries, {
-        ...{ actor, query: page, limit, summary, isCsv, isOfOneSensor: true },
+        ...{ actor, query: page, limit, summary, isCsv, isOfOneSensor: true, spelling },
         selection: { deviceIds: [sensor.deviceId], sensorIds: [sensor.sensorId] },
         format: { ...format, item: ({ datapoint }) => format.item(datapoint) },
       });

@@ -63,12 +63,13 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
         content: { 'application/json': Type.Array(DeviceMessage) },
       },
       errors: ['invalid', 'unauthenticated'],
-      handle: async ({ actor, query, url }) => {
+      handle: async ({ actor, query, url, spelling }) => {
         const { q, limit = limits.devicesPageDefault, offset = 0 } = query;
-        const filter = q === undefined ? {} : { filter: parseFilter(q) };
+        const filter = q === undefined ? {} : { filter: parseFilter(q, spelling.queryField) };
         const page = await snapshots.devices(actor, { ...filter, limit, offset });
         const headers = pageHeaders({ url, total: page.total, limit, offset });
-        return text(jsonType, `[${page.snapshots.map(deviceText).join(',')}]`, headers);
+        const texts = page.snapshots.map((snapshot) => deviceText(snapshot, spelling));
+        return text(jsonType, `[${texts.join(',')}]`, headers);
       },
     }),
     defineRoute({
@@ -82,8 +83,8 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
         content: { 'application/json': DeviceMessage },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) =>
-        text(jsonType, deviceText(await snapshots.device(actor, deviceIdOf(params)))),
+      handle: async ({ actor, params, spelling }) =>
+        text(jsonType, deviceText(await snapshots.device(actor, deviceIdOf(params)), spelling)),
     }),
     defineRoute({
       method: 'DELETE',

@@ -4,6 +4,7 @@ import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import type { MergedHistory, ReadMany } from '../../domain/datapoints/merged-history.ts';
 import { type DeviceId, parseProjectId } from '../../domain/ids.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
+import type { Spelling } from '../../wire/spelling.ts';
 import { type Answer, csvType, stream } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { type ZipEntry, zipped } from '../zip.ts';
@@ -39,11 +40,11 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
         content: { 'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }) },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, query }) => {
+      handle: async ({ actor, params, query, spelling }) => {
         const deviceIds = [deviceIdOf(params)];
         const history = await readMany.inTurn(actor, { deviceIds }, everything(query));
         const total = { 'x-total-count': String(history.total) };
-        return download(`${deviceIds[0]}.csv`, csvType, csvOf(history), total);
+        return download(`${deviceIds[0]}.csv`, csvType, csvOf(history, spelling), total);
       },
     }),
     defineRoute({
@@ -58,9 +59,9 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
         content: { 'application/zip': Type.String({ format: 'binary' }) },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, query }) => {
+      handle: async ({ actor, params, query, spelling }) => {
         const project = await projects.get(actor, parseProjectId(params['project_id']));
-        const entries = entriesOf(readMany, actor, project.deviceIds, everything(query));
+        const entries = entriesOf(readMany, actor, project.deviceIds, everything(query), spelling);
         return download(`${project.id}.zip`, 'application/zip', zipped(entries));
       },
     }),
@@ -70,7 +71,8 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
 const everything = (query: Parameters<typeof historyQuery>[0]): HistoryQuery =>
   historyQuery({ calibrated: false, ...query, limit: Number.MAX_SAFE_INTEGER });
 
-const csvOf = ({ steps }: MergedHistory): AsyncIterable<string> => written(steps, formatOf(true));
+const csvOf = ({ steps }: MergedHistory, spelling: Spelling): AsyncIterable<string> =>
+  written(steps, formatOf(true, spelling));
 
 /** One CSV after the other, each asked for when the one before it is through. */
 async function* entriesOf(
@@ -78,10 +80,11 @@ async function* entriesOf(
   actor: Actor,
   deviceIds: readonly DeviceId[],
   query: HistoryQuery,
+  spelling: Spelling,
 ): AsyncGenerator<ZipEntry> {
   for (const deviceId of deviceIds) {
     const history = await readMany.ifViewable(actor, deviceId, query);
-    if (history !== undefined) yield { name: `${deviceId}.csv`, chunks: csvOf(history) };
+    if (history !== undefined) yield { name: `${deviceId}.csv`, chunks: csvOf(history, spelling) };
   }
 }
 

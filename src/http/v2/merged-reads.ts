@@ -5,6 +5,7 @@ import { invalid } from '../../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../../domain/ids.ts';
 import { csvRow } from '../../wire/csv.ts';
 import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
+import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
@@ -41,18 +42,19 @@ export function mergedReadRoutes(readMany: ReadMany, summaries: Summaries): read
         },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, query, accept }) => {
+      handle: async ({ actor, query, accept, spelling }) => {
         const page = historyQuery(query);
         const selection = selectionOf(query);
         const isCsv = wantsCsv(query.format, accept);
-        const format = formatOf(isCsv);
+        const format = formatOf(isCsv, spelling);
         const summary = readSummary(query);
         if (summary === undefined) {
           return answerWith(await readMany.merged(actor, selection, page), page, format);
         }
         const { limit } = query;
         return answerSummary(summaries, {
-          ...{ actor, selection, query: page, limit, summary, isCsv, isOfOneSensor: false, format },
+          ...{ actor, selection, query: page, limit, summary, isCsv, isOfOneSensor: false },
+          ...{ format, spelling },
         });
       },
     }),
@@ -68,7 +70,10 @@ function selectionOf(query: Static<typeof MergedQuery>) {
 }
 
 /** How datapoints of many sensors are written. */
-export function formatOf(isCsv: boolean): Format<SensorDatapoint> {
-  if (!isCsv) return { ...jsonFormat, item: createManySensorsWriter() };
-  return { ...csvFormat, item: ({ sensor, datapoint }) => csvRow({ ...sensor, datapoint }) };
+export function formatOf(isCsv: boolean, spelling: Spelling): Format<SensorDatapoint> {
+  if (!isCsv) return { ...jsonFormat, item: createManySensorsWriter(spelling) };
+  return {
+    ...csvFormat(spelling),
+    item: ({ sensor, datapoint }) => csvRow({ ...sensor, datapoint }),
+  };
 }

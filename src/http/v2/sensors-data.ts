@@ -2,6 +2,7 @@ import type { BulkIngest, BulkLine, IngestMany } from '../../domain/datapoints/i
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { BulkMessage, BulkReportMessage, bulkReportToWire, readBulkLine } from '../../wire/bulk.ts';
+import type { Spelling } from '../../wire/spelling.ts';
 import { json } from '../answer.ts';
 import {
   type BodyElement,
@@ -28,11 +29,11 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
       content: { 'application/json': BulkReportMessage },
     },
     errors: ['invalid', 'unauthenticated', 'unsupported_media_type', 'unavailable'],
-    handle: async ({ actor, body }) => {
+    handle: async ({ actor, body, spelling }) => {
       const splitter = splitterFor(body.contentType);
       const bulk = ingestMany(actor);
       try {
-        await feed(bulk, body.pieces, splitter);
+        await feed({ bulk, pieces: body.pieces, splitter, spelling });
         return json(bulkReportToWire(await bulk.finish()));
       } catch (reason) {
         throw await explained(reason, bulk);
@@ -61,11 +62,13 @@ function splitterFor(contentType = 'application/json'): BodySplitter {
 }
 
 /** Hands the elements over in steps; the sender waits while two steps are under way. */
-async function feed(
-  bulk: BulkIngest,
-  pieces: StreamBody['pieces'],
-  splitter: BodySplitter,
-): Promise<void> {
+async function feed(options: {
+  readonly bulk: BulkIngest;
+  readonly pieces: StreamBody['pieces'];
+  readonly splitter: BodySplitter;
+  readonly spelling: Spelling;
+}): Promise<void> {
+  const { bulk, pieces, splitter, spelling } = options;
   let line = 0;
   let bytes = 0;
   let step: BulkLine[] = [];
@@ -73,7 +76,7 @@ async function feed(
     for (const element of elements) {
       line += 1;
       const isEmpty = element === '' || element === '\r';
-      if (!isEmpty || !splitter.passesEmpty) step.push(readElement(element, line));
+      if (!isEmpty || !splitter.passesEmpty) step.push(readElement(element, line, spelling));
     }
   };
   const handOver = async (): Promise<void> => {
@@ -93,8 +96,8 @@ async function feed(
   await handOver();
 }
 
-function readElement(element: BodyElement, line: number): BulkLine {
-  if (typeof element === 'string') return readBulkLine(element, line);
+function readElement(element: BodyElement, line: number, spelling: Spelling): BulkLine {
+  if (typeof element === 'string') return readBulkLine(element, line, spelling);
   const refusal =
     element.problem === 'too large'
       ? new DomainError('too_large', `a line may have ${limits.bulkLineBytesMax} bytes`)

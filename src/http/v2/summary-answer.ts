@@ -4,6 +4,7 @@ import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import type { SensorDatapoint, SensorSelection } from '../../domain/datapoints/merged-history.ts';
 import type { SensorBucket, Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
+import type { Spelling } from '../../wire/spelling.ts';
 import {
   bucketCsvHeader,
   bucketCsvRow,
@@ -27,6 +28,7 @@ export interface SummaryRequest {
   readonly isCsv: boolean;
   /** How datapoints are written; buckets have a form of their own. */
   readonly format: Format<SensorDatapoint>;
+  readonly spelling: Spelling;
 }
 
 /** Answers buckets or thinned datapoints, with the number passed over in X-Skipped-Count. */
@@ -46,7 +48,7 @@ async function answerBuckets(
   request: SummaryRequest,
   plan: AggregationPlan,
 ): Promise<Answer> {
-  const { actor, selection, isOfOneSensor, query, limit, isCsv } = request;
+  const { actor, selection, isOfOneSensor, query, limit, isCsv, spelling } = request;
   const ofDatapoints = query.isCountedFromNewest
     ? { ...query, skip: 0 }
     : { ...query, skip: 0, limit: Number.POSITIVE_INFINITY };
@@ -56,9 +58,9 @@ async function answerBuckets(
   const writeOne = createBucketWriter(plan);
   const item: Format<SensorBucket>['item'] = isOfOneSensor
     ? ({ bucket }) => writeOne(bucket)
-    : createSensorBucketWriter(plan);
+    : createSensorBucketWriter(plan, spelling);
   const format: Format<SensorBucket> = isCsv
-    ? { ...csvFormat, head: bucketCsvHeader(plan), item: bucketCsvRow }
+    ? { ...csvFormat(spelling), head: bucketCsvHeader(plan, spelling), item: bucketCsvRow }
     : { ...jsonFormat, item };
   return listed(page, format, { total: buckets.length, skipped });
 }
