@@ -5,6 +5,7 @@ import { copyFileSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } f
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild-wasm';
+import { buildDashboard } from './build-dashboard.ts';
 
 const root = resolve(dirname(import.meta.filename), '..');
 const out = join(root, 'dist');
@@ -14,6 +15,7 @@ rmSync(out, { recursive: true, force: true });
 compile();
 copyMigrations();
 await packTypebox();
+await buildDashboard({ out: join(out, 'dashboard') });
 
 function compile(): void {
   const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');

@@ -24,6 +24,7 @@ function runTool(what: string, packageName: string, script: string, words: strin
 }
 
 runTool('types', 'typescript', 'bin/tsc', ['--noEmit']);
+runTool('types of the dashboard', 'typescript', 'bin/tsc', ['--noEmit', '-p', 'dashboard']);
 runTool('format and lint', '@biomejs/biome', 'bin/biome', ['ci', '--error-on-warnings', '.']);
 
 console.log('— generated files');

@@ -52,6 +52,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       services,
       tokenLifeSeconds: config.accounts.tokenLifeMs / 1_000,
       version: readVersion(),
+      dashboard: { ...config.dashboard, signup: config.accounts.signup },
       ...(config.listen.tls !== undefined && { tls: config.listen.tls }),
       ping: () => storage.ping(),
       metricsText: () => metrics.metricsText(),

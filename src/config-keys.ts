@@ -6,9 +6,11 @@ import {
   type Kind,
   later,
   password,
+  plainLine,
   port,
   readableFile,
   seconds,
+  tileUrl,
   username,
 } from './config-kinds.ts';
 
@@ -123,6 +125,16 @@ export const configKeys = {
     kind: later,
     meaning: 'Mail server of the channel email.',
     isSecret: true,
+  }),
+  KIPIMO_TILE_URL: key({
+    kind: tileUrl,
+    meaning:
+      'Base layer of the maps of the dashboard, for instance a tile server of your own; without ' +
+      'it they show an outline of the world, and the page asks no other host for anything.',
+  }),
+  KIPIMO_TILE_ATTRIBUTION: key({
+    kind: plainLine,
+    meaning: 'Whom the base layer is from, as shown on the maps.',
   }),
   KIPIMO_LOG_LEVEL: key({
     kind: choice(...logLevels),

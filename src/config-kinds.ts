@@ -59,6 +59,24 @@ export const readableFile: Kind<string> = {
   parse: (text) => (isReadable(text) ? text : undefined),
 };
 
+/** Where pictures of a map come from. */
+export const tileUrl: Kind<string> = {
+  must: 'an http:// or https:// address with {z}, {x} and {y} in it',
+  parse: (text) => (isTileUrl(text) ? text : undefined),
+};
+
+const tileHost = /^https?:\/\/(\{s\}\.)?[A-Za-z0-9.-]{1,253}(:\d{1,5})?\/[^\s"'<>\\]{0,500}$/;
+
+function isTileUrl(text: string): boolean {
+  return tileHost.test(text) && ['{z}', '{x}', '{y}'].every((blank) => text.includes(blank));
+}
+
+/** A line of plain text. */
+export const plainLine: Kind<string> = {
+  must: 'one line of at most 200 characters',
+  parse: (text) => (text.length <= 200 && !/[\r\n]/.test(text) ? text : undefined),
+};
+
 /** The name of an account. */
 export const username: Kind<Username> = {
   must: `a username: 1 to ${limits.usernameCharactersMax} letters, digits and . _ @ -, not guest`,

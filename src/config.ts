@@ -25,6 +25,7 @@ export interface Config {
   };
   readonly publicPush: 'open' | 'granted';
   readonly notifications: { readonly evaluateOnCreate: boolean };
+  readonly dashboard: { readonly tileUrl?: string; readonly tileAttribution?: string };
   readonly log: { readonly level: LogLevel };
 }
 
@@ -137,6 +138,12 @@ function toConfig(values: Values): Config {
     publicPush: given(values, 'KIPIMO_PUBLIC_PUSH'),
     notifications: Object.freeze({
       evaluateOnCreate: given(values, 'KIPIMO_EVALUATE_ON_CREATE'),
+    }),
+    dashboard: Object.freeze({
+      ...(values.KIPIMO_TILE_URL !== undefined && { tileUrl: values.KIPIMO_TILE_URL }),
+      ...(values.KIPIMO_TILE_ATTRIBUTION !== undefined && {
+        tileAttribution: values.KIPIMO_TILE_ATTRIBUTION,
+      }),
     }),
     log: Object.freeze({ level: given(values, 'KIPIMO_LOG_LEVEL') }),
   });

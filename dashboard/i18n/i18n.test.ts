@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import type { MessageTable } from './dictionary.ts';
+import { draftSections, type MessageTable } from './dictionary.ts';
 import { dictionary as en } from './en/dictionary.ts';
 import { dictionary as fr } from './fr/dictionary.ts';
 import { firstLanguage, language, showLanguage, t } from './i18n.ts';
@@ -10,13 +10,16 @@ import { dictionary as pt } from './pt/dictionary.ts';
 import { dictionary as sw } from './sw/dictionary.ts';
 
 const english: MessageTable = en;
-const others: Readonly<Record<string, MessageTable>> = { fr, sw, pt };
+// A draft section may lack texts, never hold other ones.
+const others = { fr, sw, pt } as unknown as Readonly<Record<string, MessageTable>>;
+const drafts: ReadonlySet<string> = new Set(draftSections);
 
 afterEach(() => showLanguage('en'));
 
 for (const [name, table] of Object.entries(others)) {
   test(`${name} has every text of English, with the same blanks`, () => {
     for (const [section, texts] of Object.entries(english)) {
+      if (drafts.has(section)) continue;
       assert.deepEqual(
         Object.keys(table[section] ?? {}).sort(),
         Object.keys(texts).sort(),
@@ -29,7 +32,7 @@ for (const [name, table] of Object.entries(others)) {
     }
   });
 
-  test(`${name} has a plural text for each category its numbers fall into, or a general one`, () => {
+  test(`${name} has a plural text for each category of its numbers, or a general one`, () => {
     const { plurals } = createGrammar(name);
     for (const texts of Object.values(table)) {
       for (const message of Object.values(texts)) {

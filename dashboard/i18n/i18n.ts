@@ -18,6 +18,9 @@ const loaders: Readonly<Record<Language, () => Promise<Dictionary>>> = {
   pt: () => import('./pt/dictionary.ts').then((module) => module.dictionary),
 };
 
+/** What a language lacks while its texts are being written. */
+const fallback: MessageTable = english;
+
 const speech = signal<Speech>({ language: 'en', table: english, grammar: createGrammar('en') });
 
 /** The language shown now. */
@@ -27,7 +30,7 @@ export const language = computed<Language>(() => speech.value.language);
 export function t(key: MessageKey, params: MessageParams = {}): string {
   const { table, grammar } = speech.value;
   const [section = '', name = ''] = key.split('.');
-  const message = table[section]?.[name];
+  const message = table[section]?.[name] ?? fallback[section]?.[name];
   return message === undefined ? key : fillMessage(message, grammar, params);
 }
 
@@ -37,7 +40,8 @@ let latestChoice = 0;
 export async function showLanguage(wanted: Language): Promise<void> {
   latestChoice += 1;
   const choice = latestChoice;
-  const table = await loaders[wanted]();
+  // The texts that are there are all messages; a draft section may lack some.
+  const table = (await loaders[wanted]()) as MessageTable;
   // Whoever taps two languages quickly gets the one tapped last.
   if (choice !== latestChoice) return;
   speech.value = { language: wanted, table, grammar: createGrammar(wanted) };

@@ -8,6 +8,7 @@ import type { Log } from '../lib/log.ts';
 import { commonHeaders, jsonType } from './answer.ts';
 import { createAuthenticate } from './authentication.ts';
 import { createBrokenRequests } from './broken-request.ts';
+import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
 import { createOpenApi } from './openapi.ts';
 import { mountOperations } from './operations.ts';
@@ -20,6 +21,7 @@ export interface HttpServerOptions {
   readonly services: Services;
   readonly tokenLifeSeconds: number;
   readonly version: string;
+  readonly dashboard: Pick<DashboardSettings, 'signup' | 'tileUrl' | 'tileAttribution'>;
   readonly tls?: TlsFiles;
   readonly ping: () => Promise<void>;
   readonly metricsText: () => Promise<string>;
@@ -47,7 +49,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     v2: () =>
       createOpenApi({ title: 'Kipimo', version: options.version, prefix: '/api/v2', routes }),
   });
-  fastify.get('/', (_request, reply) => reply.redirect('/docs', 302));
+  await mountDashboard(fastify, {
+    settings: {
+      ...options.dashboard,
+      version: options.version,
+      tokenLifeSeconds: options.tokenLifeSeconds,
+    },
+  });
   return fastify;
 }
 

@@ -1,8 +1,11 @@
 import { age } from './age.ts';
 import { chart } from './chart.ts';
-import { common } from './common.ts';
+import { errors } from './errors.ts';
 import { live } from './live.ts';
 import { map } from './map.ts';
+import { shell } from './shell.ts';
+import { welcome } from './welcome.ts';
+import { common } from './words.ts';
 
 /** English: the texts all other languages are held against. One file per screen. */
-export const dictionary = { age, chart, common, live, map } as const;
+export const dictionary = { age, chart, common, errors, live, map, shell, welcome } as const;

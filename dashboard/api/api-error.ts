@@ -1,0 +1,26 @@
+/** A refusal of the service, or no answer at all (status 0, code offline). */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** Present when the service asks to wait. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(options: {
+    readonly status: number;
+    readonly code: string;
+    readonly description: string;
+    readonly retryAfterSeconds?: number | undefined;
+    readonly cause?: unknown;
+  }) {
+    super(options.description, { cause: options.cause });
+    this.name = 'ApiError';
+    this.status = options.status;
+    this.code = options.code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** Whether nothing was answered: the network's fault, and worth trying again. */
+export function isOffline(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'offline';
+}

@@ -1,0 +1,213 @@
+import { ApiError } from './api-error.ts';
+import type { Session, SessionStore } from './session-store.ts';
+
+export interface ApiRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below /api/v2, with ids already encoded. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is, as text/plain unless `type` says otherwise. */
+  readonly body?: string | Blob;
+  readonly type?: string;
+  readonly accept?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** One page of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+}
+
+export interface ApiClient {
+  /** The answer when it is a success; throws ApiError otherwise. */
+  request(request: ApiRequest): Promise<Response>;
+  getJson<Answer>(request: ApiRequest): Promise<Answer>;
+  getPage<Item>(request: ApiRequest): Promise<Page<Item>>;
+  /** For answers that hold nothing or a bare text, such as a new id. */
+  send(request: ApiRequest): Promise<string>;
+  logIn(username: string, password: string): Promise<void>;
+  logOut(): Promise<void>;
+  /** Asks for a fresh token when the one at hand is past half of its life. */
+  renewIfDue(): Promise<void>;
+  /** The token at hand, for other doors such as MQTT. */
+  session(): Session | undefined;
+}
+
+export interface ApiClientOptions {
+  readonly fetch: typeof fetch;
+  readonly store: SessionStore;
+  readonly now: () => number;
+  readonly tokenLifeMs: number;
+  /** Called whenever somebody logs in, is renewed, leaves, or is thrown out (ended). */
+  readonly onSession: (session: Session | undefined, cause: 'changed' | 'ended') => void;
+}
+
+const base = '/api/v2';
+
+/** The API as a page sees it: adds the token, renews it in silence, turns refusals into errors. */
+export function createApiClient(options: ApiClientOptions): ApiClient {
+  const { store, now, tokenLifeMs, onSession } = options;
+  let renewal: Promise<void> | undefined;
+
+  async function request(wanted: ApiRequest): Promise<Response> {
+    await renewIfDue();
+    const session = store.read();
+    const response = await fetchOnce(options.fetch, wanted, session?.token);
+    if (response.ok) return response;
+    if (response.status !== 401 || session === undefined) throw await errorOf(response);
+    // Another tab may hold a fresher token.
+    const current = store.read();
+    if (current !== undefined && current.token !== session.token) {
+      const second = await fetchOnce(options.fetch, wanted, current.token);
+      if (second.ok) return second;
+      if (second.status !== 401) throw await errorOf(second);
+    }
+    const error = await errorOf(response);
+    end();
+    throw error;
+  }
+
+  function end(): void {
+    store.clear();
+    onSession(undefined, 'ended');
+  }
+
+  async function renewIfDue(): Promise<void> {
+    const session = store.read();
+    if (session === undefined || now() - session.obtainedAt < tokenLifeMs / 2) return;
+    renewal ??= renew(session).finally(() => {
+      renewal = undefined;
+    });
+    await renewal;
+  }
+
+  async function renew(session: Session): Promise<void> {
+    const wanted = { method: 'POST', path: '/auth/renew', accept: 'text/plain' } as const;
+    let response: Response;
+    try {
+      response = await fetchOnce(options.fetch, wanted, session.token);
+    } catch {
+      // Without network the old token may still be good when it is back.
+      return;
+    }
+    if (store.read()?.token !== session.token) return;
+    if (response.ok) keep(await response.text(), session.username);
+    else if (response.status === 401 || response.status === 403) end();
+  }
+
+  function keep(token: string, username: string): void {
+    const session = { token, username, obtainedAt: now() };
+    store.write(session);
+    onSession(session, 'changed');
+  }
+
+  return {
+    request,
+    renewIfDue,
+    session: () => store.read(),
+    async getJson<Answer>(wanted: ApiRequest) {
+      const response = await request({ accept: 'application/json', ...wanted });
+      return (await response.json()) as Answer;
+    },
+    async getPage<Item>(wanted: ApiRequest) {
+      const response = await request({ accept: 'application/json', ...wanted });
+      const items = (await response.json()) as readonly Item[];
+      const total = response.headers.get('x-total-count');
+      return { items, total: total === null ? items.length : Number(total) };
+    },
+    async send(wanted) {
+      return (await request({ accept: 'text/plain', ...wanted })).text();
+    },
+    async logIn(username, password) {
+      const response = await fetchOnce(
+        options.fetch,
+        {
+          method: 'POST',
+          path: '/auth/token',
+          json: { username: username.trim(), password },
+          accept: 'text/plain',
+        },
+        undefined,
+      );
+      if (!response.ok) throw await errorOf(response);
+      const token = await response.text();
+      keep(token, await usernameOf(options.fetch, token));
+    },
+    async logOut() {
+      const session = store.read();
+      store.clear();
+      onSession(undefined, 'changed');
+      if (session === undefined) return;
+      const wanted = { method: 'DELETE', path: '/auth/token' } as const;
+      // The token ends by itself when this does not arrive.
+      await fetchOnce(options.fetch, wanted, session.token).catch(() => undefined);
+    },
+  };
+}
+
+/** People may log in by e-mail; the API names things by username. */
+async function usernameOf(fetcher: typeof fetch, token: string): Promise<string> {
+  const wanted = { path: '/users/me', accept: 'application/json' };
+  const response = await fetchOnce(fetcher, wanted, token);
+  if (!response.ok) throw await errorOf(response);
+  const { username } = (await response.json()) as { readonly username: string };
+  return username;
+}
+
+async function fetchOnce(
+  fetcher: typeof fetch,
+  wanted: ApiRequest,
+  token: string | undefined,
+): Promise<Response> {
+  const { method = 'GET', json, type, accept, signal } = wanted;
+  const body = json === undefined ? wanted.body : JSON.stringify(json);
+  const contentType = json === undefined ? (type ?? 'text/plain; charset=utf-8') : jsonType;
+  try {
+    return await fetcher(base + wanted.path + queryText(wanted.query), {
+      method,
+      cache: 'no-store',
+      credentials: 'omit',
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(accept !== undefined && { accept }),
+        ...(body !== undefined && { 'content-type': contentType }),
+      },
+      ...(body !== undefined && { body }),
+      ...(signal !== undefined && { signal }),
+    });
+  } catch (cause) {
+    if (signal?.aborted === true) throw cause;
+    throw new ApiError({ status: 0, code: 'offline', description: 'no answer', cause });
+  }
+}
+
+const jsonType = 'application/json';
+
+/** A query string with its question mark; what is undefined or empty is left out. */
+export function queryText(query: ApiRequest['query']): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== '') params.set(name, String(value));
+  }
+  const text = params.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const text = await response.text().catch(() => '');
+  const { status } = response;
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
+  try {
+    const { error, description } = JSON.parse(text) as { error?: unknown; description?: unknown };
+    const code = typeof error === 'string' ? error : 'internal';
+    const sentence = typeof description === 'string' ? description : response.statusText;
+    return new ApiError({ status, code, description: sentence, retryAfterSeconds });
+  } catch {
+    const description = text.slice(0, 200) || response.statusText;
+    return new ApiError({ status, code: 'internal', description, retryAfterSeconds });
+  }
+}

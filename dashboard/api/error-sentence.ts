@@ -1,0 +1,29 @@
+import type { Translate } from '../i18n/formats.ts';
+import { ApiError } from './api-error.ts';
+
+/** What happened and what to do, in the user's language; the service's words where they help. */
+export function errorSentence(error: unknown, t: Translate): string {
+  if (!(error instanceof ApiError)) return t('errors.internal');
+  switch (error.code) {
+    case 'offline':
+      return t('errors.offline');
+    case 'unauthenticated':
+      return t('errors.loggedOut');
+    case 'forbidden':
+      return t('errors.forbidden');
+    case 'not_found':
+      return t('errors.notFound');
+    case 'too_large':
+      return t('errors.tooLarge');
+    case 'rate_limited':
+      return t('errors.rateLimited', { count: error.retryAfterSeconds ?? 60 });
+    case 'unavailable':
+      return t('errors.unavailable');
+    case 'invalid':
+    case 'conflict':
+      // The service says which field and why, and only it knows.
+      return error.message;
+    default:
+      return t('errors.internal');
+  }
+}

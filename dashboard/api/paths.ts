@@ -1,0 +1,15 @@
+/** Paths of the API below /api/v2; ids are encoded here and nowhere else. */
+export const apiPaths = {
+  devices: '/devices',
+  device: (device: string) => `/devices/${encodeURIComponent(device)}`,
+  sensor: (device: string, sensor: string) =>
+    `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}`,
+  actuator: (device: string, actuator: string) =>
+    `/devices/${encodeURIComponent(device)}/actuators/${encodeURIComponent(actuator)}`,
+} as const;
+
+/** Addresses of screens. */
+export const screenPaths = {
+  device: (device: string) => `/devices/${encodeURIComponent(device)}`,
+  devicePart: (device: string, part: string) => `/devices/${encodeURIComponent(device)}/${part}`,
+} as const;

@@ -1,0 +1,57 @@
+/** A login that holds: the token, whose it is, and when it was given. */
+export interface Session {
+  readonly token: string;
+  readonly username: string;
+  readonly obtainedAt: number;
+}
+
+/** What a browser offers to keep texts in; absent in private windows of some. */
+export type TextStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+
+export interface SessionStore {
+  read(): Session | undefined;
+  write(session: Session): void;
+  clear(): void;
+}
+
+export const sessionKey = 'kipimo.session';
+
+/**
+ * Keeps the session in localStorage, so that a reload and a second tab are logged in too, and tabs
+ * share one renewed token. A token that is left alone ends within minutes [contract 4].
+ */
+export function createSessionStore(store: TextStore | undefined): SessionStore {
+  let memory: Session | undefined;
+  return {
+    read() {
+      try {
+        return store === undefined ? memory : (parse(store.getItem(sessionKey)) ?? undefined);
+      } catch {
+        return memory;
+      }
+    },
+    write(session) {
+      memory = session;
+      try {
+        store?.setItem(sessionKey, JSON.stringify(session));
+      } catch {
+        // Full or forbidden: the session lasts as long as the page.
+      }
+    },
+    clear() {
+      memory = undefined;
+      try {
+        store?.removeItem(sessionKey);
+      } catch {
+        // Nothing was kept.
+      }
+    },
+  };
+}
+
+function parse(text: string | null): Session | undefined {
+  if (text === null) return undefined;
+  const { token, username, obtainedAt } = JSON.parse(text) as Partial<Session>;
+  if (typeof token !== 'string' || typeof username !== 'string') return undefined;
+  return { token, username, obtainedAt: typeof obtainedAt === 'number' ? obtainedAt : 0 };
+}

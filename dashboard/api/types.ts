@@ -1,0 +1,117 @@
+/** What API version 2 answers, as far as the screens use it (docs/openapi/v2.json). */
+
+export interface Datapoint {
+  readonly value: unknown;
+  readonly timestamp?: string;
+  readonly date_received?: string;
+}
+
+export interface CalibrationPoint {
+  readonly sensor_value: number;
+  readonly real_value: number;
+}
+
+export interface Calibration {
+  readonly linear: {
+    readonly enabled?: boolean;
+    readonly value_min?: CalibrationPoint;
+    readonly value_max?: CalibrationPoint;
+    readonly points?: readonly CalibrationPoint[];
+  };
+}
+
+export interface Sensor {
+  readonly id: string;
+  readonly name?: string;
+  readonly sensing_device?: string;
+  readonly sensor_kind?: string;
+  readonly quantity_kind?: string;
+  readonly unit?: string;
+  readonly calib?: Calibration;
+  readonly last_value?: Datapoint;
+}
+
+export type ActuatorValueType = 'string' | 'number' | 'bool' | 'null' | 'object' | 'array';
+
+export interface Actuator {
+  readonly id: string;
+  readonly name?: string;
+  readonly actuator_kind?: string;
+  readonly actuator_value_type?: ActuatorValueType;
+  readonly value?: unknown;
+}
+
+export interface Location {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+export interface Device {
+  readonly id: string;
+  readonly name?: string;
+  readonly gateway_id?: string;
+  readonly domain?: string;
+  readonly visibility?: 'public' | 'private';
+  readonly location?: Location;
+  readonly owner: string;
+  readonly sensors: readonly Sensor[];
+  readonly actuators: readonly Actuator[];
+  readonly meta?: unknown;
+  readonly deployed?: boolean;
+  readonly date_created: string;
+  readonly date_modified: string;
+}
+
+export interface User {
+  readonly id: string;
+  readonly createdTime: number;
+  readonly username: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly email?: string;
+  readonly phone?: readonly string[];
+  readonly address?: readonly string[];
+  readonly facebook?: readonly string[];
+  readonly twitter?: readonly string[];
+  readonly admin?: boolean;
+  readonly disabled?: boolean;
+  readonly sms_credit?: number;
+}
+
+export interface Permission {
+  readonly resource: string;
+  readonly scopes: readonly string[];
+}
+
+export interface Grant {
+  readonly username: string;
+  readonly scopes: readonly string[];
+}
+
+export interface MyGrants {
+  readonly given: readonly (Grant & { readonly kind: string; readonly resource: string })[];
+  readonly received: readonly {
+    readonly kind: string;
+    readonly resource: string;
+    readonly owner: string;
+    readonly scopes: readonly string[];
+  }[];
+}
+
+export interface AccessKey {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes?: readonly string[];
+  readonly devices?: readonly string[];
+  readonly expires?: string;
+  readonly date_created: string;
+}
+
+export interface Term {
+  readonly id: string;
+  readonly label: string;
+  /** Of sensor kinds. */
+  readonly quantity_kinds?: readonly string[];
+  /** Of quantity kinds. */
+  readonly units?: readonly string[];
+}

@@ -1,0 +1,17 @@
+/** What went wrong, and what to do. */
+export const errors = {
+  offline: 'The service cannot be reached. Check your connection, then try again.',
+  unavailable: 'The service is busy. Try again in a moment.',
+  internal: 'Something went wrong in the service. Try again; if it stays, tell whoever runs it.',
+  forbidden: 'You may not do this. Ask the owner to share it with you.',
+  notFound: 'This is not there any more.',
+  tooLarge: 'This is too large for the service.',
+  rateLimited: {
+    one: 'Too many attempts. Try again in {count} second.',
+    other: 'Too many attempts. Try again in {count} seconds.',
+  },
+  loggedOut: 'Log in to do this.',
+  badLogin: 'Username or password is wrong.',
+  screen: 'This screen could not be loaded. Check your connection, then try again.',
+  crash: 'This screen has failed. Load it again; what you saved is safe.',
+} as const;

@@ -1,0 +1,46 @@
+import type { JSX } from 'preact';
+import { t } from '../../i18n/i18n.ts';
+import { placesFor } from '../../shell/places.ts';
+import { pageSettings } from '../../state/page-settings.ts';
+import { api, isAdmin, username } from '../../state/session.ts';
+import { Icon } from '../../ui/icons.tsx';
+
+/** What has no room in the bar of a phone. */
+export function More(): JSX.Element {
+  const name = username.value;
+  const shown = placesFor({ isUser: name !== undefined, isAdmin: isAdmin.value });
+  const { version } = pageSettings();
+  return (
+    <div class="stack">
+      <h1>{t('shell.more')}</h1>
+      {name !== undefined && <p class="quiet">{t('shell.loggedInAs', { name })}</p>}
+      <ul class="menu">
+        {shown
+          .filter(({ room }) => room === 'wide')
+          .map(({ path, label, icon }) => (
+            <li key={path}>
+              <a href={path}>
+                <Icon name={icon} />
+                {t(label)}
+              </a>
+            </li>
+          ))}
+        <li>
+          <a href="/docs" target="_blank" rel="noopener">
+            <Icon name="reference" />
+            {t('shell.reference')}
+          </a>
+        </li>
+        {name !== undefined && (
+          <li>
+            <button type="button" onClick={() => void api.logOut()}>
+              <Icon name="logout" />
+              {t('shell.logout')}
+            </button>
+          </li>
+        )}
+      </ul>
+      {version !== '' && <p class="quiet small">{t('shell.version', { version })}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import type { JSX } from 'preact';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import { t } from '../i18n/i18n.ts';
+import { username } from '../state/session.ts';
+import { ErrorBox } from '../ui/error-box.tsx';
+import { ScreenSkeleton } from '../ui/skeleton.tsx';
+import { LoginScreen } from './login-needed.tsx';
+import type { Screen, ScreenRoute } from './routes.ts';
+
+/** Screens that were loaded before; they show at once. */
+const loaded = new Map<string, Screen>();
+
+/** Shows a screen, loading its code first; says so with a way on when that or the screen fails. */
+export function LazyScreen({
+  route,
+  params,
+}: {
+  readonly route: Omit<ScreenRoute, 'title'>;
+  readonly params: Readonly<Record<string, string>>;
+}): JSX.Element {
+  const [, setTurn] = useState(0);
+  const [hasFailed, setFailed] = useState(false);
+  const [crash, resetCrash] = useErrorBoundary();
+  const Found = loaded.get(route.path);
+
+  useEffect(() => {
+    if (Found !== undefined || hasFailed) return;
+    let isCurrent = true;
+    route
+      .load()
+      .then((screen) => {
+        loaded.set(route.path, screen);
+        if (isCurrent) setTurn((turn) => turn + 1);
+      })
+      .catch(() => {
+        if (isCurrent) setFailed(true);
+      });
+    return () => {
+      isCurrent = false;
+    };
+  }, [route, Found, hasFailed]);
+
+  if (route.needsLogin === true && username.value === undefined) return <LoginScreen />;
+  if (crash !== undefined) return <ErrorBox text={t('errors.crash')} onRetry={resetCrash} />;
+  if (hasFailed) {
+    return <ErrorBox text={t('errors.screen')} onRetry={() => setFailed(false)} />;
+  }
+  return Found === undefined ? <ScreenSkeleton /> : <Found params={params} />;
+}

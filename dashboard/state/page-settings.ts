@@ -1,0 +1,44 @@
+/** What the service tells the page about itself, in a meta tag of index.html. */
+export interface PageSettings {
+  readonly version: string;
+  readonly tokenLifeSeconds: number;
+  readonly signup: 'open' | 'closed';
+  /** Base layer of maps, with {z}/{x}/{y}; absent: the outline that comes with the app. */
+  readonly tileUrl?: string;
+  readonly tileAttribution?: string;
+}
+
+const defaults: PageSettings = { version: '', tokenLifeSeconds: 600, signup: 'open' };
+
+/** Reads the settings from the text of the tag; what is missing or odd takes its default. */
+export function readPageSettings(text: string | null | undefined): PageSettings {
+  if (text === null || text === undefined) return defaults;
+  try {
+    const given: unknown = JSON.parse(text);
+    if (typeof given !== 'object' || given === null) return defaults;
+    const { version, tokenLifeSeconds, signup, tileUrl, tileAttribution } = given as Record<
+      string,
+      unknown
+    >;
+    return {
+      version: typeof version === 'string' ? version : '',
+      tokenLifeSeconds:
+        typeof tokenLifeSeconds === 'number' && tokenLifeSeconds > 0 ? tokenLifeSeconds : 600,
+      signup: signup === 'closed' ? 'closed' : 'open',
+      ...(typeof tileUrl === 'string' && { tileUrl }),
+      ...(typeof tileAttribution === 'string' && { tileAttribution }),
+    };
+  } catch {
+    return defaults;
+  }
+}
+
+let known: PageSettings | undefined;
+
+/** The settings of this page. */
+export function pageSettings(): PageSettings {
+  known ??= readPageSettings(
+    document.querySelector('meta[name="kipimo-settings"]')?.getAttribute('content'),
+  );
+  return known;
+}

@@ -1,0 +1,110 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { isOffline } from '../api/api-error.ts';
+import { lastKnown } from './last-known.ts';
+import { readResource, writeResource } from './resource-cache.ts';
+import { session } from './session.ts';
+
+/** Something a screen shows that comes from the service. */
+export interface Resource<Value> {
+  /** What is known; may be older than `error`. */
+  readonly value: Value | undefined;
+  readonly error: unknown;
+  readonly isLoading: boolean;
+  /** When the value is only remembered, from when it is. */
+  readonly rememberedFrom: number | undefined;
+  readonly reload: () => void;
+  /** Shows a value at once, as after a change that the service accepted. */
+  readonly set: (value: Value) => void;
+}
+
+interface State<Value> {
+  readonly key: string | undefined;
+  readonly value: Value | undefined;
+  readonly error: unknown;
+  readonly isLoading: boolean;
+  readonly rememberedFrom: number | undefined;
+}
+
+/**
+ * Loads a resource when its key changes; while it loads, what was known under that key shows.
+ * `isKept` remembers it on the device for the time without network. No key: nothing to load.
+ */
+export function useResource<Value>(
+  key: string | undefined,
+  load: (signal: AbortSignal) => Promise<Value>,
+  { isKept = false }: { readonly isKept?: boolean } = {},
+): Resource<Value> {
+  const [state, setState] = useState<State<Value>>(() => initial(key));
+  const [turn, setTurn] = useState(0);
+  const loader = useRef(load);
+  loader.current = load;
+  const user = session.value?.username ?? '';
+
+  useEffect(() => {
+    if (key === undefined) return;
+    const abort = new AbortController();
+    setState((before) => ({
+      ...(before.key === key ? before : initial<Value>(key)),
+      isLoading: true,
+    }));
+    loader
+      .current(abort.signal)
+      .then((value) => {
+        if (abort.signal.aborted) return;
+        writeResource(key, value);
+        if (isKept) lastKnown()?.write(`${user}.${key}`, { value, at: Date.now() });
+        setState(loaded(key, value));
+      })
+      .catch((error: unknown) => {
+        if (abort.signal.aborted) return;
+        setState((before) => failed(before, key, error, isKept ? `${user}.${key}` : undefined));
+      });
+    return () => abort.abort();
+  }, [key, turn, user, isKept]);
+
+  const reload = useCallback(() => setTurn((before) => before + 1), []);
+  const set = useCallback(
+    (value: Value) => {
+      if (key === undefined) return;
+      writeResource(key, value);
+      setState(loaded(key, value));
+    },
+    [key],
+  );
+  const shown = state.key === key ? state : initial<Value>(key);
+  const { value, error, isLoading, rememberedFrom } = shown;
+  return { value, error, isLoading, rememberedFrom, reload, set };
+}
+
+function initial<Value>(key: string | undefined): State<Value> {
+  // Written under the same key by the same loader.
+  const value = key === undefined ? undefined : (readResource(key) as Value | undefined);
+  return {
+    key,
+    value,
+    error: undefined,
+    isLoading: key !== undefined,
+    rememberedFrom: undefined,
+  };
+}
+
+function loaded<Value>(key: string, value: Value): State<Value> {
+  return { key, value, error: undefined, isLoading: false, rememberedFrom: undefined };
+}
+
+function failed<Value>(
+  before: State<Value>,
+  key: string,
+  error: unknown,
+  keptAs: string | undefined,
+): State<Value> {
+  const known = isOffline(error) && keptAs !== undefined ? lastKnown()?.read(keptAs) : undefined;
+  if (known === undefined) return { ...before, key, error, isLoading: false };
+  return {
+    key,
+    value: known.value as Value,
+    error,
+    isLoading: false,
+    rememberedFrom: known.at,
+  };
+}

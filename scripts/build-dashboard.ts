@@ -1,0 +1,165 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { type BuildOptions, build, type Metafile } from 'esbuild-wasm';
+
+const root = resolve(dirname(import.meta.filename), '..');
+
+/** Smaller files do not get smaller on the wire. */
+const compressBytesMin = 600;
+
+/** What the first load costs, as built. */
+export interface DashboardSize {
+  /** Scripts that index.html loads before anything is asked for, gzip. */
+  readonly scriptBytes: number;
+  readonly styleBytes: number;
+}
+
+/** Builds the web app into a folder: hashed, minified, precompressed files and index.html. */
+export async function buildDashboard(options: {
+  readonly out: string;
+  /** Readable files and source maps, and no compression: for development. */
+  readonly isQuick?: boolean;
+}): Promise<DashboardSize> {
+  const { out, isQuick = false } = options;
+  const source = join(root, 'dashboard');
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(join(out, 'assets'), { recursive: true });
+  const settings = buildSettings(out, isQuick);
+  const entry = (name: string) => join(source, name);
+  const { metafile } = await build({
+    ...settings,
+    entryPoints: { app: entry('main.tsx') },
+    splitting: true,
+    format: 'esm',
+  });
+  const theme = await build({
+    ...settings,
+    entryPoints: { theme: entry('theme-boot.ts') },
+    format: 'iife',
+  });
+  const files = { ...filesOf(metafile), ...filesOf(theme.metafile) };
+  const loads = pickLoads(metafile, theme.metafile);
+  writeFileSync(join(out, 'index.html'), page(readFileSync(entry('index.html'), 'utf8'), loads));
+  await buildServiceWorker(settings, out, Object.keys(files));
+  copyFileSync(entry('manifest.webmanifest'), join(out, 'manifest.webmanifest'));
+  for (const icon of readdirSync(entry('icons'))) {
+    copyFileSync(join(entry('icons'), icon), join(out, icon));
+  }
+  if (!isQuick) compressAll(join(out, 'assets'));
+  return {
+    scriptBytes: gzipBytes(out, [loads.theme, loads.app, ...loads.imports]),
+    styleBytes: gzipBytes(out, [loads.style]),
+  };
+}
+
+function buildSettings(out: string, isQuick: boolean) {
+  return {
+    bundle: true,
+    outdir: out,
+    absWorkingDir: root,
+    tsconfig: join(root, 'dashboard', 'tsconfig.json'),
+    metafile: true,
+    minify: !isQuick,
+    sourcemap: isQuick ? 'inline' : false,
+    // Phones of 2021 and later.
+    target: ['chrome90', 'firefox90', 'safari15'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    entryNames: 'assets/[name]-[hash]',
+    chunkNames: 'assets/[name]-[hash]',
+    assetNames: 'assets/[name]-[hash]',
+    publicPath: '/',
+    legalComments: 'none',
+    loader: { '.png': 'file', '.svg': 'file', '.geojson': 'json' },
+    logLevel: 'warning',
+  } satisfies BuildOptions;
+}
+
+/** The files of a build by their path below `out`, as a page names them. */
+function filesOf(metafile: Metafile): Record<string, Metafile['outputs'][string]> {
+  return Object.fromEntries(
+    Object.entries(metafile.outputs).map(([path, output]) => [assetPath(path), output]),
+  );
+}
+
+const assetPath = (path: string): string => `assets/${basename(path)}`;
+
+interface Loads {
+  readonly theme: string;
+  readonly app: string;
+  readonly style: string;
+  /** Chunks that the app imports at once. */
+  readonly imports: readonly string[];
+}
+
+function pickLoads(metafile: Metafile, theme: Metafile): Loads {
+  const outputs = filesOf(metafile);
+  const app = Object.entries(outputs).find(([, { entryPoint }]) =>
+    entryPoint?.endsWith('main.tsx'),
+  );
+  const themePath = Object.keys(filesOf(theme))[0];
+  if (app === undefined || themePath === undefined) throw new Error('the entry was not built');
+  const [path, { cssBundle }] = app;
+  const imports = new Set<string>();
+  const follow = (name: string): void => {
+    for (const found of outputs[name]?.imports ?? []) {
+      const target = assetPath(found.path);
+      if (found.kind !== 'import-statement' || imports.has(target)) continue;
+      imports.add(target);
+      follow(target);
+    }
+  };
+  follow(path);
+  if (cssBundle === undefined) throw new Error('the style sheet was not built');
+  return { theme: themePath, app: path, style: assetPath(cssBundle), imports: [...imports] };
+}
+
+function page(template: string, loads: Loads): string {
+  const tags = [
+    `<script src="/${loads.theme}"></script>`,
+    `<link rel="stylesheet" href="/${loads.style}">`,
+    ...loads.imports.map((path) => `<link rel="modulepreload" href="/${path}">`),
+    `<script type="module" src="/${loads.app}"></script>`,
+  ];
+  return template.replace('<!--assets-->', tags.join('\n    '));
+}
+
+/** The worker knows the files of its build; a new build is a new worker. */
+async function buildServiceWorker(
+  settings: BuildOptions,
+  out: string,
+  files: readonly string[],
+): Promise<void> {
+  const paths = files.filter((path) => !path.endsWith('.map')).map((path) => `/${path}`);
+  await build({
+    ...settings,
+    entryPoints: { 'service-worker': join(root, 'dashboard', 'service-worker.ts') },
+    entryNames: '[name]',
+    format: 'iife',
+    define: { BUILD_FILES: JSON.stringify(paths.sort()) },
+    outdir: out,
+  });
+}
+
+function compressAll(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const bytes = readFileSync(path);
+    if (bytes.length < compressBytesMin || name.endsWith('.png')) continue;
+    const quality = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params: quality }));
+  }
+}
+
+function gzipBytes(out: string, paths: readonly string[]): number {
+  const sizes = paths.map((path) => gzipSync(readFileSync(join(out, path)), { level: 9 }).length);
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Where the built dashboard is, seen from the root of the repository. */
+export const dashboardFolder = join(root, 'dist', 'dashboard');
+
+/** The sources that the build reads, seen from the root; for those who watch them. */
+export const dashboardSources = relative(root, join(root, 'dashboard'));

@@ -1,0 +1,183 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { notFound } from '../../domain/errors.ts';
+
+/** What the dashboard is told about the service, in a meta tag. Nothing in it is secret. */
+export interface DashboardSettings {
+  readonly version: string;
+  readonly tokenLifeSeconds: number;
+  readonly signup: 'open' | 'closed';
+  readonly tileUrl?: string;
+  readonly tileAttribution?: string;
+}
+
+const html = 'text/html; charset=utf-8';
+
+/** First parts of paths that are the service's own; everything else is a screen. */
+const ownPaths: ReadonlySet<string> = new Set([
+  'api',
+  'docs',
+  'healthz',
+  'readyz',
+  'metrics',
+  'websocket',
+  'mqtt',
+  'update',
+  'assets',
+]);
+
+const fileTypes: Readonly<Record<string, string>> = {
+  'service-worker.js': 'text/javascript; charset=utf-8',
+  'manifest.webmanifest': 'application/manifest+json; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+  'icon-192.png': 'image/png',
+  'icon-512.png': 'image/png',
+};
+
+const yearSeconds = 31_536_000;
+
+/** The built web app at `/`: assets for ever, the page anew each time, under a strict policy. */
+export async function mountDashboard(
+  fastify: FastifyInstance,
+  options: { readonly settings: DashboardSettings; readonly folder?: string },
+): Promise<void> {
+  const folder = options.folder ?? findFolder();
+  const page = createPage(folder, options.settings);
+  const policy = contentSecurityPolicy(options.settings.tileUrl);
+  const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    if (!isScreen(request.url)) {
+      throw notFound(`there is nothing at ${pathOf(request.url).slice(0, 200)}: see /docs`);
+    }
+    return sendPage(request, reply, { page, policy });
+  };
+  fastify.get('/', answer);
+  fastify.get('/*', answer);
+  if (folder === undefined) return;
+  for (const [name, type] of Object.entries(fileTypes)) mountFile(fastify, folder, name, type);
+  await fastify.register(fastifyStatic, {
+    root: join(folder, 'assets'),
+    prefix: '/assets/',
+    decorateReply: false,
+    index: false,
+    preCompressed: true,
+    immutable: true,
+    maxAge: yearSeconds * 1_000,
+  });
+}
+
+/** Beside the compiled service, or where the build of the sources puts it. */
+function findFolder(): string | undefined {
+  const here = import.meta.dirname;
+  const places = ['../../dashboard', '../../../dist/dashboard'].map((way) => resolve(here, way));
+  return places.find((place) => existsSync(join(place, 'index.html')));
+}
+
+interface Page {
+  readonly plain: Buffer;
+  readonly gzip: Buffer;
+  readonly brotli: Buffer;
+}
+
+function createPage(folder: string | undefined, settings: DashboardSettings): Page {
+  const text = folder === undefined ? unbuiltPage : filledPage(folder, settings);
+  const plain = Buffer.from(text);
+  return { plain, gzip: gzipSync(plain), brotli: brotliCompressSync(plain) };
+}
+
+function filledPage(folder: string, settings: DashboardSettings): string {
+  const content = escapeAttribute(JSON.stringify(settings));
+  const tag = `<meta name="kipimo-settings" content="${content}">`;
+  // As a function: a text would have its $ read as patterns.
+  return readFileSync(join(folder, 'index.html'), 'utf8').replace('<!--settings-->', () => tag);
+}
+
+const escapeAttribute = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+
+const unbuiltPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Kipimo</title>
+  </head>
+  <body>
+    <h1>Kipimo is running</h1>
+    <p>The dashboard has not been built yet. Run <code>npm run dashboard</code> in the repository,
+    then start the service again.</p>
+    <p>The API is there already: <a href="/docs">its reference</a>.</p>
+  </body>
+</html>
+`;
+
+/** Own files alone, no inline script; connections to the origin itself, and the tile server. */
+function contentSecurityPolicy(tileUrl: string | undefined): string {
+  const tiles = tileUrl === undefined ? '' : ` ${tileOrigin(tileUrl)}`;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' data: blob:${tiles}`,
+    "connect-src 'self' {sockets}",
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** The host of a tile URL; a pattern such as {s}.tile.example becomes a wildcard. */
+function tileOrigin(tileUrl: string): string {
+  const [, scheme = '', host = ''] = /^(https?:\/\/)([^/?#]+)/.exec(tileUrl) ?? [];
+  return scheme + host.replace(/^\{s\}\./, '*.');
+}
+
+const hostPattern = /^[A-Za-z0-9.-]{1,253}(:\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?$/;
+
+/** Older browsers do not count ws: as 'self'; a host that is none is left out of the header. */
+function socketSources(host: string | undefined): string {
+  return host !== undefined && hostPattern.test(host) ? `ws://${host} wss://${host}` : '';
+}
+
+function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { page, policy }: { readonly page: Page; readonly policy: string },
+): FastifyReply {
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : undefined;
+  if (encoding !== undefined) reply.header('content-encoding', encoding);
+  return reply
+    .headers({
+      'content-type': html,
+      'cache-control': 'no-cache',
+      'content-security-policy': policy.replace('{sockets}', socketSources(request.headers.host)),
+      'referrer-policy': 'same-origin',
+      'permissions-policy': 'camera=(), microphone=(), geolocation=(self)',
+      'x-frame-options': 'DENY',
+      vary: 'accept-encoding',
+    })
+    .send(encoding === 'br' ? page.brotli : encoding === 'gzip' ? page.gzip : page.plain);
+}
+
+function mountFile(fastify: FastifyInstance, folder: string, name: string, type: string): void {
+  const path = join(folder, name);
+  if (!existsSync(path)) return;
+  const content = readFileSync(path);
+  fastify.get(`/${name}`, (_request, reply) =>
+    reply.headers({ 'content-type': type, 'cache-control': 'no-cache' }).send(content),
+  );
+}
+
+const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
+
+/** A file at the root that is not there is missing; below it, ids may have dots. */
+function isScreen(url: string): boolean {
+  const [, first = '', ...others] = pathOf(url).split('/');
+  return !ownPaths.has(first) && (others.length > 0 || !first.includes('.'));
+}
