@@ -4,11 +4,18 @@ import { benchLimits } from './bench/bench-limits.ts';
 import { wholeNumber } from './option-values.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
-interface HttpOptions {
+interface PaceOptions {
   readonly seconds: number;
   readonly rounds: number;
-  readonly connections: readonly number[];
   readonly json?: boolean;
+}
+
+interface HttpOptions extends PaceOptions {
+  readonly connections: readonly number[];
+}
+
+interface MqttOptions extends PaceOptions {
+  readonly connections: number;
 }
 
 /** `kipimo bench`: what a user waits for, as ratios against a server that does nothing. */
@@ -23,16 +30,8 @@ export function createBenchCommand(): Command {
       'Push single values and read devices over HTTP, against a bare Fastify on the same Node; ' +
         'then count that every acknowledged value is stored. Exit code 1 when one is not.',
     )
-    .addOption(
-      new Option('--seconds <n>', 'length of one slice; ours and the no-op take turns')
-        .argParser(readSeconds)
-        .default(2),
-    )
-    .addOption(
-      new Option('--rounds <n>', 'slices of each; the first is thrown away')
-        .argParser(wholeNumber(2, benchLimits.roundsMax))
-        .default(6),
-    )
+    .addOption(secondsOption())
+    .addOption(roundsOption())
     .addOption(
       new Option('--connections <list>', 'numbers of connections that push')
         .argParser(readConnections)
@@ -40,6 +39,22 @@ export function createBenchCommand(): Command {
     )
     .option('--json', 'one JSON object instead of the table')
     .action(benchHttp);
+  bench
+    .command('mqtt')
+    .description(
+      'Publish single values with QoS 1, deliver them to subscribers, and hold idle connections, ' +
+        'beside Mosquitto where it is installed; then count that every acknowledged value is ' +
+        'stored. Exit code 1 when one is not.',
+    )
+    .addOption(secondsOption())
+    .addOption(roundsOption())
+    .addOption(
+      new Option('--connections <n>', 'idle connections to open')
+        .argParser(wholeNumber(1, benchLimits.idleConnectionsMax))
+        .default(5_000),
+    )
+    .option('--json', 'one JSON object instead of the table')
+    .action(benchMqtt);
   bench
     .command('no-op', { hidden: true })
     .description('The server that does nothing; "bench http" starts it.')
@@ -54,23 +69,46 @@ export function createBenchCommand(): Command {
 async function benchHttp(options: HttpOptions): Promise<void> {
   const { runHttpBench } = await import('./bench/http-bench.ts');
   const { formatHttpReport, isComplete } = await import('./bench/http-report.ts');
+  const report = await runHttpBench({ ...runOf(options), connections: options.connections });
+  print(options.json === true ? JSON.stringify(report) : formatHttpReport(report));
+  if (!isComplete(report)) throw new Error('not every acknowledged value is stored');
+}
+
+async function benchMqtt(options: MqttOptions): Promise<void> {
+  const { runMqttBench } = await import('./bench/mqtt-bench.ts');
+  const { areAllStored, formatMqttReport } = await import('./bench/mqtt-report.ts');
+  const report = await runMqttBench({ ...runOf(options), connections: options.connections });
+  print(options.json === true ? JSON.stringify(report) : formatMqttReport(report));
+  if (!areAllStored(report)) throw new Error('not every acknowledged value is stored');
+}
+
+/** What every measurement needs to know; a signal to stop ends it with all that it started. */
+function runOf(options: PaceOptions) {
   const stop = new AbortController();
   void waitForStopSignal({
     signals: process,
     clock: systemClock,
     onImpatience: () => process.exit(1),
   }).then(() => stop.abort(new Error('stopped before the end')));
-  const report = await runHttpBench({
+  return {
     pace: { sliceMs: options.seconds * 1_000, rounds: options.rounds },
-    connections: options.connections,
     clock: systemClock,
-    onStage: (stage) => process.stderr.write(`${stage} …\n`),
+    onStage: (stage: string) => process.stderr.write(`${stage} …\n`),
     signal: stop.signal,
-  });
-  const text = options.json === true ? JSON.stringify(report) : formatHttpReport(report).trimEnd();
-  process.stdout.write(`${text}\n`);
-  if (!isComplete(report)) throw new Error('not every acknowledged value is stored');
+  };
 }
+
+const print = (text: string) => process.stdout.write(`${text.trimEnd()}\n`);
+
+const secondsOption = () =>
+  new Option('--seconds <n>', 'length of one slice; both sides take turns')
+    .argParser(readSeconds)
+    .default(2);
+
+const roundsOption = () =>
+  new Option('--rounds <n>', 'slices of each; the first is thrown away')
+    .argParser(wholeNumber(2, benchLimits.roundsMax))
+    .default(6);
 
 function readSeconds(text: string): number {
   const seconds = /^\d{1,3}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;

@@ -1,11 +1,15 @@
 /** What one run of the benchmark may take up, with units. */
 export const benchLimits = {
   connectionsMax: 4_096,
+  /** As many as one address of this machine has ports for, and less. */
+  idleConnectionsMax: 20_000,
   sliceSecondsMax: 60,
   roundsMax: 100,
   /** A slice that is not over this long after its end has lost an answer. */
   answerMs: 30_000,
   startMs: 60_000,
+  /** Between two tries to reach a server that starts. */
+  askAgainMs: 20,
   /** SIGTERM is followed by SIGKILL after this time. */
   stopMs: 20_000,
   /** Kept of what a child process says, for the message when it fails. */

@@ -8,6 +8,7 @@ export interface ChildService {
   /** For instance http://127.0.0.1:40123. */
   readonly url: string;
   readonly port: number;
+  readonly pid: number;
   /** From its start to the first 200 of /healthz. */
   readonly readyMs: number;
   /** Asks it to stop, and makes it when it does not; resolves when it is gone. */
@@ -37,7 +38,8 @@ export async function startChildService(options: {
     const url = await readUrl(child);
     await requireHealthy(url);
     const readyMs = performance.now() - startedAt;
-    return { url, port: Number(new URL(url).port), readyMs, [Symbol.asyncDispose]: stop };
+    const port = Number(new URL(url).port);
+    return { url, port, pid: child.pid ?? 0, readyMs, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;

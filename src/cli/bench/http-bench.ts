@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
+import { benchLogin, startBenchService } from './bench-service.ts';
 import { type ChildService, startChildService } from './child-service.ts';
 import { type BenchClient, openBenchClient } from './population.ts';
 import { type Comparison, compare, type Figures, measure, type Pace } from './rounds.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 import { createPushTraffic, createReadTraffic, deviceIds, sensorPaths } from './traffic.ts';
 
 export interface HttpBenchOptions {
@@ -33,7 +32,6 @@ export interface HttpBenchReport {
   readonly sensorsThatDiffer: number;
 }
 
-const login = { username: 'admin', password: 'password of the benchmark' };
 const readConnections = 64;
 /** The last twelve hours: every value is of the past, however long the run. */
 const pastMs = 12 * 3_600_000;
@@ -42,8 +40,8 @@ const pastMs = 12 * 3_600_000;
 export async function runHttpBench(options: HttpBenchOptions): Promise<HttpBenchReport> {
   using directory = temporaryDirectory();
   options.onStage('starting the service');
-  await using service = await startService(directory.path);
-  const client = await openBenchClient(service.url, login);
+  await using service = await startBenchService(directory.path, { mqttPort: 0 });
+  const client = await openBenchClient(service.url, benchLogin);
   await client.createPopulation();
   const idleBytes = await client.residentBytes();
   await using noOp = await startChildService({
@@ -115,28 +113,6 @@ async function runStages(
     stored: sumOf(stored),
     sensorsThatDiffer: stored.filter((count, at) => count !== pushTraffic.acknowledged[at]).length,
   };
-}
-
-function startService(directory: string): Promise<ChildService> {
-  return startChildService({
-    words: ['serve'],
-    directory,
-    environment: {
-      KIPIMO_HOST: '127.0.0.1',
-      KIPIMO_HTTP_PORT: '0',
-      KIPIMO_MQTT_PORT: '0',
-      KIPIMO_DATA_DIR: join(directory, 'data'),
-      KIPIMO_ADMIN_USERNAME: login.username,
-      KIPIMO_ADMIN_PASSWORD: login.password,
-      // One token for the whole run, however long its slices.
-      KIPIMO_TOKEN_TTL_S: '86400',
-    },
-  });
-}
-
-function temporaryDirectory(): { readonly path: string } & Disposable {
-  const path = mkdtempSync(join(tmpdir(), 'kipimo-bench-'));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 const sumOf = (numbers: Iterable<number>): number => {

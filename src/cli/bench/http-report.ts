@@ -1,4 +1,5 @@
 import type { HttpBenchReport } from './http-bench.ts';
+import { mark, megabytes, milliseconds, perSecond, table } from './table.ts';
 
 /** What we want to reach: ratios to the no-op, and what a user waits for. */
 const targets = {
@@ -79,25 +80,3 @@ function totals(report: HttpBenchReport): readonly string[] {
       `${stored.toLocaleString('en')} stored: ${verdict}`,
   ];
 }
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => {
-          const width = widths[column] ?? 0;
-          const isText = column === 0 || column === head.length - 1;
-          return isText ? cell.padEnd(width) : cell.padStart(width);
-        })
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}
-
-const mark = (isReached: boolean): string => (isReached ? '✓' : '✗');
-const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en')}/s`;
-const milliseconds = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
-const megabytes = (bytes: number | undefined): string =>
-  bytes === undefined ? 'unknown' : `${Math.round(bytes / 1e6)} MB`;

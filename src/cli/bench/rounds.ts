@@ -37,24 +37,51 @@ export async function compare(options: {
   readonly signal: AbortSignal;
 }): Promise<Comparison> {
   const { ours, noOp, connections, pace, signal } = options;
-  const pairs: { readonly ours: SliceFigures; readonly noOp: SliceFigures }[] = [];
+  let rounds: readonly Pair<SliceFigures>[] = [];
   await withConnections({ port: ours.port, count: connections, signal }, (toOurs) =>
     withConnections({ port: noOp.port, count: connections, signal }, async (toNoOp) => {
-      const runOurs = () => toOurs(ours.traffic, pace.sliceMs);
-      const runNoOp = () => toNoOp(noOp.traffic, pace.sliceMs);
-      for (let round = 0; round < pace.rounds; round += 1) {
-        // Whoever comes first changes, so that neither is always the one that finds a warm machine.
-        const [first, second] = round % 2 === 0 ? [runOurs, runNoOp] : [runNoOp, runOurs];
-        const [one, other] = [await first(), await second()];
-        pairs.push(round % 2 === 0 ? { ours: one, noOp: other } : { ours: other, noOp: one });
-      }
+      rounds = await alternate({
+        rounds: pace.rounds,
+        ours: () => toOurs(ours.traffic, pace.sliceMs),
+        theirs: () => toNoOp(noOp.traffic, pace.sliceMs),
+      });
     }),
   );
-  const kept = pairs.slice(1);
+  const { ours: oursFigures, theirs, ratio } = summarize(rounds);
+  return { ours: oursFigures, noOp: theirs, ratio };
+}
+
+/** What two servers did in neighbouring slices of time. */
+export interface Pair<Slice> {
+  readonly ours: Slice;
+  readonly theirs: Slice;
+}
+
+/** Runs slices of both in turns; the first round is thrown away. */
+export async function alternate<Slice>(options: {
+  readonly rounds: number;
+  readonly ours: () => Promise<Slice>;
+  readonly theirs: () => Promise<Slice>;
+}): Promise<readonly Pair<Slice>[]> {
+  const { rounds, ours, theirs } = options;
+  const pairs: Pair<Slice>[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    // Whoever comes first changes, so that neither is always the one that finds a warm machine.
+    const [first, second] = round % 2 === 0 ? [ours, theirs] : [theirs, ours];
+    const [one, other] = [await first(), await second()];
+    pairs.push(round % 2 === 0 ? { ours: one, theirs: other } : { ours: other, theirs: one });
+  }
+  return pairs.slice(1);
+}
+
+/** Medians of both, and the median of what each pair says, so drift of the machine falls out. */
+export function summarize(pairs: readonly Pair<Figures>[]): Pair<Figures> & {
+  readonly ratio: number;
+} {
   return {
-    ours: mediansOf(kept.map((pair) => pair.ours)),
-    noOp: mediansOf(kept.map((pair) => pair.noOp)),
-    ratio: median(kept.map((pair) => pair.ours.perSecond / pair.noOp.perSecond)),
+    ours: mediansOf(pairs.map(({ ours }) => ours)),
+    theirs: mediansOf(pairs.map(({ theirs }) => theirs)),
+    ratio: median(pairs.map(({ ours, theirs }) => ours.perSecond / theirs.perSecond)),
   };
 }
 
@@ -96,7 +123,8 @@ async function withConnections(
   }
 }
 
-const mediansOf = (slices: readonly SliceFigures[]): Figures => ({
+/** Figure by figure. */
+export const mediansOf = (slices: readonly Figures[]): Figures => ({
   perSecond: median(slices.map(({ perSecond }) => perSecond)),
   p50Ms: median(slices.map(({ p50Ms }) => p50Ms)),
   p99Ms: median(slices.map(({ p99Ms }) => p99Ms)),

@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { type ChildService, startChildService } from './child-service.ts';
+
+/** The admin of the service that is measured. */
+export const benchLogin = { username: 'admin', password: 'password of the benchmark' } as const;
+
+/** A fresh service in a process of its own, with its data in `directory`. */
+export function startBenchService(
+  directory: string,
+  ports: { readonly mqttPort: number },
+): Promise<ChildService> {
+  return startChildService({
+    words: ['serve'],
+    directory,
+    environment: {
+      KIPIMO_HOST: '127.0.0.1',
+      KIPIMO_HTTP_PORT: '0',
+      KIPIMO_MQTT_PORT: String(ports.mqttPort),
+      KIPIMO_DATA_DIR: join(directory, 'data'),
+      KIPIMO_ADMIN_USERNAME: benchLogin.username,
+      KIPIMO_ADMIN_PASSWORD: benchLogin.password,
+      // One token for the whole run, however long its slices.
+      KIPIMO_TOKEN_TTL_S: '86400',
+    },
+  });
+}

@@ -1,0 +1,185 @@
+import type { Clock } from '../../lib/clock.ts';
+import { benchLogin, startBenchService } from './bench-service.ts';
+import type { ChildService } from './child-service.ts';
+import { freePort } from './free-port.ts';
+import { type Mosquitto, startMosquitto } from './mosquitto.ts';
+import { type MqttConnection, openMqttConnections } from './mqtt-connection.ts';
+import { type CrowdFigures, measureCrowd } from './mqtt-crowd.ts';
+import type { MqttLogin } from './mqtt-packets.ts';
+import { runMqttSlice } from './mqtt-slices.ts';
+import { createPublishTraffic, type PublishTraffic } from './mqtt-traffic.ts';
+import { type BenchClient, openBenchClient } from './population.ts';
+import { alternate, type Figures, mediansOf, type Pace, type Pair, summarize } from './rounds.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+export interface MqttBenchOptions {
+  readonly pace: Pace;
+  /** Idle connections to open. */
+  readonly connections: number;
+  readonly clock: Clock;
+  /** Hears what is measured next. */
+  readonly onStage: (stage: string) => void;
+  /** Ends the run, with everything it started. */
+  readonly signal: AbortSignal;
+}
+
+/** Ours, and the other broker's where it is installed. */
+export interface Beside<What> {
+  readonly ours: What;
+  readonly theirs?: What;
+}
+
+/** Everything one run measured. */
+export interface MqttBenchReport {
+  readonly publish: Beside<Figures> & { readonly ratio?: number };
+  /** Deliveries per second, all subscribers together. */
+  readonly fanOut: Beside<Figures> & { readonly ratio?: number };
+  readonly crowd: Beside<CrowdFigures>;
+  readonly acknowledged: number;
+  readonly stored: number;
+  /** Sensors on which the two differ. */
+  readonly sensorsThatDiffer: number;
+}
+
+/** The loads: publishers and subscribers, and how many publishes of each wait for their PUBACK. */
+export const mqttLoads = {
+  publish: { publishers: 20, subscribers: 0, window: 20 },
+  fanOut: { publishers: 4, subscribers: 10, window: 20 },
+} as const;
+
+type Load = (typeof mqttLoads)[keyof typeof mqttLoads];
+
+interface Broker {
+  readonly name: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly login?: Omit<MqttLogin, 'clientId'>;
+  readonly traffic: PublishTraffic;
+}
+
+/** The last twelve hours: every value is of the past, however long the run. */
+const pastMs = 12 * 3_600_000;
+
+/** Measures a fresh service, beside Mosquitto where it is installed. */
+export async function runMqttBench(options: MqttBenchOptions): Promise<MqttBenchReport> {
+  using directory = temporaryDirectory();
+  options.onStage('starting the brokers');
+  const mqttPort = await freePort();
+  await using service = await startBenchService(directory.path, { mqttPort });
+  await using mosquitto = await startMosquitto(directory.path);
+  const client = await openBenchClient(service.url, benchLogin);
+  await client.createPopulation();
+  const startAt = options.clock.now() - pastMs;
+  const ours = oursOf(service, { mqttPort, token: client.token, startAt });
+  const theirs = mosquitto === undefined ? undefined : theirsOf(mosquitto, startAt);
+  const measured = await runStages(options, ours, theirs);
+  options.onStage('counting what is stored');
+  return { ...measured, ...(await count(client, ours.traffic)) };
+}
+
+function oursOf(
+  { pid }: ChildService,
+  given: { readonly mqttPort: number; readonly token: string; readonly startAt: number },
+): Broker {
+  const traffic = createPublishTraffic(given.startAt);
+  const login = { username: benchLogin.username, password: given.token };
+  return { name: 'ours', port: given.mqttPort, pid, login, traffic };
+}
+
+function theirsOf({ port, pid }: Mosquitto, startAt: number): Broker {
+  return { name: 'theirs', port, pid, traffic: createPublishTraffic(startAt) };
+}
+
+async function runStages(options: MqttBenchOptions, ours: Broker, theirs: Broker | undefined) {
+  const { onStage } = options;
+  onStage('publishing single values with QoS 1');
+  const publish = await compareLoad(options, mqttLoads.publish, ours, theirs);
+  onStage(`publishing to ${mqttLoads.fanOut.subscribers} subscribers`);
+  const fanOut = await compareLoad(options, mqttLoads.fanOut, ours, theirs);
+  onStage(`opening ${options.connections} connections`);
+  const crowdOf = ({ port, pid, login, name }: Broker) =>
+    measureCrowd({
+      port,
+      pid,
+      connections: options.connections,
+      login: (index) => ({ clientId: `${name}-idle-${index}`, ...login }),
+    });
+  const crowd = { ours: await crowdOf(ours), ...(theirs && { theirs: await crowdOf(theirs) }) };
+  return { publish, fanOut, crowd };
+}
+
+async function compareLoad(
+  options: MqttBenchOptions,
+  load: Load,
+  ours: Broker,
+  theirs: Broker | undefined,
+): Promise<Beside<Figures> & { readonly ratio?: number }> {
+  const { pace, signal } = options;
+  const broken = new AbortController();
+  const both = AbortSignal.any([signal, broken.signal]);
+  const onFailure = (error: Error) => broken.abort(error);
+  await using toOurs = await openParties(ours, load, onFailure);
+  const runOurs = () => runLoad(ours, toOurs, load, pace.sliceMs, both);
+  if (theirs === undefined) {
+    const slices: Figures[] = [];
+    for (let round = 0; round < pace.rounds; round += 1) slices.push(await runOurs());
+    return { ours: mediansOf(slices.slice(1)) };
+  }
+  await using toTheirs = await openParties(theirs, load, onFailure);
+  const pairs: readonly Pair<Figures>[] = await alternate({
+    rounds: pace.rounds,
+    ours: runOurs,
+    theirs: () => runLoad(theirs, toTheirs, load, pace.sliceMs, both),
+  });
+  return summarize(pairs);
+}
+
+interface Parties extends AsyncDisposable {
+  readonly publishers: readonly MqttConnection[];
+  readonly subscribers: readonly MqttConnection[];
+}
+
+async function openParties(
+  broker: Broker,
+  load: Load,
+  onFailure: (error: Error) => void,
+): Promise<Parties> {
+  const { name, port, login } = broker;
+  const open = (role: string, wanted: number) =>
+    openMqttConnections({
+      port,
+      count: wanted,
+      parallel: wanted,
+      login: (index) => ({ clientId: `${name}-${role}-${index}`, ...login }),
+      onFailure,
+    });
+  const publishers = await open('publisher', load.publishers);
+  const subscribers = await open('subscriber', load.subscribers);
+  for (const subscriber of subscribers) await subscriber.subscribe('devices/#', 0);
+  return {
+    publishers,
+    subscribers,
+    async [Symbol.asyncDispose]() {
+      for (const connection of [...publishers, ...subscribers]) connection.close();
+    },
+  };
+}
+
+const runLoad = (
+  { traffic }: Broker,
+  { publishers, subscribers }: Parties,
+  { window }: Load,
+  durationMs: number,
+  signal: AbortSignal,
+): Promise<Figures> =>
+  runMqttSlice({ publishers, subscribers, traffic, window, durationMs, signal });
+
+async function count(client: BenchClient, { acknowledged }: PublishTraffic) {
+  const stored = await client.countStored();
+  const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, one) => total + one, 0);
+  return {
+    acknowledged: sum(acknowledged),
+    stored: sum(stored),
+    sensorsThatDiffer: stored.filter((one, at) => one !== acknowledged[at]).length,
+  };
+}

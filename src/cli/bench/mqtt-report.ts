@@ -1,0 +1,92 @@
+import { type Beside, type MqttBenchReport, mqttLoads } from './mqtt-bench.ts';
+import type { CrowdFigures } from './mqtt-crowd.ts';
+import type { Figures } from './rounds.ts';
+import { mark, milliseconds, perSecond, table } from './table.ts';
+
+/** What we want to reach, beside Mosquitto in the same run. */
+const targets = {
+  publishRatioMin: 2,
+  fanOutRatioMin: 0.5,
+  idleBytesMax: 16 * 1_024,
+  /** For each thousand connections. */
+  openedMsPerThousandMax: 1_000,
+} as const;
+
+const head = ['what', 'ours', 'theirs', 'ratio', 'ours p50', 'p99', 'theirs p99', 'target'];
+
+/** The report as a table for people. */
+export function formatMqttReport(report: MqttBenchReport): string {
+  const { publish, fanOut, crowd, acknowledged, stored } = report;
+  const { publishers, window } = mqttLoads.publish;
+  const load = mqttLoads.fanOut;
+  const rows = [
+    head,
+    rowOf(
+      `publish a value, QoS 1, durable, ${publishers} publishers, window ${window}`,
+      publish,
+      targets.publishRatioMin,
+    ),
+    rowOf(
+      `deliveries, ${load.publishers} publishers to ${load.subscribers} subscribers`,
+      fanOut,
+      targets.fanOutRatioMin,
+    ),
+    crowdRow(crowd),
+  ];
+  const verdict = areAllStored(report)
+    ? 'all are there'
+    : `${report.sensorsThatDiffer} sensors differ`;
+  const beside =
+    publish.theirs === undefined
+      ? 'Mosquitto is not installed: there is nothing to compare with.'
+      : 'theirs: Mosquitto, everything in memory.';
+  return (
+    `${table(rows)}\n\n${beside}\n` +
+    `${acknowledged.toLocaleString('en')} values acknowledged, ` +
+    `${stored.toLocaleString('en')} stored: ${verdict}\n`
+  );
+}
+
+/** Whether every acknowledged value is stored. */
+export function areAllStored(report: MqttBenchReport): boolean {
+  const { acknowledged, stored, sensorsThatDiffer } = report;
+  return acknowledged > 0 && acknowledged === stored && sensorsThatDiffer === 0;
+}
+
+function rowOf(
+  what: string,
+  { ours, theirs, ratio }: Beside<Figures> & { readonly ratio?: number },
+  ratioMin: number,
+): readonly string[] {
+  return [
+    what,
+    perSecond(ours.perSecond),
+    theirs === undefined ? '' : perSecond(theirs.perSecond),
+    ratio === undefined ? '' : ratio.toFixed(2),
+    milliseconds(ours.p50Ms),
+    milliseconds(ours.p99Ms),
+    theirs === undefined ? '' : milliseconds(theirs.p99Ms),
+    `ratio ≥ ${ratioMin}${ratio === undefined ? '' : ` ${mark(ratio >= ratioMin)}`}`,
+  ];
+}
+
+function crowdRow({ ours, theirs }: Beside<CrowdFigures>): readonly string[] {
+  const { connections, openedMs, bytesEach } = ours;
+  const openedMsMax = (targets.openedMsPerThousandMax * connections) / 1_000;
+  const isSmall = bytesEach === undefined || bytesEach <= targets.idleBytesMax;
+  return [
+    `${connections} idle connections: opened in, memory of each`,
+    crowdText(ours),
+    theirs === undefined ? '' : crowdText(theirs),
+    '',
+    '',
+    '',
+    '',
+    `≤ ${openedMsMax / 1_000} s ${mark(openedMs <= openedMsMax)}, ` +
+      `≤ ${targets.idleBytesMax / 1_024} KiB ${mark(isSmall)}`,
+  ];
+}
+
+const crowdText = ({ openedMs, bytesEach }: CrowdFigures): string =>
+  `${(openedMs / 1_000).toFixed(1)} s, ` +
+  (bytesEach === undefined ? 'unknown' : `${(bytesEach / 1_024).toFixed(1)} KiB`);

@@ -1,0 +1,24 @@
+/** Rows under each other; the first and the last column are text, the others figures. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => {
+          const width = widths[column] ?? 0;
+          const isText = column === 0 || column === head.length - 1;
+          return isText ? cell.padEnd(width) : cell.padStart(width);
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Whether a target was reached. */
+export const mark = (isReached: boolean): string => (isReached ? '✓' : '✗');
+export const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en')}/s`;
+export const milliseconds = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
+export const megabytes = (bytes: number | undefined): string =>
+  bytes === undefined ? 'unknown' : `${Math.round(bytes / 1e6)} MB`;
