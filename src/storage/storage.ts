@@ -2,6 +2,7 @@ import type { GrantStore } from '../domain/access/grant-store.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { DeviceStore } from '../domain/devices/device-store.ts';
 import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
+import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { ProjectStore } from '../domain/projects/project-store.ts';
 import type { SocialStore } from '../domain/socials/social-store.ts';
 import type { CredentialStore } from '../domain/users/credential-store.ts';
@@ -17,6 +18,7 @@ export interface Storage {
   readonly projects: ProjectStore;
   readonly socials: SocialStore;
   readonly datapoints: DatapointStore;
+  readonly mqttSessions: SessionStore;
   /** Throws when the engine cannot answer; for GET /readyz. */
   ping(): Promise<void>;
   /** Resolves when everything accepted is durable and every file is closed. */

@@ -5,6 +5,7 @@ import { deviceListsContract } from './device-lists.contract.ts';
 import { devicesContract } from './devices.contract.ts';
 import { gatewaysContract } from './gateways.contract.ts';
 import { grantsContract } from './grants.contract.ts';
+import { mqttSessionsContract } from './mqtt-sessions.contract.ts';
 import { projectsContract } from './projects.contract.ts';
 import type { OpenEmptyStorage } from './promises.ts';
 import { socialsContract } from './socials.contract.ts';
@@ -20,5 +21,6 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('gateways', () => gatewaysContract(openEmptyStorage));
   describe('projects', () => projectsContract(openEmptyStorage));
   describe('social messages', () => socialsContract(openEmptyStorage));
+  describe('MQTT sessions', () => mqttSessionsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
 }

@@ -1,7 +1,7 @@
 import type { UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { AccessKeyRecord, CredentialStore } from '../../domain/users/credential-store.ts';
-import { bearerOf, type MemoryState } from './memory-state.ts';
+import { bearerOf, type MemoryState, removeSessionsOf } from './memory-state.ts';
 
 /** Tokens and access keys in memory. */
 export function createCredentialStore(state: MemoryState): CredentialStore {
@@ -41,6 +41,7 @@ export function createCredentialStore(state: MemoryState): CredentialStore {
     async removeKey(userId, id) {
       if (keys.get(id)?.userId !== userId) return 'missing';
       keys.delete(id);
+      removeSessionsOf(state, userId, id);
       return 'removed';
     },
   };

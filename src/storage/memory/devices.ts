@@ -2,11 +2,13 @@ import type { Device } from '../../domain/devices/device.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import { topicsOfPart } from '../../domain/messaging/place.ts';
 import { passing, type ReadLastValues } from '../device-filter.ts';
 import {
   isVisible,
   type MemoryState,
   removeDevice,
+  removeRetained,
   sameUsername,
   withChanges,
 } from './memory-state.ts';
@@ -71,6 +73,7 @@ export function createDeviceStore(state: MemoryState, readLastValues: ReadLastVa
       const sensors = withoutPart(devices.get(id)?.sensors, sensorId);
       if (sensors === 'missing') return sensors;
       change(id, { sensors, modifiedAt: at });
+      removeRetained(state, topicsOfPart(id, 'sensor', sensorId));
       state.forgetDatapoints(id, sensorId);
       return 'removed';
     },
@@ -96,6 +99,7 @@ export function createDeviceStore(state: MemoryState, readLastValues: ReadLastVa
       const actuators = withoutPart(devices.get(id)?.actuators, actuatorId);
       if (actuators === 'missing') return actuators;
       change(id, { actuators, modifiedAt: at });
+      removeRetained(state, topicsOfPart(id, 'actuator', actuatorId));
       return 'removed';
     },
   };

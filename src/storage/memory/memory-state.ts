@@ -14,6 +14,14 @@ import {
   type UserId,
   type Username,
 } from '../../domain/ids.ts';
+import { accountOf } from '../../domain/messaging/identity.ts';
+import type { Message, SessionKey } from '../../domain/messaging/message.ts';
+import { topicsOf } from '../../domain/messaging/place.ts';
+import type {
+  SessionRecord,
+  StoredEntry,
+  Subscription,
+} from '../../domain/messaging/session-store.ts';
 import type { Project } from '../../domain/projects/project.ts';
 import type { Social } from '../../domain/socials/social.ts';
 import type { AccessKeyRecord, Bearer, TokenRecord } from '../../domain/users/credential-store.ts';
@@ -23,6 +31,16 @@ import type { User } from '../../domain/users/user.ts';
 export interface StoredUser {
   readonly user: User;
   readonly passwordHash: string;
+}
+
+/** An MQTT session with what is kept for it. */
+export interface KeptSession {
+  record: SessionRecord;
+  /** By filter. */
+  readonly subscriptions: Map<string, Subscription>;
+  /** By packet id. */
+  readonly queue: Map<number, StoredEntry>;
+  readonly received: Set<number>;
 }
 
 /** What all stores of one memory engine share. Maps keep the order of creation. */
@@ -36,6 +54,9 @@ export interface MemoryState {
   readonly gateways: Map<GatewayId, Gateway>;
   readonly projects: Map<ProjectId, Project>;
   readonly socials: Map<SocialId, Social>;
+  readonly mqttSessions: Map<SessionKey, KeptSession>;
+  /** By topic. */
+  readonly retained: Map<string, Message>;
   /** Drops the datapoints of a device or sensor that went. */
   forgetDatapoints: (deviceId: DeviceId, sensorId?: SensorId) => void;
 }
@@ -50,6 +71,8 @@ export function createMemoryState(): MemoryState {
     gateways: new Map(),
     projects: new Map(),
     socials: new Map(),
+    mqttSessions: new Map(),
+    retained: new Map(),
     forgetDatapoints: () => undefined,
   };
 }
@@ -99,6 +122,7 @@ export function grantKey(kind: ResourceKind, resource: string, username: string)
 export function removeDevice(state: MemoryState, id: DeviceId): void {
   state.devices.delete(id);
   removeGrantsOn(state, 'device', id);
+  removeRetained(state, topicsOf({ kind: 'device', id }));
   state.forgetDatapoints(id);
 }
 
@@ -106,6 +130,23 @@ export function removeDevice(state: MemoryState, id: DeviceId): void {
 export function removeGateway(state: MemoryState, id: GatewayId): void {
   state.gateways.delete(id);
   removeGrantsOn(state, 'gateway', id);
+  removeRetained(state, topicsOf({ kind: 'gateway', id }));
+}
+
+/** Removes the retained messages whose topic begins like this. */
+export function removeRetained(state: MemoryState, topicPrefix: string): void {
+  for (const topic of state.retained.keys()) {
+    if (topic.startsWith(topicPrefix)) state.retained.delete(topic);
+  }
+}
+
+/** Removes the MQTT sessions of an account, or of one of its keys. */
+export function removeSessionsOf(state: MemoryState, userId: UserId, keyId?: AccessKeyId): void {
+  for (const [key, { record }] of state.mqttSessions) {
+    const account = accountOf(record.identity);
+    if (account?.userId !== userId) continue;
+    if (keyId === undefined || account.keyId === keyId) state.mqttSessions.delete(key);
+  }
 }
 
 /** Removes a project with its grants. */

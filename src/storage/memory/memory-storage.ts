@@ -8,6 +8,7 @@ import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createMemoryState } from './memory-state.ts';
 import { createProjectStore } from './projects.ts';
+import { createSessionStore } from './sessions.ts';
 import { createSocialStore } from './socials.ts';
 import { createUserStore } from './users.ts';
 
@@ -31,6 +32,7 @@ export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): 
     projects: createProjectStore(state),
     socials: createSocialStore(state),
     datapoints,
+    mqttSessions: createSessionStore(state),
     ping: async () => undefined,
     close: async () => undefined,
   };

@@ -9,6 +9,7 @@ import {
   removeDevice,
   removeGateway,
   removeProject,
+  removeSessionsOf,
   sameUsername,
   withChanges,
 } from './memory-state.ts';
@@ -88,6 +89,7 @@ function remove(state: MemoryState, id: UserId): { devices: readonly string[] } 
   }
   for (const key of state.keys.values()) if (key.userId === id) state.keys.delete(key.id);
   endTokensOf(state, id);
+  removeSessionsOf(state, id);
   state.users.delete(id);
   return { devices };
 }

@@ -9,6 +9,7 @@ import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
+import { createSessionStore } from './sessions.ts';
 import { createSocialStore } from './socials.ts';
 import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
@@ -58,6 +59,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       projects: createProjectStore({ reader, writer }),
       socials: createSocialStore({ reader, writer }),
       datapoints,
+      mqttSessions: createSessionStore({ reader, writer }),
       ping: () => writer.call('ping'),
       close,
     };

@@ -142,7 +142,7 @@ test('a data directory that cannot be made is refused with a sentence', async ()
 test('a full disk refuses changes, keeps what was there and still reads', async (context) => {
   const directory = temporaryDirectory(context);
   await (await open(directory)).close();
-  const full = await open(directory, { pagesMax: 60 });
+  const full = await open(directory, { pagesMax: 150 });
   context.after(() => full.close());
   const name = 'x'.repeat(20_000);
   const kept: string[] = [];

@@ -5,6 +5,7 @@ import { createDeviceWrites } from './device-writes.ts';
 import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
 import { createProjectWrites } from './project-writes.ts';
+import { createSessionWrites } from './session-writes.ts';
 import { createSocialWrites } from './social-writes.ts';
 import { createUserWrites } from './user-writes.ts';
 
@@ -23,6 +24,7 @@ export function createWrites(database: DatabaseSync) {
     ...createProjectWrites(database),
     ...createSocialWrites(database),
     ...createDatapointWrites(database),
+    ...createSessionWrites(database),
   };
 }
 

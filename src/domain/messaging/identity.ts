@@ -1,0 +1,27 @@
+import type { Actor } from '../actor.ts';
+import type { AccessKeyId, UserId } from '../ids.ts';
+
+/** Guests share one identity: whoever has no account has nothing to keep from others. */
+export const guestIdentity = 'guest';
+
+/**
+ * Whose sessions an actor may take up. A key has its own, or a device could clear away what waits
+ * for its owner, and reach what it must not see.
+ */
+export function identityOf(actor: Actor): string {
+  if (actor.kind === 'guest') return guestIdentity;
+  // Ids hold no slash.
+  if (actor.key === undefined) return `user/${actor.userId}`;
+  return `key/${actor.userId}/${actor.key.keyId}`;
+}
+
+/** The account, and the key, that a session goes with; undefined for those of guests. */
+export function accountOf(
+  identity: string,
+): { readonly userId: UserId; readonly keyId?: AccessKeyId } | undefined {
+  const [kind, userId, keyId] = identity.split('/');
+  // Identities are made above, of ids that were parsed.
+  if (kind === 'user' && userId !== undefined) return { userId: userId as UserId };
+  if (kind !== 'key' || userId === undefined || keyId === undefined) return undefined;
+  return { userId: userId as UserId, keyId: keyId as AccessKeyId };
+}

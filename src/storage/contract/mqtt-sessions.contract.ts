@@ -1,0 +1,389 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { type Message, sessionKey } from '../../domain/messaging/message.ts';
+import {
+  neverExpires,
+  type SessionChange,
+  type SessionRecord,
+  type StoredSession,
+  type StoredSessions,
+  type Subscription,
+} from '../../domain/messaging/session-store.ts';
+import type { Storage } from '../storage.ts';
+import {
+  aDevice,
+  aGateway,
+  aKey,
+  anActuator,
+  aSensor,
+  aUser,
+  deviceId,
+  gatewayId,
+  keyId,
+  noon,
+  sensorId,
+  userId,
+  username,
+} from './builders.ts';
+import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
+
+const ana = 'user/id-ana';
+const anasKey = 'key/id-ana/k1';
+
+async function withAccounts({ users, credentials, devices, gateways }: Storage): Promise<void> {
+  for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
+  await credentials.insertKey(aKey('k1', 'ana'));
+  const sensors = [aSensor('t'), aSensor('t2')];
+  const actuators = [anActuator('t')];
+  const owner = username('ana');
+  await devices.insert(aDevice('d', { owner, sensors, actuators }));
+  await devices.insert(aDevice('d2', { sensors }));
+  await gateways.insert(aGateway('g', { owner }));
+}
+
+function aSession(identity: string, clientId: string): SessionRecord {
+  const key = sessionKey(identity, clientId);
+  return { key, identity, clientId, expirySeconds: neverExpires };
+}
+
+const opened = (identity: string, clientId: string): SessionChange => ({
+  kind: 'opened',
+  session: aSession(identity, clientId),
+});
+
+function aMessage(topic: string, fields: Partial<Message> = {}): Message {
+  return { topic, payload: Buffer.from(`of ${topic}`), qos: 1, retain: false, ...fields };
+}
+
+function aSubscription(filter: string, fields: Partial<Subscription> = {}): Subscription {
+  return {
+    filter,
+    qos: 1,
+    noLocal: false,
+    retainAsPublished: false,
+    retainHandling: 0,
+    identifier: 0,
+    ...fields,
+  };
+}
+
+function queued(message: Message, packetId: number, ...keys: SessionRecord['key'][]) {
+  const entries = keys.map((key) => ({ key, packetId, qos: 1, retain: false, identifiers: [] }));
+  return { kind: 'queued', message, entries } as SessionChange;
+}
+
+const retained = (topic: string): SessionChange => ({
+  kind: 'retained',
+  message: aMessage(topic, { retain: true }),
+});
+
+/** What is kept, in a form that engines share: bytes as plain arrays, sets in order. */
+function plain({ sessions, retained: messages }: StoredSessions) {
+  return {
+    sessions: sessions
+      .map((session) => ({
+        ...session,
+        subscriptions: session.subscriptions.toSorted((a, b) => (a.filter < b.filter ? -1 : 1)),
+        queue: session.queue.map(({ message, ...entry }) => ({
+          ...entry,
+          ...(message !== undefined && { message: plainMessage(message) }),
+        })),
+      }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1)),
+    retained: messages.map(plainMessage).sort((a, b) => (a.topic < b.topic ? -1 : 1)),
+  };
+}
+
+function plainMessage({ payload, properties, ...message }: Message) {
+  return {
+    ...message,
+    payload: [...payload],
+    ...(properties !== undefined && { properties: [...properties] }),
+  };
+}
+
+async function keysOf({ mqttSessions }: Storage): Promise<readonly string[]> {
+  return (await mqttSessions.load()).sessions.map(({ key }) => key).sort();
+}
+
+async function topicsOf({ mqttSessions }: Storage): Promise<readonly string[]> {
+  return (await mqttSessions.load()).retained.map(({ topic }) => topic).sort();
+}
+
+async function sessionOf({ mqttSessions }: Storage, clientId: string): Promise<StoredSession> {
+  const session = (await mqttSessions.load()).sessions.find((one) => one.clientId === clientId);
+  assert.ok(session, `the session of ${clientId} is kept`);
+  return session;
+}
+
+const promises: Promises = {
+  'nothing is kept at first': async ({ mqttSessions }) => {
+    assert.deepEqual(await mqttSessions.load(), { sessions: [], retained: [] });
+  },
+
+  'a session is loaded as it was opened, subscribed and moved': async (storage) => {
+    const session = { ...aSession(ana, 'client ü'), expirySeconds: 60 };
+    const { key } = session;
+    const filters = [
+      aSubscription('#', { qos: 2, identifier: 268_435_455, retainHandling: 2 }),
+      aSubscription('$share/g/devices/+/sensors/#', { noLocal: true, retainAsPublished: true }),
+    ];
+    await storage.mqttSessions.apply([
+      { kind: 'opened', session },
+      { kind: 'subscribed', key, subscription: aSubscription('#') },
+      ...filters.map((subscription) => ({ kind: 'subscribed', key, subscription }) as const),
+      { kind: 'subscribed', key, subscription: aSubscription('gone') },
+      { kind: 'unsubscribed', key, filter: 'gone' },
+      { kind: 'moved', key, expirySeconds: 70, leftAt: noon },
+    ]);
+    const expected = { ...session, expirySeconds: 70, leftAt: noon };
+    const empty = { queue: [], received: [] };
+    const stored = plain(await storage.mqttSessions.load()).sessions;
+    assert.deepEqual(stored, [{ ...expected, subscriptions: filters, ...empty }]);
+    await storage.mqttSessions.apply([{ kind: 'moved', key, expirySeconds: 80 }]);
+    assert.equal('leftAt' in (await sessionOf(storage, 'client ü')), false);
+  },
+
+  'a session opened anew keeps nothing of the old one': async (storage) => {
+    const { key } = aSession('guest', 'c');
+    await storage.mqttSessions.apply([
+      opened('guest', 'c'),
+      { kind: 'subscribed', key, subscription: aSubscription('#') },
+      queued(aMessage('t'), 1, key),
+      { kind: 'received', key, packetId: 7 },
+      opened('guest', 'c'),
+    ]);
+    const nothing = { subscriptions: [], queue: [], received: [] };
+    assert.deepEqual(await sessionOf(storage, 'c'), { ...aSession('guest', 'c'), ...nothing });
+  },
+
+  'one client id in two identities is two sessions': async (storage) => {
+    await storage.mqttSessions.apply([
+      opened('guest', 'c'),
+      opened(ana, 'c'),
+      opened(anasKey, 'c'),
+    ]);
+    const guests = sessionKey('guest', 'c');
+    await storage.mqttSessions.apply([queued(aMessage('t'), 1, guests)]);
+    await storage.mqttSessions.apply([{ kind: 'ended', key: guests }]);
+    assert.deepEqual(await keysOf(storage), [sessionKey(anasKey, 'c'), sessionKey(ana, 'c')]);
+  },
+
+  'a queued message waits with all it has until each session has settled it': async (storage) => {
+    const [a, b] = [sessionKey(ana, 'a'), sessionKey('guest', 'b')];
+    const message = aMessage('devices/d/sensors/t/value', {
+      payload: Uint8Array.of(0, 255, 10),
+      properties: Uint8Array.of(38, 0, 1, 97, 0, 1, 98),
+      qos: 2,
+      retain: true,
+      expiresAt: noon,
+      publisher: sessionKey(ana, 'p'),
+    });
+    const entry = { packetId: 65_535, qos: 2, retain: true, identifiers: [3, 1] } as const;
+    await storage.mqttSessions.apply([
+      opened(ana, 'a'),
+      opened('guest', 'b'),
+      {
+        kind: 'queued',
+        message,
+        entries: [
+          { key: a, ...entry },
+          { key: b, ...entry },
+        ],
+      },
+      queued(aMessage('later', { payload: new Uint8Array() }), 1, a),
+    ]);
+    const [first, later] = plain(await storage.mqttSessions.load()).sessions[1]?.queue ?? [];
+    assert.deepEqual(first, { ...entry, message: plainMessage(message) });
+    assert.deepEqual([later?.packetId, later?.message?.payload], [1, []]);
+    await storage.mqttSessions.apply([
+      { kind: 'settled', key: a, packetId: 65_535 },
+      { kind: 'released', key: b, packetId: 65_535 },
+    ]);
+    assert.deepEqual((await sessionOf(storage, 'b')).queue, [entry]);
+    assert.deepEqual((await sessionOf(storage, 'a')).queue.length, 1);
+    await storage.mqttSessions.apply([{ kind: 'settled', key: b, packetId: 65_535 }]);
+    assert.deepEqual((await sessionOf(storage, 'b')).queue, []);
+  },
+
+  'queues keep their order, also when a packet id comes again': async (storage) => {
+    const key = sessionKey('guest', 'c');
+    const ids = [3, 1, 2];
+    await storage.mqttSessions.apply([
+      opened('guest', 'c'),
+      ...ids.map((id) => queued(aMessage(`m${id}`), id, key)),
+      { kind: 'settled', key, packetId: 3 },
+      queued(aMessage('m3 again'), 3, key),
+    ]);
+    const topics = (await sessionOf(storage, 'c')).queue.map(({ message }) => message?.topic);
+    assert.deepEqual(topics, ['m1', 'm2', 'm3 again']);
+  },
+
+  'ids of received messages are kept until they are completed': async (storage) => {
+    const key = sessionKey('guest', 'c');
+    const received = [9, 2, 9].map((packetId) => ({ kind: 'received', key, packetId }) as const);
+    await storage.mqttSessions.apply([opened('guest', 'c'), ...received]);
+    assert.deepEqual((await sessionOf(storage, 'c')).received, [2, 9]);
+    await storage.mqttSessions.apply([{ kind: 'completed', key, packetId: 9 }]);
+    assert.deepEqual((await sessionOf(storage, 'c')).received, [2]);
+  },
+
+  'changes to a session that does not exist change nothing': async ({ mqttSessions }) => {
+    const key = sessionKey('guest', 'nobody');
+    await mqttSessions.apply([
+      { kind: 'moved', key, expirySeconds: 1 },
+      { kind: 'ended', key },
+      { kind: 'subscribed', key, subscription: aSubscription('#') },
+      { kind: 'unsubscribed', key, filter: '#' },
+      queued(aMessage('t'), 1, key),
+      { kind: 'released', key, packetId: 1 },
+      { kind: 'settled', key, packetId: 1 },
+      { kind: 'received', key, packetId: 1 },
+      { kind: 'completed', key, packetId: 1 },
+      { kind: 'unretained', topic: 't' },
+    ]);
+    assert.deepEqual(await mqttSessions.load(), { sessions: [], retained: [] });
+  },
+
+  'the retained message of a topic is the last one, with all it has': async ({ mqttSessions }) => {
+    const topic = 'devices/d/sensors/t/value';
+    const message = aMessage(topic, { retain: true, properties: Uint8Array.of(1), expiresAt: 5 });
+    await mqttSessions.apply([retained(topic), { kind: 'retained', message }]);
+    assert.deepEqual(plain(await mqttSessions.load()).retained, [plainMessage(message)]);
+    await mqttSessions.apply([{ kind: 'unretained', topic }]);
+    assert.deepEqual((await mqttSessions.load()).retained, []);
+  },
+
+  'retained messages go with the device, sensor, actuator or gateway of their topic': async (
+    storage,
+  ) => {
+    const { devices, gateways, mqttSessions } = storage;
+    const [t, t2] = ['devices/d/sensors/t/value', 'devices/d/sensors/t2/value'];
+    const others = ['devices/d/actuators/t/value', 'devices/d2/sensors/t/value'];
+    const tunnels = ['devices/d/tunnel/up', 'gateways/g/command', 'gateways/g/x/y'];
+    await mqttSessions.apply([t, t2, ...others, ...tunnels].map(retained));
+    await devices.removeSensor(deviceId('d'), sensorId('t'), noon);
+    assert.deepEqual(await topicsOf(storage), [t2, ...others, ...tunnels].sort());
+    await gateways.remove(gatewayId('g'));
+    assert.deepEqual(await topicsOf(storage), [t2, ...others, 'devices/d/tunnel/up'].sort());
+    await devices.remove(deviceId('d'));
+    assert.deepEqual(await topicsOf(storage), ['devices/d2/sensors/t/value']);
+  },
+
+  'an actuator takes its retained message with it': async (storage) => {
+    const topic = 'devices/d/actuators/t/value';
+    await storage.mqttSessions.apply([retained(topic), retained('devices/d/sensors/t/value')]);
+    const actuator = anActuator('t').id;
+    await storage.devices.removeActuator(deviceId('d'), actuator, noon);
+    assert.deepEqual(await topicsOf(storage), ['devices/d/sensors/t/value']);
+  },
+
+  'nothing is retained for a device or gateway that does not exist': async (storage) => {
+    const topics = ['devices/none/sensors/t/value', 'gateways/none/x', 'devices/D/sensors/t/value'];
+    await storage.mqttSessions.apply(topics.map(retained));
+    assert.deepEqual(await topicsOf(storage), []);
+  },
+
+  'sessions and retained messages go with the account': async (storage) => {
+    const guests = sessionKey('guest', 'id-ana');
+    await storage.mqttSessions.apply([
+      opened(ana, 'a'),
+      opened(anasKey, 'a'),
+      opened('user/id-bob', 'a'),
+      opened('guest', 'id-ana'),
+      queued(aMessage('t'), 1, sessionKey(ana, 'a'), guests),
+      ...['devices/d/sensors/t/value', 'devices/d2/x', 'gateways/g/x'].map(retained),
+    ]);
+    await storage.users.remove(userId('id-ana'));
+    assert.deepEqual(await keysOf(storage), [guests, sessionKey('user/id-bob', 'a')]);
+    assert.deepEqual(await topicsOf(storage), ['devices/d2/x']);
+    assert.equal((await sessionOf(storage, 'id-ana')).queue.length, 1);
+  },
+
+  'the sessions of an access key go with it, and no others': async (storage) => {
+    await storage.credentials.insertKey(aKey('k2', 'ana'));
+    const identities = [ana, anasKey, 'key/id-ana/k2'];
+    await storage.mqttSessions.apply(identities.map((identity) => opened(identity, 'c')));
+    await storage.credentials.removeKey(userId('id-ana'), keyId('k1'));
+    assert.deepEqual(await keysOf(storage), [
+      sessionKey('key/id-ana/k2', 'c'),
+      sessionKey(ana, 'c'),
+    ]);
+  },
+
+  'a session of an account or key that ended meanwhile is not kept': async (storage) => {
+    const gone = ['user/id-nobody', 'key/id-ana/none', 'key/id-nobody/k1'];
+    await storage.mqttSessions.apply(gone.map((identity) => opened(identity, 'c')));
+    assert.deepEqual(await keysOf(storage), []);
+  },
+
+  'whatever the order of changes, it keeps what a plain model keeps': async ({ mqttSessions }) => {
+    const keys = ['a', 'b'].map((clientId) => aSession('guest', clientId));
+    await fc.assert(
+      fc.asyncProperty(fc.array(aChange(keys), { maxLength: 60 }), async (changes) => {
+        await mqttSessions.apply([...keys.map(({ key }) => ({ kind: 'ended', key }) as const)]);
+        await mqttSessions.apply(changes);
+        const kept = (await mqttSessions.load()).sessions;
+        const found = kept.map(({ clientId, queue, received }) => [
+          clientId,
+          queue.map(({ packetId, message }) => [packetId, message?.topic]),
+          received,
+        ]);
+        assert.deepEqual(found.sort(), model(changes).sort());
+      }),
+      { numRuns: 25 },
+    );
+  },
+};
+
+function aChange(sessions: readonly SessionRecord[]): fc.Arbitrary<SessionChange> {
+  const session = fc.constantFrom(...sessions);
+  const packetId = fc.integer({ min: 1, max: 3 });
+  const settled = fc.constantFrom('released', 'settled', 'received', 'completed');
+  return fc.oneof(
+    session.map((one): SessionChange => ({ kind: 'opened', session: one })),
+    fc
+      .tuple(session, packetId, fc.constantFrom('x', 'y'))
+      .map(([{ key }, id, topic]) => queued(aMessage(topic), id, key)),
+    fc
+      .tuple(session, packetId, settled)
+      .map(([{ key }, id, kind]) => ({ kind, key, packetId: id }) as SessionChange),
+  );
+}
+
+type ModelSession = {
+  readonly queue: Map<number, string | undefined>;
+  readonly received: Set<number>;
+};
+
+/** The same by hand: client id, queue, received ids. */
+function model(changes: readonly SessionChange[]): unknown[] {
+  const sessions = new Map<string, ModelSession>();
+  for (const change of changes) {
+    if (change.kind === 'opened') {
+      sessions.set(change.session.key, { queue: new Map(), received: new Set() });
+    } else if (change.kind === 'queued') {
+      for (const { key, packetId } of change.entries) {
+        const queue = sessions.get(key)?.queue;
+        if (queue?.has(packetId) === false) queue.set(packetId, change.message.topic);
+      }
+    } else if ('packetId' in change) {
+      const { queue, received } = sessions.get(change.key) ?? {};
+      const id = change.packetId;
+      if (change.kind === 'released' && queue?.has(id) === true) queue.set(id, undefined);
+      if (change.kind === 'settled') queue?.delete(id);
+      if (change.kind === 'received') received?.add(id);
+      if (change.kind === 'completed') received?.delete(id);
+    }
+  }
+  return [...sessions].map(([key, { queue, received }]) => [
+    key.split('\u0000')[1],
+    [...queue],
+    [...received].sort(),
+  ]);
+}
+
+/** What every engine promises of MQTT sessions. */
+export function mqttSessionsContract(openEmptyStorage: OpenEmptyStorage): void {
+  testPromises(promises, openEmptyStorage, withAccounts);
+}
