@@ -1,0 +1,126 @@
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { channelLimits } from './limits.ts';
+
+/** One request; nothing is followed, inflated or tried twice. */
+export interface HttpCall {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it. `text` is empty when the answer was longer than what is read. */
+export type HttpAnswer =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly retryAfter?: string;
+      readonly text: string;
+      readonly isCut: boolean;
+    }
+  | { readonly kind: 'silence' }
+  | { readonly kind: 'unreachable'; readonly code: string };
+
+/** An HTTP client that reads a bounded answer; `lookup` decides where names lead. */
+export interface HttpClient {
+  call(call: HttpCall): Promise<HttpAnswer>;
+  close(): void;
+}
+
+/** Makes a client with its own few connections; never throws for what the other side does. */
+export function createHttpClient(
+  options: {
+    readonly lookup?: LookupFunction;
+    readonly socketsMax?: number;
+    /** Worth it where messages come thick; else a connection that died meanwhile costs a try. */
+    readonly keepAlive?: boolean;
+  } = {},
+): HttpClient {
+  const settings = {
+    keepAlive: options.keepAlive ?? false,
+    maxSockets: options.socketsMax ?? channelLimits.parallelMax,
+    maxFreeSockets: channelLimits.idleSocketsMax,
+    timeout: channelLimits.idleSocketMs,
+    ...(options.lookup !== undefined && { lookup: options.lookup }),
+  };
+  const plain = new HttpAgent(settings);
+  const secure = new HttpsAgent(settings);
+
+  return {
+    call(call) {
+      const isSecure = call.url.protocol === 'https:';
+      return new Promise((resolve) => {
+        const request = (isSecure ? requestHttps : requestHttp)(call.url, {
+          method: call.method,
+          headers: withLength(call),
+          agent: isSecure ? secure : plain,
+          signal: call.signal,
+        });
+        const failed = (error: Error) => resolve(failureOf(error, call.signal));
+        request.on('error', failed);
+        request.on('response', (response) => {
+          readAnswer(response).then(resolve, failed);
+        });
+        request.end(call.body);
+      });
+    },
+    close() {
+      plain.destroy();
+      secure.destroy();
+    },
+  };
+}
+
+function withLength({ headers, body }: HttpCall): Record<string, string> {
+  const length = body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` };
+  return { ...headers, 'accept-encoding': 'identity', ...length };
+}
+
+async function readAnswer(response: IncomingMessage): Promise<HttpAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isCut = false;
+  for await (const chunk of response) {
+    // Without an encoding set, Node hands over buffers.
+    const part = chunk as Buffer;
+    bytes += part.length;
+    if (bytes > channelLimits.answerBytesMax) {
+      isCut = true;
+      break;
+    }
+    chunks.push(part);
+  }
+  const retryAfter = response.headers['retry-after'];
+  return {
+    kind: 'answer',
+    status: response.statusCode ?? 0,
+    ...(retryAfter !== undefined && { retryAfter }),
+    text: isCut ? '' : Buffer.concat(chunks).toString('utf8'),
+    isCut,
+  };
+}
+
+function failureOf(error: Error, signal: AbortSignal): HttpAnswer {
+  if (signal.aborted) return { kind: 'silence' };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return { kind: 'unreachable', code };
+}
+
+/** The answer as a JSON object; undefined when it is none. */
+export function jsonObjectOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // A provider that answers no JSON is treated by the caller as one that makes no sense.
+    return undefined;
+  }
+}
+
+/** Whether a part of an answer has members. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

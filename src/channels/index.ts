@@ -1,0 +1,185 @@
+import type { Channel } from '../domain/notifications/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { type EmailSettings, readSmtpUrl } from './email/email-settings.ts';
+import { guardChannel } from './guarded-channel.ts';
+import { createHttpClient } from './http-exchange.ts';
+import { channelLimits } from './limits.ts';
+import { schemeOf } from './provider-url.ts';
+import { readSmsUrl, type SmsSettings } from './sms/sms-settings.ts';
+import { readTwitterUrl, type TwitterSettings } from './twitter/twitter-settings.ts';
+import type { AnswerCall } from './voice/africas-talking-voice.ts';
+import { readVoiceUrl, type VoiceSettings } from './voice/voice-settings.ts';
+import type { PrivateWebhooks } from './webhook/webhook-channel.ts';
+
+/** For development: any channel may be told to write to the log only. */
+interface LogSettings {
+  readonly provider: 'log';
+}
+
+/** The providers that are set; a channel without one is not opened. All of it is secret. */
+export interface ChannelSettings {
+  readonly sms?: SmsSettings | LogSettings;
+  readonly voice?: VoiceSettings | LogSettings;
+  readonly twitter?: TwitterSettings | LogSettings;
+  readonly email?: EmailSettings | LogSettings;
+}
+
+/** The channels there are, beside `none`. */
+export const channelNames = ['sms', 'voice', 'twitter', 'email', 'webhook'] as const;
+export type ChannelName = (typeof channelNames)[number];
+
+/** How the URL of each channel's provider is read; each throws ProviderUrlError. */
+export const channelUrls = {
+  sms: orLog(readSmsUrl),
+  voice: orLog(readVoiceUrl),
+  twitter: orLog(readTwitterUrl),
+  email: orLog(readSmtpUrl),
+} as const;
+
+function orLog<Settings>(read: (text: string) => Settings) {
+  return (text: string): Settings | LogSettings =>
+    schemeOf(text) === 'log' ? { provider: 'log' } : read(text);
+}
+
+export interface ChannelParts {
+  readonly settings: ChannelSettings;
+  readonly webhooks: PrivateWebhooks;
+  readonly installationSecret: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface OpenChannels {
+  readonly channels: ReadonlyMap<ChannelName, Channel>;
+  /** Present when calls go by a provider that asks back what to say. */
+  readonly answerCall?: AnswerCall;
+  close(): void;
+}
+
+interface Opened {
+  readonly channel: Channel & { readonly answerCall?: AnswerCall; close?(): void };
+  readonly timeoutMs?: number;
+  readonly parallelMax?: number;
+}
+
+/** Opens the channels that are set, and no package of any other. Nothing is connected yet. */
+export async function openChannels(parts: ChannelParts): Promise<OpenChannels> {
+  const { settings, log } = parts;
+  const http = createHttpClient();
+  const opened: [ChannelName, Opened][] = [];
+  if (settings.sms !== undefined) {
+    opened.push(['sms', await openSms(settings.sms, parts, http)]);
+  }
+  if (settings.voice !== undefined) {
+    opened.push(['voice', await openVoice(settings.voice, parts, http)]);
+  }
+  if (settings.twitter !== undefined) {
+    opened.push(['twitter', await openTwitter(settings.twitter, parts)]);
+  }
+  if (settings.email !== undefined) {
+    opened.push(['email', await openEmail(settings.email, parts)]);
+  }
+  opened.push(['webhook', await openWebhook(parts)]);
+  const answerCall = opened.find(([, { channel }]) => channel.answerCall !== undefined)?.[1].channel
+    .answerCall;
+  return {
+    channels: new Map(
+      opened.map(([name, { channel, ...options }]) => [
+        name,
+        guardChannel(channel, { name, log, timeoutMs: channelLimits.providerMs, ...options }),
+      ]),
+    ),
+    ...(answerCall !== undefined && { answerCall }),
+    close() {
+      for (const [, { channel }] of opened) channel.close?.();
+      http.close();
+    },
+  };
+}
+
+type Http = ReturnType<typeof createHttpClient>;
+
+async function openLog(name: ChannelName, { log }: ChannelParts): Promise<Opened> {
+  const { createLogChannel } = await import('./log/log-channel.ts');
+  return { channel: createLogChannel({ log, name }) };
+}
+
+async function openSms(
+  settings: SmsSettings | LogSettings,
+  parts: ChannelParts,
+  http: Http,
+): Promise<Opened> {
+  const now = () => parts.clock.now();
+  switch (settings.provider) {
+    case 'log':
+      return openLog('sms', parts);
+    case 'twilio': {
+      const { createTwilioSms } = await import('./sms/twilio-sms.ts');
+      return { channel: createTwilioSms({ settings, http, now }) };
+    }
+    case 'africastalking': {
+      const { createAfricasTalkingSms } = await import('./sms/africas-talking-sms.ts');
+      return { channel: createAfricasTalkingSms({ settings, http, now }) };
+    }
+    default: {
+      const { createSmppSms } = await import('./sms/smpp-sms.ts');
+      return { channel: await createSmppSms({ settings }), timeoutMs: channelLimits.smppMs };
+    }
+  }
+}
+
+async function openVoice(
+  settings: VoiceSettings | LogSettings,
+  parts: ChannelParts,
+  http: Http,
+): Promise<Opened> {
+  const now = () => parts.clock.now();
+  switch (settings.provider) {
+    case 'log':
+      return openLog('voice', parts);
+    case 'twilio': {
+      const { createTwilioVoice } = await import('./voice/twilio-voice.ts');
+      return { channel: createTwilioVoice({ settings, http, now }) };
+    }
+    default: {
+      const { installationSecret } = parts;
+      const { createAfricasTalkingVoice } = await import('./voice/africas-talking-voice.ts');
+      return {
+        channel: createAfricasTalkingVoice({ settings, http, now, installationSecret }),
+      };
+    }
+  }
+}
+
+async function openTwitter(
+  settings: TwitterSettings | LogSettings,
+  parts: ChannelParts,
+): Promise<Opened> {
+  if (settings.provider === 'log') return openLog('twitter', parts);
+  const { createTwitterChannel } = await import('./twitter/twitter-channel.ts');
+  return { channel: await createTwitterChannel({ settings, now: () => parts.clock.now() }) };
+}
+
+async function openEmail(
+  settings: EmailSettings | LogSettings,
+  parts: ChannelParts,
+): Promise<Opened> {
+  if (settings.provider === 'log') return openLog('email', parts);
+  const { createEmailChannel } = await import('./email/email-channel.ts');
+  return { channel: await createEmailChannel({ settings }), timeoutMs: channelLimits.emailMs };
+}
+
+async function openWebhook(parts: ChannelParts): Promise<Opened> {
+  const { installationSecret, webhooks: privateAddresses, clock } = parts;
+  const { createWebhookChannel } = await import('./webhook/webhook-channel.ts');
+  return {
+    channel: createWebhookChannel({
+      installationSecret,
+      privateAddresses,
+      now: () => clock.now(),
+    }),
+    timeoutMs: channelLimits.webhookMs,
+    parallelMax: channelLimits.webhookParallelMax,
+  };
+}

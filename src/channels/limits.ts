@@ -1,0 +1,53 @@
+const second = 1_000;
+const minute = 60 * second;
+
+/** Every limit of the channels, with its unit in its name and its reason beside it. */
+export const channelLimits = {
+  /** From the first byte out to the last byte in; providers that need longer are broken. */
+  providerMs: 15 * second,
+  /** A mail server may think about a message for long [RFC 5321 4.5.3.2]; not this long. */
+  emailMs: 30 * second,
+  /** An own receiver answers at once and works afterwards. */
+  webhookMs: 5 * second,
+  /** What is read of a provider's answer; theirs have a few hundred bytes. */
+  answerBytesMax: 65_536,
+  /** Messages of one channel under way at a time. */
+  parallelMax: 16,
+  /** An own receiver beside us takes more; one process may have many receivers. */
+  webhookParallelMax: 64,
+  /** Messages that wait for one of those places; beyond it they are told to come back. */
+  waitingMax: 1_000,
+  /** The longest pause that a provider may ask for. */
+  pauseMsMax: 60 * minute,
+  /** Idle connections kept to a provider. */
+  idleSocketsMax: 8,
+  idleSocketMs: 4 * second,
+
+  /** Parts of one text message; a phone joins no more reliably, and each part costs. */
+  smsPartsMax: 6,
+  /** About two minutes of speech. */
+  voiceCharactersMax: 1_600,
+  /** A call's instructions, escaped, as Twilio takes them. */
+  twimlCharactersMax: 4_000,
+  /** Calls whose text waits for somebody to pick up, and for how long. */
+  callsWaitingMax: 2_000,
+  callMs: 5 * minute,
+
+  /** A direct message of X. */
+  directMessageCharactersMax: 10_000,
+  /** Accounts of X whose ids are remembered: each look-up costs the operator. */
+  twitterIdsMax: 1_000,
+  twitterIdMs: 24 * 60 * minute,
+
+  /** SMPP: a session that hears nothing for this long asks whether the other side lives. */
+  smppEnquireMs: 30 * second,
+  smppResponseMs: 10 * second,
+  smppConnectMs: 10 * second,
+  /** Parts submitted and not yet answered. */
+  smppWindowMax: 10,
+  /** All parts of one message, the log-in included. */
+  smppMs: 45 * second,
+
+  /** A reason shown to users: a sentence, not a page. */
+  reasonCharactersMax: 200,
+} as const;

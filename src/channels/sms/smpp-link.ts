@@ -1,0 +1,176 @@
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { Pdu, Session } from 'smpp';
+import { channelLimits } from '../limits.ts';
+import type { SmppSettings } from './sms-settings.ts';
+
+/** The answer to a command, or why there is none. */
+export type SmppAnswer =
+  | { readonly kind: 'answer'; readonly status: number }
+  | { readonly kind: 'unbound'; readonly status: number }
+  | { readonly kind: 'silence' }
+  | { readonly kind: 'unreachable'; readonly code: string };
+
+/** One bound session at a time, opened when needed and again after it broke. */
+export interface SmppLink {
+  submit(fields: Readonly<Record<string, unknown>>): Promise<SmppAnswer>;
+  close(): void;
+}
+
+interface BoundSession {
+  ask(command: 'submit_sm' | 'enquire_link', fields: object): Promise<SmppAnswer>;
+  end(): void;
+  readonly isOpen: () => boolean;
+}
+
+type SmppPackage = Pick<typeof import('smpp'), 'Session'>;
+
+/** Makes the link; nothing is connected before the first message. */
+export function createSmppLink(parts: {
+  readonly smpp: SmppPackage;
+  readonly settings: SmppSettings;
+  readonly responseMs?: number;
+  readonly enquireMs?: number;
+}): SmppLink {
+  const { responseMs = channelLimits.smppResponseMs } = parts;
+  const { enquireMs = channelLimits.smppEnquireMs } = parts;
+  let opening: Promise<BoundSession | SmppAnswer> | undefined;
+  let current: BoundSession | undefined;
+  let isClosed = false;
+
+  // All who come while the session is being bound wait for the same one.
+  function bound(): Promise<BoundSession | SmppAnswer> {
+    if (current?.isOpen() === true) return Promise.resolve(current);
+    opening ??= open().finally(() => {
+      opening = undefined;
+    });
+    return opening;
+  }
+
+  async function open(): Promise<BoundSession | SmppAnswer> {
+    const opened = await openSession({ ...parts, responseMs, enquireMs });
+    if (!('ask' in opened)) return opened;
+    if (isClosed) opened.end();
+    else current = opened;
+    return opened;
+  }
+
+  return {
+    async submit(fields) {
+      if (isClosed) return { kind: 'silence' };
+      const session = await bound();
+      return 'ask' in session ? session.ask('submit_sm', fields) : session;
+    },
+    close() {
+      isClosed = true;
+      current?.end();
+    },
+  };
+}
+
+interface Opening {
+  readonly smpp: SmppPackage;
+  readonly settings: SmppSettings;
+  readonly responseMs: number;
+  readonly enquireMs: number;
+}
+
+async function openSession(parts: Opening): Promise<BoundSession | SmppAnswer> {
+  const { smpp, settings, responseMs, enquireMs } = parts;
+  const opened = await openSocket(settings);
+  if (!('socket' in opened)) return opened;
+  const session = new smpp.Session({ socket: opened.socket });
+  const wire = createWire(session, responseMs);
+  const answer = await wire.ask((answered) =>
+    session.bind_transmitter(
+      {
+        system_id: settings.systemId,
+        password: settings.password,
+        system_type: settings.systemType,
+        interface_version: 0x34,
+      },
+      answered,
+    ),
+  );
+  if (answer.kind !== 'answer') return answer;
+  if (answer.status !== 0) {
+    session.destroy();
+    return { kind: 'unbound', status: answer.status };
+  }
+  const timer = setInterval(() => {
+    void wire.ask((answered) => session.enquire_link({}, answered));
+  }, enquireMs);
+  timer.unref();
+  session.on('close', () => clearInterval(timer));
+  return {
+    isOpen: wire.isOpen,
+    ask: (command, fields) => wire.ask((answered) => session[command]({ ...fields }, answered)),
+    end() {
+      clearInterval(timer);
+      session.unbind();
+      session.close();
+    },
+  };
+}
+
+type Opened = { readonly socket: Socket } | SmppAnswer;
+
+function openSocket({ host, port, isTls }: SmppSettings): Promise<Opened> {
+  return new Promise((resolve) => {
+    const socket = isTls
+      ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) })
+      : connectPlain({ host, port });
+    const give = (result: Opened) => {
+      clearTimeout(timer);
+      socket.off('error', onError);
+      resolve(result);
+    };
+    const onError = (error: NodeJS.ErrnoException) => {
+      give({ kind: 'unreachable', code: error.code ?? error.name });
+    };
+    const timer = setTimeout(() => {
+      socket.on('error', () => undefined);
+      give({ kind: 'silence' });
+      socket.destroy();
+    }, channelLimits.smppConnectMs);
+    socket.on('error', onError);
+    socket.once(isTls ? 'secureConnect' : 'connect', () => give({ socket }));
+  });
+}
+
+/** Asks and answers on one session; one unanswered question ends it, for order is lost then. */
+function createWire(session: Session, responseMs: number) {
+  const waiting = new Set<(answer: SmppAnswer) => void>();
+  let isOpen = true;
+
+  function breakOff(answer: SmppAnswer): void {
+    isOpen = false;
+    session.destroy();
+    for (const settle of [...waiting]) settle(answer);
+  }
+  session.on('error', () => breakOff({ kind: 'unreachable', code: 'protocol' }));
+  session.on('close', () => breakOff({ kind: 'unreachable', code: 'closed' }));
+  session.on('pdu', (pdu: Pdu) => {
+    if (pdu.isResponse()) return;
+    session.send(pdu.response());
+    if (pdu.command === 'unbind') breakOff({ kind: 'unreachable', code: 'unbound' });
+  });
+
+  return {
+    isOpen: () => isOpen,
+    ask(put: (answered: (answer: Pdu) => void) => boolean): Promise<SmppAnswer> {
+      return new Promise((resolve) => {
+        const settle = (answer: SmppAnswer) => {
+          clearTimeout(timer);
+          waiting.delete(settle);
+          resolve(answer);
+        };
+        const timer = setTimeout(() => breakOff({ kind: 'silence' }), responseMs);
+        waiting.add(settle);
+        const isSent =
+          isOpen && put((pdu) => settle({ kind: 'answer', status: pdu.command_status }));
+        if (!isSent) settle({ kind: 'unreachable', code: 'closed' });
+      });
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { createHmac } from 'node:crypto';
+import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
+import { createLruCache } from '../../lib/lru-cache.ts';
+import { type AfricasTalkingSettings, postToAfricasTalking } from '../africas-talking-account.ts';
+import { type HttpAnswer, type HttpClient, isObject, jsonObjectOf } from '../http-exchange.ts';
+import { channelLimits } from '../limits.ts';
+import { nonsense, notReached, pauseOf, refused, retry, sanitized, sent } from '../outcome.ts';
+import { spoken } from './spoken-text.ts';
+
+/**
+ * What Africa's Talking asks when somebody picks up: the call's own id in, what to do out. The
+ * answer for a call that is not ours, or was made too long ago, hangs up.
+ */
+export type AnswerCall = (callId: string) => string;
+
+const hangUp = '<Response><Reject/></Response>';
+
+/**
+ * Calls by Africa's Talking. POST /call only lets the phone ring; once answered, their server asks
+ * the callback address of the number what to say, so the text waits here until then.
+ */
+export function createAfricasTalkingVoice(parts: {
+  readonly settings: AfricasTalkingSettings;
+  readonly http: HttpClient;
+  readonly now: () => number;
+  readonly installationSecret: string;
+}): Channel & { readonly answerCall: AnswerCall } {
+  const { settings, now, installationSecret } = parts;
+  const texts = createLruCache<string, { readonly text: string; readonly until: number }>(
+    channelLimits.callsWaitingMax,
+  );
+  const { from = '' } = settings;
+
+  return {
+    async send(message, signal) {
+      const { phone } = message.to;
+      if (phone === undefined) return refused('the profile has no phone number');
+      const callId = callIdOf(installationSecret, message.deliveryId);
+      texts.set(callId, { text: message.text, until: now() + channelLimits.callMs });
+      const form = { from, to: phone, clientRequestId: callId };
+      return outcomeOf(await postToAfricasTalking(parts, '/call', form, signal), now());
+    },
+    answerCall(callId) {
+      const waiting = texts.get(callId);
+      if (waiting === undefined || waiting.until < now()) return hangUp;
+      const text = spoken(waiting.text, channelLimits.twimlCharactersMax);
+      return `<Response><Say>${text}</Say><Say>${text}</Say></Response>`;
+    },
+  };
+}
+
+/** Nobody can guess it, so nobody else can listen in; and a second try has the same. */
+function callIdOf(secret: string, deliveryId: string): string {
+  return createHmac('sha256', secret).update(`voice call ${deliveryId}`).digest('hex');
+}
+
+function outcomeOf(answer: HttpAnswer, now: number): Outcome {
+  if (answer.kind !== 'answer') return notReached(answer, "Africa's Talking");
+  const { status, retryAfter } = answer;
+  if (status === 429) {
+    return retry("Africa's Talking asks to slow down", pauseOf(retryAfter, now));
+  }
+  if (status >= 500) {
+    return retry("Africa's Talking has a fault of its own", pauseOf(retryAfter, now));
+  }
+  if (status === 401 || status === 403) {
+    return retry("Africa's Talking does not accept the key: the administrator must check it");
+  }
+  if (status === 400) return refused("Africa's Talking refuses the call as malformed");
+  const body = jsonObjectOf(answer.text);
+  if ((status !== 200 && status !== 201) || body === undefined) {
+    return nonsense("Africa's Talking");
+  }
+  const entries = body['entries'];
+  const first: unknown = Array.isArray(entries) ? entries[0] : undefined;
+  const state = isObject(first) ? first['status'] : undefined;
+  if (state === 'Queued') return sent;
+  const words = typeof state === 'string' ? state : body['errorMessage'];
+  return typeof words === 'string' ? refusalOf(words) : nonsense("Africa's Talking");
+}
+
+/** The states of an entry; those of the caller's side can be mended by the operator. */
+function refusalOf(words: string): Outcome {
+  const reason = `Africa's Talking: ${sanitized(words)}`;
+  return /^(InvalidPhoneNumber|DestinationNotSupported)$/.test(words)
+    ? refused(reason)
+    : retry(reason);
+}

@@ -1,0 +1,35 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { Username } from '../ids.ts';
+
+/** How a user can be reached: what the profile holds, the first entry of each field. */
+export interface Recipient {
+  readonly username: Username;
+  /** E.164, with the country code. */
+  readonly phone?: string;
+  readonly email?: string;
+  /** An account of X, without the @ sign. */
+  readonly twitter?: string;
+  /** An https address of the user's own. */
+  readonly webhook?: string;
+}
+
+/** One message to one user; a second try has the same `deliveryId`. */
+export interface ChannelMessage {
+  readonly deliveryId: string;
+  readonly to: Recipient;
+  readonly text: string;
+  /** The notification that fired; absent for social messages. */
+  readonly notificationId?: string;
+  readonly createdAt: Instant;
+}
+
+/** What became of one try; `reason` is shown to users. */
+export type Outcome =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** A way to reach a user. Answers; never throws for what a provider does. */
+export interface Channel {
+  send(message: ChannelMessage, signal: AbortSignal): Promise<Outcome>;
+}
