@@ -18,6 +18,7 @@ import { createSocials } from './domain/socials/socials.ts';
 import { createAccessKeys } from './domain/users/access-keys.ts';
 import { createAccounts } from './domain/users/accounts.ts';
 import { createLogins } from './domain/users/logins.ts';
+import { createPasswordResets, type SendMail } from './domain/users/password-resets.ts';
 import { createSessions } from './domain/users/sessions.ts';
 import { createInProcessFeed } from './feed/in-process-feed.ts';
 import type { Services } from './http/v2/index.ts';
@@ -33,8 +34,10 @@ export function createServices(parts: {
   readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;
+  /** Absent: nobody can be sent mail. */
+  readonly sendMail?: SendMail;
 }): { readonly services: Services; readonly drain: () => Promise<void> } {
-  const { config, storage, clock, reporter, log } = parts;
+  const { config, storage, clock, reporter, log, sendMail } = parts;
   const { users, credentials, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
   const access = createAccess({ grants, settings });
@@ -42,6 +45,10 @@ export function createServices(parts: {
   const logins = createLogins({ users, clock, reporter });
   const { signup } = config.accounts;
   const accounts = createAccounts({ users, logins, sessions, clock, signup });
+  const passwordResets = createPasswordResets({
+    ...{ users, logins, sessions, clock },
+    ...(sendMail && { sendMail }),
+  });
   const accessKeys = createAccessKeys({ credentials, sessions, clock });
   const devices = createDevices({ store: storage.devices, users, grants, access, clock });
   const feed = createInProcessFeed({ log });
@@ -69,6 +76,7 @@ export function createServices(parts: {
       logins,
       sessions,
       accounts,
+      passwordResets,
       accessKeys,
       sharing,
       devices,

@@ -114,6 +114,14 @@ export const limits = {
   loginFailureEntriesMax: 20_000,
   /** A renewed token lives until this long after the login. */
   renewalMs: 30 * day,
+  /** A code for a forgotten password: how long it lives, and how often it may be typed. */
+  passwordResetMs: 30 * minute,
+  passwordResetTriesMax: 5,
+  /** Codes asked for within that time. */
+  passwordResetsPerUser: 3,
+  passwordResetsPerAddress: 30,
+  /** Codes that are valid at once. */
+  passwordResetsMax: 10_000,
   tokensPerUserMax: 1_000,
   accessKeysPerUserMax: 1_000,
   accessKeyDevicesMax: 1_000,
@@ -134,8 +142,63 @@ export const limits = {
   // Grants.
   grantsPerResourceMax: 1_000,
 
+  // Version 1.
+  /** Texts of a request that are looked for in the sentence of its refusal. */
+  quotedTextsMax: 1_000,
+
   // Made without a token: anybody can make them, so their number ends.
   guestDevicesMax: 100_000,
   guestGatewaysMax: 10_000,
   guestProjectsMax: 10_000,
+
+  // MQTT [contract 8].
+  mqttPacketBytesMax: 262_144,
+  /** A PUBLISH on a topic …/values, as the HTTP body of the same name. */
+  mqttValuesPacketBytesMax: 8 * 1_048_576,
+  /** Unfinished packets of all connections together. */
+  mqttPartialPacketsBytesMax: 256 * 1_048_576,
+  mqttTopicBytesMax: 1_024,
+  mqttTopicLevelsMax: 16,
+  mqttClientIdCharactersMax: 256,
+  mqttSubscriptionsPerSessionMax: 100,
+  /** From the first byte of a connection to its CONNECT. */
+  mqttConnectMs: 5 * second,
+  /** MQTT 5 clients are told this one if they ask for more, or for none. */
+  mqttKeepAliveSecondsMax: 600,
+  /** Older clients cannot be told: theirs is granted up to this, and none means this. */
+  mqttUntoldKeepAliveSecondsMax: 3_600,
+  /** Publishes of one connection that wait to be answered; then it is not read from. */
+  mqttPublishesUnderWayMax: 1_024,
+  /** QoS 1 and 2 messages on their way to one client. */
+  mqttInFlightMax: 256,
+  mqttTopicAliasesMax: 32,
+  /** What waits for one session, in flight or not. */
+  mqttQueuedMessagesMax: 1_000,
+  mqttQueuedBytesMax: 8 * 1_048_576,
+  /** What waits for all sessions together. */
+  mqttQueuedBytesTotalMax: 512 * 1_048_576,
+  /** Deliveries to one session that wait until its rights are known. */
+  mqttDeliveriesWaitingMax: 1_000,
+  /** What a client has not read yet; beyond it QoS 0 is dropped and the rest waits. */
+  mqttSocketBufferBytesMax: 1_048_576,
+  /** A client that reads nothing of a full buffer for so long is disconnected. */
+  mqttStuckMs: 30 * second,
+  /** Sessions, of all clients and of one identity. */
+  mqttSessionsMax: 200_000,
+  mqttSessionsPerIdentityMax: 20_000,
+  /** A session that nobody comes back to. */
+  mqttSessionExpirySecondsMax: (30 * day) / second,
+  mqttRetainedMessagesMax: 100_000,
+  mqttRetainedBytesMax: 256 * 1_048_576,
+  mqttWillDelaySecondsMax: day / second,
+  /** Changes of sessions that wait for the store; beyond it nothing more is queued. */
+  mqttStoreChangesMax: 200_000,
+  /** Changes in one step of the store. */
+  mqttStoreChangesPerStep: 5_000,
+  /** The pause before a step that failed is tried again. */
+  mqttStoreRetryMs: second,
+  /** Topics whose subscribers are remembered. */
+  mqttTopicCacheEntriesMax: 20_000,
+  /** Retained messages handed to a new subscription before others have their turn. */
+  mqttRetainedPerTurn: 200,
 } as const;

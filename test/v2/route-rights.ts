@@ -191,6 +191,11 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   },
   'DELETE /auth/token': { status: token(204), spendsToken: true },
   'POST /auth/renew': { status: token(200) },
+  'POST /auth/reset': { status: anybody(503), send: { json: { username: 'owner' } } },
+  'POST /auth/reset/confirm': {
+    status: anybody(401),
+    send: { json: { username: 'owner', code: 'AAAA-AAAA', password: 'another password' } },
+  },
   'GET /auth/permissions/devices': { status: anybody(200) },
   'POST /auth/keys': { status: person(200), send: { json: { name: 'another' } } },
   'GET /auth/keys': { status: person(200) },

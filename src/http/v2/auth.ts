@@ -4,6 +4,7 @@ import { unauthenticated } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import type { Logins } from '../../domain/users/logins.ts';
+import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import { PermissionMessage } from '../../wire/grant.ts';
 import { createReader } from '../../wire/validation.ts';
@@ -20,6 +21,16 @@ const LoginMessage = Type.Object({
 
 const readLogin = createReader(LoginMessage, 'login');
 
+const ResetMessage = Type.Object({ username: LoginMessage.properties.username });
+
+const NewPasswordMessage = Type.Object({
+  ...LoginMessage.properties,
+  code: Type.String({ maxLength: 64, description: 'As the mail has it.', examples: ['7KQ2-M9XD'] }),
+});
+
+const readReset = createReader(ResetMessage, 'reset');
+const readNewPassword = createReader(NewPasswordMessage, 'new password');
+
 const tokenAnswer = {
   status: 200,
   description: 'A token: an opaque text, raw; a JSON string when Accept names application/json.',
@@ -31,6 +42,7 @@ export function authRoutes(options: {
   readonly logins: Logins;
   readonly sessions: Sessions;
   readonly sharing: Sharing;
+  readonly passwordResets: PasswordResets;
   readonly tokenLifeSeconds: number;
 }): readonly Route[] {
   const { logins, sessions, sharing, tokenLifeSeconds } = options;
@@ -90,7 +102,42 @@ export function authRoutes(options: {
         return bare(fresh, { 'cache-control': 'no-store' });
       },
     }),
+    ...passwordResetRoutes(options.passwordResets),
     ...(['device', 'gateway', 'project'] as const).map((kind) => permissionsRoute(sharing, kind)),
+  ];
+}
+
+function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/auth/reset',
+      tag,
+      summary: 'Have a code for a new password sent to the e-mail address of an account',
+      isLogin: true,
+      body: { kind: 'json', schema: ResetMessage },
+      answer: { status: 204, description: 'A code was sent, if there is such an account.' },
+      errors: ['invalid', 'rate_limited', 'unavailable'],
+      handle: async ({ body, address }) => {
+        await resets.request({ login: readReset(body).username, address });
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/auth/reset/confirm',
+      tag,
+      summary: 'Set a new password with the code from the mail; it ends all tokens',
+      isLogin: true,
+      body: { kind: 'json', schema: NewPasswordMessage },
+      answer: { status: 204, description: 'The new password is set.' },
+      errors: ['invalid', 'unauthenticated', 'rate_limited', 'unavailable'],
+      handle: async ({ body, address }) => {
+        const { username: login, ...answer } = readNewPassword(body);
+        await resets.confirm({ login, ...answer, address });
+        return done;
+      },
+    }),
   ];
 }
 

@@ -14,6 +14,7 @@ import type { Socials } from '../../domain/socials/socials.ts';
 import type { AccessKeys } from '../../domain/users/access-keys.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
 import type { Logins } from '../../domain/users/logins.ts';
+import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import type { Route } from '../route.ts';
 import { accessKeyRoutes } from './access-keys.ts';
@@ -37,6 +38,7 @@ export interface Services {
   readonly logins: Logins;
   readonly sessions: Sessions;
   readonly accounts: Accounts;
+  readonly passwordResets: PasswordResets;
   readonly accessKeys: AccessKeys;
   readonly sharing: Sharing;
   readonly devices: Devices;
