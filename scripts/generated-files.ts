@@ -4,7 +4,8 @@ import { configKeys } from '../src/config-keys.ts';
 import { later } from '../src/config-kinds.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
-import { createOpenApi } from '../src/http/openapi.ts';
+import { createVersionDocument } from '../src/http/openapi.ts';
+import { v1Routes } from '../src/http/v1/index.ts';
 import { type Services, v2Routes } from '../src/http/v2/index.ts';
 import { readVersion } from '../src/version.ts';
 
@@ -19,7 +20,8 @@ export interface GeneratedFile {
 export const generatedFiles: readonly GeneratedFile[] = [
   { path: 'docs/configuration.md', content: configurationPage },
   { path: 'docs/errors.md', content: errorsPage },
-  { path: 'docs/openapi/v2.json', content: v2Document },
+  { path: 'docs/openapi/v1.json', content: () => versionDocument('v1') },
+  { path: 'docs/openapi/v2.json', content: () => versionDocument('v2') },
 ];
 
 const root = resolve(dirname(import.meta.filename), '..');
@@ -105,14 +107,10 @@ function lines(...all: readonly string[]): string {
   return `${all.join('\n')}\n`;
 }
 
-function v2Document(): string {
+function versionDocument(name: 'v1' | 'v2'): string {
   // The routes close over the services and ask nothing of them until a request comes.
-  const routes = v2Routes({} as Services, 600);
-  const document = createOpenApi({
-    title: 'Kipimo',
-    version: readVersion(),
-    prefix: '/api/v2',
-    routes,
-  });
+  const services = {} as Services;
+  const routes = name === 'v1' ? v1Routes(services, 60) : v2Routes(services, 600);
+  const document = createVersionDocument(name, { version: readVersion(), routes });
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }

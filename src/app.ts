@@ -51,6 +51,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     const http = await createHttpServer({
       services,
       tokenLifeSeconds: config.accounts.tokenLifeMs / 1_000,
+      v1TokenLifeSeconds: config.accounts.v1TokenLifeMs / 1_000,
       version: readVersion(),
       dashboard: { ...config.dashboard, signup: config.accounts.signup },
       ...(config.listen.tls !== undefined && { tls: config.listen.tls }),

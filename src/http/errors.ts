@@ -5,6 +5,9 @@ import type { Log } from '../lib/log.ts';
 export const edgeErrorCodes = {
   method_not_allowed: 'The path exists, but not with this method; see the Allow header.',
   unsupported_media_type: 'The Content-Type is not one this endpoint reads.',
+  unknown_recipient:
+    'Version 1 only: a social message names a user who does not exist. A mistake of the client, ' +
+    'with the status that clients of version 1 know for it.',
   internal: 'A fault of ours; it was logged.',
 } as const;
 
@@ -21,6 +24,7 @@ export const statusOf: Readonly<Record<ErrorCode | EdgeErrorCode, number>> = {
   unsupported_media_type: 415,
   conflict: 422,
   rate_limited: 429,
+  unknown_recipient: 500,
   internal: 500,
   unavailable: 503,
 };

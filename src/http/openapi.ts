@@ -6,13 +6,13 @@ import type { Route, RouteBody } from './route.ts';
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
+const titleOf = { v2: 'Kipimo', v1: 'Kipimo, version 1' } as const;
+
 /** The reference of one API version, made from the same routes that are mounted. */
-export function createOpenApi(options: {
-  readonly title: string;
-  readonly version: string;
-  readonly prefix: string;
-  readonly routes: readonly Route[];
-}): OpenApiDocument {
+export function createVersionDocument(
+  name: keyof typeof titleOf,
+  options: { readonly version: string; readonly routes: readonly Route[] },
+): OpenApiDocument {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of options.routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
@@ -22,14 +22,14 @@ export function createOpenApi(options: {
   return {
     openapi: '3.1.0',
     info: {
-      title: options.title,
+      title: titleOf[name],
       version: options.version,
       description:
         'Your own sensor cloud. Create a device, push values, read them back. ' +
         'Most calls work without a token too, as a guest.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: options.prefix }],
+    servers: [{ url: `/api/${name}` }],
     tags: [...new Set(options.routes.map((route) => route.tag))].map((name) => ({ name })),
     security: [{}, { bearer: [] }],
     paths,

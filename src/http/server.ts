@@ -10,16 +10,19 @@ import { createAuthenticate } from './authentication.ts';
 import { createBrokenRequests } from './broken-request.ts';
 import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
-import { createOpenApi } from './openapi.ts';
+import { createVersionDocument } from './openapi.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { mountRoutes } from './route.ts';
 import { type TlsFiles, watchTlsFiles } from './tls.ts';
+import { v1Routes } from './v1/index.ts';
+import { createV1Paths } from './v1/paths.ts';
 import { type Services, v2Routes } from './v2/index.ts';
 
 export interface HttpServerOptions {
   readonly services: Services;
   readonly tokenLifeSeconds: number;
+  readonly v1TokenLifeSeconds: number;
   readonly version: string;
   readonly dashboard: Pick<DashboardSettings, 'signup' | 'tileUrl' | 'tileAttribution'>;
   readonly tls?: TlsFiles;
@@ -36,18 +39,22 @@ export type HttpServer = FastifyInstance;
 /** The HTTP door, ready to listen: the API below /api, the reference, the operator's paths. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { services, reporter, log } = options;
-  const fastify = createFastify(options);
   const authenticate = createAuthenticate(services.sessions);
-  const routes = v2Routes(services, options.tokenLifeSeconds);
+  const routes = {
+    v2: v2Routes(services, options.tokenLifeSeconds),
+    v1: v1Routes(services, options.v1TokenLifeSeconds),
+  };
+  const fastify = createFastify(options, createV1Paths(routes.v1));
 
   readBodiesAsBytes(fastify);
   allowOrigins(fastify);
   answerErrors(fastify, { reporter, log });
-  mountRoutes(fastify, { prefix: '/api/v2', routes, authenticate, reporter });
+  mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, authenticate, reporter });
+  mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, authenticate, reporter });
   mountOperations(fastify, { ...options, authenticate });
   await mountReference(fastify, {
-    v2: () =>
-      createOpenApi({ title: 'Kipimo', version: options.version, prefix: '/api/v2', routes }),
+    v2: () => createVersionDocument('v2', { version: options.version, routes: routes.v2 }),
+    v1: () => createVersionDocument('v1', { version: options.version, routes: routes.v1 }),
   });
   await mountDashboard(fastify, {
     settings: {
@@ -59,7 +66,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   return fastify;
 }
 
-function createFastify(options: HttpServerOptions): FastifyInstance {
+/** `onePath` gives the paths of version 1, which may be written in several ways, one form. */
+function createFastify(
+  options: HttpServerOptions,
+  onePath: (url: string) => string,
+): FastifyInstance {
   const brokenRequests = createBrokenRequests();
   const settings = {
     logger: false,
@@ -68,6 +79,7 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
     keepAliveTimeout: limits.keepAliveMs,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
+    rewriteUrl: (request) => onePath(request.url ?? '/'),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,

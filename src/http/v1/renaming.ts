@@ -1,0 +1,162 @@
+import type { TSchema } from 'typebox';
+import { isRecord } from '../../wire/validation.ts';
+import { keyToV1, textToV1, textToV2 } from './dictionary.ts';
+import { emptyFieldsOf } from './differences.ts';
+
+/** A kind of message in version 1. What the schema leaves free is handed through untouched. */
+export interface Renaming {
+  readonly schema: TSchema;
+  /** Whether messages are the same in both versions. */
+  readonly isPlain: boolean;
+  readonly toV1: (message: unknown) => unknown;
+  readonly toV2: (message: unknown) => unknown;
+}
+
+/** What is looked at in a schema; all else of it is copied. */
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+  readonly 'x-words'?: 'word' | 'prose';
+}
+
+/** Where in a message there are words: the schema without its limits, all alternatives in one. */
+interface Place {
+  /** By its name in version 2. */
+  readonly fields: ReadonlyMap<string, Place>;
+  readonly items: Place | undefined;
+  readonly words: 'word' | 'prose' | undefined;
+  /** Fields that version 1 answers as "" where they are absent. */
+  readonly emptyFields: readonly string[];
+  readonly isPlain: boolean;
+}
+
+/**
+ * How messages of a schema of version 2 look in version 1: the schema says which keys are words.
+ * The message alone does not: a datapoint may hold a key called sensors, which stays.
+ */
+export function renamingOf(schema: TSchema): Renaming {
+  const place = placeOf(schema as SchemaNode);
+  return {
+    schema: schemaToV1(schema as SchemaNode) as TSchema,
+    isPlain: place.isPlain,
+    toV1: (message) => messageToV1(place, message),
+    toV2: (message) => messageToV2(place, message),
+  };
+}
+
+function placeOf(schema: SchemaNode): Place {
+  const own: Place = {
+    fields: new Map(
+      Object.entries(schema.properties ?? {}).map(([key, field]) => [key, placeOf(field)]),
+    ),
+    items: schema.items === undefined ? undefined : placeOf(schema.items),
+    words: schema['x-words'],
+    emptyFields: emptyFieldsOf(schema.properties),
+    isPlain: false,
+  };
+  const whole = (schema.anyOf ?? []).map(placeOf).reduce(both, own);
+  return { ...whole, isPlain: hasNoWords(whole) };
+}
+
+/** Alternatives as one place, so that no message is renamed twice. */
+function both(one: Place, other: Place): Place {
+  const fields = new Map(one.fields);
+  for (const [key, place] of other.fields) {
+    const known = fields.get(key);
+    fields.set(key, known === undefined ? place : both(known, place));
+  }
+  const items = [one.items, other.items].filter((place) => place !== undefined);
+  const merged = {
+    fields,
+    items: items.length === 0 ? undefined : items.reduce(both),
+    words: one.words ?? other.words,
+    emptyFields: [...new Set([...one.emptyFields, ...other.emptyFields])],
+    isPlain: false,
+  };
+  return { ...merged, isPlain: hasNoWords(merged) };
+}
+
+const hasNoWords = ({ fields, items, words, emptyFields }: Place): boolean =>
+  words === undefined &&
+  emptyFields.length === 0 &&
+  (items === undefined || items.isPlain) &&
+  fields.entries().every(([key, place]) => place.isPlain && keyToV1(key) === key);
+
+function messageToV1(place: Place, message: unknown): unknown {
+  if (place.isPlain) return message;
+  if (typeof message === 'string') return place.words === undefined ? message : textToV1(message);
+  if (Array.isArray(message)) {
+    const { items } = place;
+    return items === undefined ? message : message.map((element) => messageToV1(items, element));
+  }
+  if (!isObject(message)) return message;
+  const entries = Object.entries(message).map(([key, value]): [string, unknown] => {
+    const field = place.fields.get(key);
+    return field === undefined ? [key, value] : [keyToV1(key), messageToV1(field, value)];
+  });
+  const empty = place.emptyFields.map((key): [string, unknown] => [key, '']);
+  // Behind the id; a key that comes again keeps its place and takes the later value.
+  return Object.fromEntries([...entries.slice(0, 1), ...empty, ...entries.slice(1)]);
+}
+
+function messageToV2(place: Place, message: unknown): unknown {
+  if (place.isPlain) return message;
+  if (typeof message === 'string') return place.words === 'word' ? textToV2(message) : message;
+  if (Array.isArray(message)) {
+    const { items } = place;
+    return items === undefined ? message : message.map((element) => messageToV2(items, element));
+  }
+  if (!isObject(message)) return message;
+  const keys = new Map([...place.fields.keys()].map((key) => [keyToV1(key), key]));
+  const entries = Object.entries(message).flatMap(([name, value]): [string, unknown][] => {
+    const key = keys.get(name);
+    const field = key === undefined ? undefined : place.fields.get(key);
+    // What version 2 alone knows by this name is an unknown key here.
+    if (key === undefined || field === undefined)
+      return place.fields.has(name) ? [] : [[name, value]];
+    const isNothing = value === '' && place.emptyFields.includes(key);
+    return isNothing ? [] : [[key, messageToV2(field, value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A number with many digits is an object too, but not one with fields. */
+const isObject = (message: unknown): message is Readonly<Record<string, unknown>> =>
+  isRecord(message) && !JSON.isRawJSON(message);
+
+function schemaToV1(schema: SchemaNode): SchemaNode {
+  const { properties, required, items, anyOf, description, examples } = schema;
+  const empty = emptyFieldsOf(properties);
+  return {
+    ...schema,
+    ...(description !== undefined && { description: textToV1(description) }),
+    ...(examples !== undefined && { examples: examples.map(exampleToV1) }),
+    ...(items !== undefined && { items: schemaToV1(items) }),
+    ...(anyOf !== undefined && { anyOf: anyOf.map(schemaToV1) }),
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([key, field]) => [
+          keyToV1(key),
+          empty.includes(key) ? orEmpty(schemaToV1(field)) : schemaToV1(field),
+        ]),
+      ),
+    }),
+    ...(required !== undefined && { required: required.map(keyToV1) }),
+  };
+}
+
+function exampleToV1(example: unknown): unknown {
+  return Array.isArray(example)
+    ? example.map(exampleToV1)
+    : typeof example === 'string'
+      ? textToV1(example)
+      : example;
+}
+
+const orEmpty = (field: SchemaNode): SchemaNode =>
+  field.enum === undefined ? field : { ...field, enum: [...field.enum, ''] };
