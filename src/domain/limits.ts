@@ -201,4 +201,24 @@ export const limits = {
   mqttTopicCacheEntriesMax: 20_000,
   /** Retained messages handed to a new subscription before others have their turn. */
   mqttRetainedPerTurn: 200,
+
+  // MQTT, the doors; the engine has its own.
+  /** Topics whose meaning is remembered: some 100 bytes each. */
+  mqttTopicsRememberedMax: 20_000,
+  /** Of a longer array, the newest are delivered one by one: live values are not a history. */
+  liveDatapointsPerPushMax: 1_000,
+  /** Connections over all MQTT doors together. */
+  mqttConnectionsMax: 20_000,
+  /** From one address, unless it is this machine: a reverse proxy connects from there. */
+  mqttConnectionsPerAddressMax: 1_000,
+  /** From the first byte of TLS to its last handshake message. */
+  mqttTlsHandshakeMs: 10 * second,
+  /** What is still to be sent when a connection is to end. */
+  mqttGoodbyeMs: 5 * second,
+  /** A WebSocket message: the largest MQTT packet with its topic and properties. */
+  mqttWebSocketMessageBytesMax: 9 * 1_048_576,
+  /** How often a connection's credential and its gateway are asked about again. */
+  mqttRecheckMs: 30 * second,
+  /** How often those who watch the service's figures get them. */
+  mqttFiguresMs: 10 * second,
 } as const;

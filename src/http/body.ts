@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { isRawText } from '../wire/raw-text.ts';
 import { EdgeError } from './errors.ts';
 
 /** A bare value: the body of a single-field PUT, as text or JSON [spec 4, contract 2]. */
@@ -99,17 +100,6 @@ function decode(body: unknown): string {
   if (!isUtf8(body)) throw invalid('the body is not valid UTF-8');
   const text = body.toString('utf8');
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-}
-
-/**
- * Old sketches send raw text under a JSON content type where a bare value is expected [contract 2].
- * What begins like JSON must be JSON; so must what only a broken number printer writes.
- */
-function isRawText(text: string): boolean {
-  const trimmed = text.trim();
-  if (/^["[{]/.test(trimmed) || /^(true|false|null)$/.test(trimmed)) return false;
-  if (/^[-+]?(nan|inf|infinity)$/i.test(trimmed) || trimmed === 'undefined') return false;
-  return !/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(trimmed);
 }
 
 function parse(text: string): JsonValue {

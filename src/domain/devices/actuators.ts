@@ -46,6 +46,8 @@ export interface Actuators {
     envelope?: Envelope,
   ): Promise<void>;
   remove(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<void>;
+  /** Throws what setValue would throw, and sets nothing. */
+  requireSettable(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<void>;
 }
 
 export function createActuators(options: {
@@ -94,6 +96,9 @@ export function createActuators(options: {
       await requireRight(actor, 'devices:update', id);
       const outcome = await store.updateActuator(id, actuatorId, changes, clock.now());
       if (outcome === 'missing') throw noActuator(id, actuatorId);
+    },
+    async requireSettable(actor, id, actuatorId) {
+      requireActuator(await requireRight(actor, 'devices-data:create', id), actuatorId);
     },
     async setValue(actor, id, actuatorId, value, envelope) {
       await requireRight(actor, 'devices-data:create', id);

@@ -1,0 +1,72 @@
+import type { SensorRef } from '../domain/datapoints/datapoint.ts';
+import { DomainError } from '../domain/errors.ts';
+import {
+  type ActuatorId,
+  type DeviceId,
+  parseActuatorId,
+  parseDeviceId,
+  parseSensorId,
+} from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import { type Place, placeOf } from '../domain/messaging/place.ts';
+import { createLruCache } from '../lib/lru-cache.ts';
+
+/** What a topic means to the house [contract 8]. */
+export type Target =
+  | { readonly kind: 'datapoints'; readonly sensor: SensorRef }
+  | { readonly kind: 'actuator'; readonly deviceId: DeviceId; readonly actuatorId: ActuatorId }
+  /** Below a device or gateway, for those who may update it. */
+  | { readonly kind: 'tunnel'; readonly place: Place }
+  /** Figures of the service, for admins. */
+  | { readonly kind: 'system' }
+  | { readonly kind: 'nothing' };
+
+export const systemPrefix = '$SYS/';
+
+export const valueTopic = ({ deviceId, sensorId }: SensorRef): string =>
+  `devices/${deviceId}/sensors/${sensorId}/value`;
+
+export const valuesTopic = ({ deviceId, sensorId }: SensorRef): string =>
+  `devices/${deviceId}/sensors/${sensorId}/values`;
+
+export const actuatorTopic = (deviceId: DeviceId, actuatorId: ActuatorId): string =>
+  `devices/${deviceId}/actuators/${actuatorId}/value`;
+
+/** Reads topics, and remembers those that come again and again. */
+export function createTopicReader(): (topic: string) => Target {
+  const known = createLruCache<string, Target>(limits.mqttTopicsRememberedMax);
+  return (topic) => {
+    const remembered = known.get(topic);
+    if (remembered !== undefined) return remembered;
+    const target = readTopic(topic);
+    known.set(topic, target);
+    return target;
+  };
+}
+
+const nothing: Target = { kind: 'nothing' };
+const partPattern = /^devices\/([^/]+)\/(sensors|actuators)\/([^/]+)\/(values?)$/;
+
+function readTopic(topic: string): Target {
+  if (topic.startsWith(systemPrefix)) return { kind: 'system' };
+  const [, device, kind, part, word] = partPattern.exec(topic) ?? [];
+  try {
+    if (kind === 'sensors') {
+      const sensor = { deviceId: parseDeviceId(device), sensorId: parseSensorId(part) };
+      return { kind: 'datapoints', sensor };
+    }
+    if (kind === 'actuators' && word === 'value') {
+      return {
+        kind: 'actuator',
+        deviceId: parseDeviceId(device),
+        actuatorId: parseActuatorId(part),
+      };
+    }
+  } catch (error) {
+    // Ids that nothing can have.
+    if (error instanceof DomainError) return nothing;
+    throw error;
+  }
+  const place = placeOf(topic);
+  return place === undefined ? nothing : { kind: 'tunnel', place };
+}
