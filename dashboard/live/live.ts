@@ -1,0 +1,73 @@
+import { effect } from '@preact/signals';
+import { apiPaths } from '../api/paths.ts';
+import type { Device } from '../api/types.ts';
+import { api, session } from '../state/session.ts';
+import { openConnection } from './connection.ts';
+import { createLiveValues, type LiveValues } from './live-values.ts';
+import { browserTimers } from './timers.ts';
+import { liveUrl, openWebSocket } from './web-socket.ts';
+
+/** Ids have no comma, so a list of them is one filter; long lists are fetched in parts. */
+const idsPerFetchMax = 50;
+
+let page: LiveValues | undefined;
+
+/** The live values of this page; made when first asked for. */
+export function liveValues(): LiveValues {
+  if (page !== undefined) return page;
+  const made = createLiveValues({
+    connect: (events) =>
+      openConnection({
+        ...events,
+        openSocket: (socketEvents) => openWebSocket(liveUrl(location), socketEvents),
+        credentials: async () => {
+          await api.renewIfDue();
+          return api.session();
+        },
+        timers: browserTimers,
+        random: Math.random,
+      }),
+    fetchDevices,
+    timers: browserTimers,
+    onFrame,
+  });
+  page = made;
+  followPage(made);
+  return made;
+}
+
+/** A hidden page paints nothing, and still wants its values kept in order. */
+function onFrame(callback: () => void): void {
+  if (document.visibilityState === 'visible') requestAnimationFrame(callback);
+  else setTimeout(callback, 1_000);
+}
+
+function followPage(values: LiveValues): void {
+  addEventListener('online', () => values.reconnect());
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible' && values.state.peek() !== 'live') {
+      values.reconnect();
+    }
+  });
+  let user = session.peek()?.username;
+  effect(() => {
+    const next = session.value?.username;
+    if (next === user) return;
+    user = next;
+    values.reconnect();
+  });
+}
+
+async function fetchDevices(deviceIds: readonly string[]): Promise<readonly Device[]> {
+  const [only] = deviceIds;
+  if (deviceIds.length === 1 && only !== undefined) {
+    return [await api.getJson<Device>({ path: apiPaths.device(only) })];
+  }
+  const parts: Promise<readonly Device[]>[] = [];
+  for (let at = 0; at < deviceIds.length; at += idsPerFetchMax) {
+    const ids = deviceIds.slice(at, at + idsPerFetchMax);
+    const query = { q: `id==${ids.join(',')}`, limit: idsPerFetchMax };
+    parts.push(api.getJson<readonly Device[]>({ path: apiPaths.devices, query }));
+  }
+  return (await Promise.all(parts)).flat();
+}
