@@ -1,11 +1,13 @@
 import { render } from 'preact';
 import { firstLanguage, showLanguage } from './i18n/i18n.ts';
 import { App } from './shell/app.tsx';
+import { watchClock } from './state/clock.ts';
 import { readLanguage } from './state/language-choice.ts';
 import { watchNetwork } from './state/network.ts';
 import { watchSession } from './state/session.ts';
 import './styles/app.css';
 
+watchClock();
 watchNetwork();
 watchSession();
 await showLanguage(firstLanguage(readLanguage())).catch(() => undefined);

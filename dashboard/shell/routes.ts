@@ -26,6 +26,16 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/home/start.tsx').then(({ Start }) => Start),
   },
   {
+    path: '/login',
+    title: 'shell.login',
+    load: () => import('../screens/welcome/login.tsx').then(({ Login }) => Login),
+  },
+  {
+    path: '/signup',
+    title: 'shell.signup',
+    load: () => import('../screens/welcome/signup.tsx').then(({ Signup }) => Signup),
+  },
+  {
     path: '/more',
     title: 'shell.more',
     load: () => import('../screens/more/more.tsx').then(({ More }) => More),

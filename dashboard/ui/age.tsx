@@ -1,0 +1,17 @@
+import type { JSX } from 'preact';
+import { formatAge, formatDate } from '../i18n/formats.ts';
+import { language, t } from '../i18n/i18n.ts';
+import { now } from '../state/clock.ts';
+
+/** How long ago something was; the exact time on hover and for assistive technology. */
+export function Age({ at }: { readonly at: number | undefined }): JSX.Element {
+  // A value that came after the last tick of the clock is not from the future.
+  const text = formatAge(at, at === undefined ? now.value : Math.max(now.value, at), t);
+  if (at === undefined) return <span class="age">{text}</span>;
+  const exact = formatDate(at, { language: language.value, style: 'precise' });
+  return (
+    <time class="age" dateTime={new Date(at).toISOString()} title={exact}>
+      {text}
+    </time>
+  );
+}

@@ -1,0 +1,74 @@
+import type { JSX } from 'preact';
+import type { ProfileDraft } from '../api/profile.ts';
+import { t } from '../i18n/i18n.ts';
+import { TextField } from './field.tsx';
+
+/** All that an account may say about a person; none of it is required. */
+export function ProfileFields(props: {
+  readonly draft: ProfileDraft;
+  readonly onDraft: (draft: ProfileDraft) => void;
+}): JSX.Element {
+  const { draft, onDraft } = props;
+  const set = (field: keyof ProfileDraft) => (value: string) =>
+    onDraft({ ...draft, [field]: value });
+  return (
+    <>
+      <div class="form-grid">
+        <TextField
+          label={t('welcome.firstName')}
+          autocomplete="given-name"
+          value={draft.firstName}
+          onValue={set('firstName')}
+          isOptional
+        />
+        <TextField
+          label={t('welcome.lastName')}
+          autocomplete="family-name"
+          value={draft.lastName}
+          onValue={set('lastName')}
+          isOptional
+        />
+      </div>
+      <TextField
+        label={t('welcome.email')}
+        type="email"
+        autocomplete="email"
+        value={draft.email}
+        onValue={set('email')}
+        isOptional
+      />
+      <TextField
+        label={t('welcome.phone')}
+        type="tel"
+        autocomplete="tel"
+        hint={t('welcome.phoneHint')}
+        value={draft.phone}
+        onValue={set('phone')}
+        isOptional
+      />
+      <TextField
+        label={t('welcome.address')}
+        autocomplete="street-address"
+        value={draft.address}
+        onValue={set('address')}
+        isOptional
+      />
+      <div class="form-grid">
+        <TextField
+          label={t('welcome.facebook')}
+          value={draft.facebook}
+          onValue={set('facebook')}
+          isOptional
+        />
+        <TextField
+          label={t('welcome.twitter')}
+          hint={t('welcome.twitterHint')}
+          value={draft.twitter}
+          onValue={set('twitter')}
+          isOptional
+        />
+      </div>
+      <p class="field-hint">{t('welcome.contactHint')}</p>
+    </>
+  );
+}

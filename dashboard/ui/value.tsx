@@ -1,0 +1,40 @@
+import type { JSX } from 'preact';
+import type { Sensor } from '../api/types.ts';
+import { unitSymbol } from '../api/unit-symbol.ts';
+import { formatValue } from '../i18n/formats.ts';
+import { language, t } from '../i18n/i18n.ts';
+import { useVocabulary } from '../state/vocabulary.ts';
+
+/** What a sensor is called on screens. */
+export const sensorName = ({ id, name }: Pick<Sensor, 'id' | 'name'>): string =>
+  name === undefined || name === '' ? id : name;
+
+/** What a device is called on screens. */
+export const deviceName = ({
+  id,
+  name,
+}: {
+  readonly id: string;
+  readonly name?: string;
+}): string => (name === undefined || name === '' ? id : name);
+
+const longTextMin = 9;
+
+/** A value and its unit, the value large. */
+export function Value({
+  value,
+  unit,
+}: {
+  readonly value: unknown;
+  readonly unit: string | undefined;
+}): JSX.Element {
+  const units = useVocabulary('units');
+  const text = formatValue(value, language.value, t);
+  const symbol = typeof value === 'boolean' ? '' : unitSymbol(unit, units.value);
+  return (
+    <span class={text.length > longTextMin ? 'value is-long' : 'value'}>
+      <span class="value-number">{text}</span>
+      {symbol !== '' && <span class="value-unit"> {symbol}</span>}
+    </span>
+  );
+}
