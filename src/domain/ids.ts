@@ -10,6 +10,7 @@ export type ActuatorId = Branded<'ActuatorId'>;
 export type GatewayId = Branded<'GatewayId'>;
 export type ProjectId = Branded<'ProjectId'>;
 export type SocialId = Branded<'SocialId'>;
+export type NotificationId = Branded<'NotificationId'>;
 export type UserId = Branded<'UserId'>;
 export type Username = Branded<'Username'>;
 export type AccessKeyId = Branded<'AccessKeyId'>;
@@ -46,6 +47,13 @@ export const parseGatewayId = (text: unknown): GatewayId =>
 export const parseProjectId = (text: unknown): ProjectId =>
   parseId('project id', text) as ProjectId;
 export const parseSocialId = (text: unknown): SocialId => parseId('message id', text) as SocialId;
+/** The id of a notification: 24 hexadecimal digits, as clients of such services expect. */
+export function parseNotificationId(text: unknown): NotificationId {
+  if (typeof text === 'string' && /^[0-9a-f]{24}$/i.test(text)) {
+    return text.toLowerCase() as NotificationId;
+  }
+  throw invalid('a notification id must have 24 hexadecimal digits');
+}
 export const parseUserId = (text: unknown): UserId => parseId('user id', text) as UserId;
 export const parseAccessKeyId = (text: unknown): AccessKeyId =>
   parseId('key id', text) as AccessKeyId;

@@ -24,3 +24,8 @@ export function createCode(): string {
 export function createId(): string {
   return randomUUID();
 }
+
+/** A fresh random id of 24 hexadecimal digits; no secret. */
+export function createHexId(): string {
+  return randomBytes(12).toString('hex');
+}

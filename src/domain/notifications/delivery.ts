@@ -1,0 +1,96 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import type { ActuatorId, DeviceId, NotificationId, SensorId, SocialId } from '../ids.ts';
+import type { ChannelName, DeviceState } from './notification.ts';
+
+/** Where a delivery goes: to a user, or to an actuator. */
+export type DeliveryWay = ChannelName | 'actuation';
+
+/** What a delivery is part of. */
+export type DeliverySource =
+  | { readonly kind: 'notification'; readonly id: NotificationId }
+  | { readonly kind: 'social'; readonly id: SocialId };
+
+/** How far a delivery came. */
+export type DeliveryProgress =
+  | {
+      readonly status: 'pending';
+      /** When it is tried next, or given to another process if this one says nothing. */
+      readonly dueAt: Instant;
+      /** What the last try brought. */
+      readonly reason?: string;
+    }
+  | { readonly status: 'sent'; readonly sentAt: Instant }
+  | { readonly status: 'failed'; readonly reason: string };
+
+/** One message to one user on one channel, or one setting of an actuator. */
+export interface NewDelivery {
+  /** Whom it reaches; the owner, for an actuator. */
+  readonly username: string;
+  readonly channel: DeliveryWay;
+  /** The text, or what the actuator is set to as JSON. */
+  readonly message: string;
+  readonly progress: DeliveryProgress;
+}
+
+/** A delivery of a notification, as it is listed. */
+export interface Delivery extends NewDelivery {
+  readonly attempts: number;
+  readonly createdAt: Instant;
+}
+
+/** A delivery that this process has to try now; nobody else does before the lease ends. */
+export interface ClaimedDelivery {
+  readonly id: string;
+  readonly source: DeliverySource;
+  readonly username: string;
+  readonly channel: DeliveryWay;
+  readonly message: string;
+  readonly createdAt: Instant;
+  /** This one included; it also tells two claims of the same delivery apart. */
+  readonly attempts: number;
+  /** No credit was left to pay for it. */
+  readonly isUnpaid?: true;
+}
+
+/** What became of a try. */
+export type Settlement = {
+  readonly id: string;
+  readonly attempts: number;
+  readonly at: Instant;
+} & (
+  | { readonly kind: 'sent'; readonly code: number }
+  | { readonly kind: 'retry'; readonly dueAt: Instant; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+);
+
+/** One moment at which a condition held, on its way to the store. */
+export interface Firing {
+  readonly notificationId: NotificationId;
+  readonly deviceId: DeviceId;
+  readonly at: Instant;
+  /** No firing between `at` and so long before. */
+  readonly throttlingMs: number;
+  readonly deliveries: readonly NewDelivery[];
+  /** What the notification remembers of the device from now on. */
+  readonly state: DeviceState;
+}
+
+/** What the store made of a firing; throttled: the window is taken since `lastFiredAt`. */
+export type FiringOutcome =
+  | { readonly kind: 'fired'; readonly deliveryIds: readonly string[] }
+  | { readonly kind: 'throttled'; readonly lastFiredAt: Instant }
+  | { readonly kind: 'gone' };
+
+/** A notification's setting of an actuator. */
+export interface Actuation {
+  readonly deviceId: DeviceId;
+  readonly actuatorId: ActuatorId;
+  readonly value: JsonValue;
+}
+
+/** The sensor that an evaluation is about. */
+export interface Trigger {
+  readonly deviceId: DeviceId;
+  readonly sensorId: SensorId;
+}

@@ -1,0 +1,100 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import type { ActuatorId, DeviceId, NotificationId, SensorId, Username } from '../ids.ts';
+import type { Channel } from '../socials/social.ts';
+
+/** The ways that a notification may take; `none` is for social messages. */
+export type ChannelName = Exclude<Channel, 'none'>;
+
+export const channelNames = [
+  'twitter',
+  'sms',
+  'voice',
+  'email',
+  'webhook',
+] as const satisfies readonly ChannelName[];
+
+/** What a notification watches. */
+export interface Condition {
+  /** Empty: every device of the owner that has one of the sensors [contract 7]. */
+  readonly devices: readonly DeviceId[];
+  readonly sensors: readonly SensorId[];
+  /** As the client wrote it; empty: every push counts. */
+  readonly expression: string;
+}
+
+/** What happens when the condition holds. */
+export type Action =
+  | {
+      readonly kind: 'message';
+      /** As the client wrote them; one who does not exist is told by the delivery. */
+      readonly usernames: readonly string[];
+      readonly channels: readonly ChannelName[];
+      readonly message: string;
+    }
+  | {
+      readonly kind: 'actuation';
+      readonly deviceId: DeviceId;
+      readonly actuatorId: ActuatorId;
+      readonly value: JsonValue;
+    };
+
+export const notificationStatuses = ['active', 'inactive'] as const;
+export type NotificationStatus = (typeof notificationStatuses)[number];
+
+/** What a client says of a notification. */
+export interface NotificationDraft {
+  readonly description?: string;
+  readonly condition: Condition;
+  readonly action: Action;
+  /** The spelling of the action that the client used last; answered the same way [contract 3]. */
+  readonly actionSpelling: 'plain' | 'typed';
+  /** As the client wrote it, echoed exactly. */
+  readonly expires?: string;
+  /** The least time between two sendings; 0: none. */
+  readonly throttlingSeconds?: number;
+  readonly status: NotificationStatus;
+}
+
+/** A standing rule: when the condition holds at a push, the action is done. */
+export interface Notification extends NotificationDraft {
+  readonly id: NotificationId;
+  /** Who made it; it fires only while this user may view the data. */
+  readonly owner: Username;
+  readonly createdAt: Instant;
+  readonly modifiedAt: Instant;
+}
+
+/** Fields that a PATCH may set; one set to undefined is removed. */
+export type NotificationChanges = {
+  readonly [Field in keyof NotificationDraft]?: NotificationDraft[Field] | undefined;
+};
+
+/** What became of it so far. */
+export interface Tally {
+  /** Messages of all firings. */
+  readonly timesSent: number;
+  readonly lastFiredAt?: Instant;
+  readonly lastSuccessAt?: Instant;
+  readonly lastSuccessCode?: number;
+  readonly lastFailureAt?: Instant;
+  readonly lastFailureReason?: string;
+}
+
+/** A notification with its tally, as it is read. */
+export interface TalliedNotification {
+  readonly notification: Notification;
+  readonly tally: Tally;
+}
+
+/** What a notification remembers of one device between two evaluations. */
+export interface DeviceState {
+  /** Since when the condition holds, for `for`. */
+  readonly holdsSince?: Instant;
+  /** It fired, and its `clear` has not held since. */
+  readonly isRaised?: true;
+  /** The last sign of life of the sensors whose silence was told already. */
+  readonly silenceToldAt?: Instant;
+  /** When the datapoints were received that it last fired for, by sensor. */
+  readonly firedFor?: Readonly<Record<string, Instant>>;
+}
