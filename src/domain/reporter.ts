@@ -16,6 +16,10 @@ export interface Reporter {
   commitFailed(): void;
   /** Datapoints that were stored already. */
   datapointsRepeated(count: number): void;
+  /** A message from an MQTT client was dropped, or not acknowledged when unavailable. */
+  publishRefused(reason: string): void;
+  /** An MQTT client was not let in. */
+  connectionRefused(reason: string): void;
 }
 
 /** A reporter that counts nothing. */
@@ -27,4 +31,6 @@ export const silentReporter: Reporter = {
   commitFinished: () => undefined,
   commitFailed: () => undefined,
   datapointsRepeated: () => undefined,
+  publishRefused: () => undefined,
+  connectionRefused: () => undefined,
 };

@@ -9,6 +9,8 @@ export interface Metrics {
   readonly datapointsRepeated: Counter;
   readonly commits: Histogram;
   readonly commitsFailed: Counter;
+  readonly publishesRefused: Counter<'reason'>;
+  readonly connectionsRefused: Counter<'reason'>;
   /** All metrics in the Prometheus text format. */
   metricsText(): Promise<string>;
 }
@@ -69,6 +71,18 @@ export function createMetrics(): Metrics {
     commitsFailed: new Counter({
       name: 'kipimo_commits_failed_total',
       help: 'Commits of datapoints that failed; nothing of them was kept.',
+      registers,
+    }),
+    publishesRefused: new Counter({
+      name: 'kipimo_mqtt_publishes_refused_total',
+      help: 'MQTT messages that were acknowledged and dropped, or not taken: by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    connectionsRefused: new Counter({
+      name: 'kipimo_mqtt_connections_refused_total',
+      help: 'MQTT clients that were not let in, by reason.',
+      labelNames: ['reason'],
       registers,
     }),
     metricsText: () => {

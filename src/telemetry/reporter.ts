@@ -32,6 +32,8 @@ export function createMetricsReporter(metrics: Metrics): Reporter {
     },
     commitFailed: () => metrics.commitsFailed.inc(),
     datapointsRepeated: (count) => metrics.datapointsRepeated.inc(count),
+    publishRefused: (reason) => metrics.publishesRefused.inc({ reason }),
+    connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
   };
 }
 

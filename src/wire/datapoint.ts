@@ -106,6 +106,12 @@ export function lastValueText({ value, timestamp, receivedAt }: Datapoint): stri
   return `{"value":${valueText(value)},${measured}"date_received":"${received}"}`;
 }
 
+/** A datapoint as it was pushed, as JSON text. */
+export function pushedText({ value, timestamp }: NewDatapoint): string {
+  const measured = timestamp === undefined ? '' : `,"timestamp":"${formatTimestamp(timestamp)}"`;
+  return `{"value":${valueText(value)}${measured}}`;
+}
+
 const valueText = (value: JsonValue): string =>
   typeof value === 'number' ? String(value) : JSON.stringify(value);
 

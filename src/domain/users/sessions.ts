@@ -30,6 +30,8 @@ export interface Sessions {
   end(secret: string): Promise<void>;
   /** Forgets what was remembered of everybody's credentials; call after any account changed. */
   forgetAll(): void;
+  /** Grows whenever an account or credential changed; who logged in earlier must be asked again. */
+  readonly generation: number;
 }
 
 /** Tokens and keys, opaque to clients, kept as hashes. */
@@ -119,6 +121,9 @@ export function createSessions(options: {
     forgetAll() {
       generation += 1;
       known.clear();
+    },
+    get generation() {
+      return generation;
     },
   };
 }

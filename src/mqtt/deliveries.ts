@@ -1,0 +1,43 @@
+import type { FeedEvent } from '../domain/datapoints/feed.ts';
+import type { Watch } from '../domain/datapoints/watch.ts';
+import { limits } from '../domain/limits.ts';
+import type { Broker } from './broker.ts';
+import { arrayMessage, datapointMessage, settingMessage } from './live-message.ts';
+import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
+
+/**
+ * Hands what was stored to the broker, which asks for the rights of each subscriber. A push to
+ * what nobody subscribed to costs a look at the tree of subscriptions.
+ */
+export function deliverLive(watch: Watch, broker: Broker): () => void {
+  return watch.open((events) => {
+    for (const event of events) {
+      if (event.kind === 'datapoints') deliverDatapoints(broker, event);
+      else deliverSetting(broker, event);
+    }
+  });
+}
+
+function deliverDatapoints(
+  broker: Broker,
+  event: Extract<FeedEvent, { readonly kind: 'datapoints' }>,
+): void {
+  const { datapoints, envelope } = event;
+  const topic = valueTopic(event);
+  if (broker.hasSubscribers(topic)) {
+    const live = datapoints.slice(-limits.liveDatapointsPerPushMax);
+    broker.deliver(live.map((datapoint) => datapointMessage(topic, datapoint, envelope)));
+  }
+  const arrayTopic = valuesTopic(event);
+  if (broker.hasSubscribers(arrayTopic, 'named')) {
+    broker.deliver([arrayMessage(arrayTopic, datapoints, envelope)], 'named');
+  }
+}
+
+function deliverSetting(
+  broker: Broker,
+  { deviceId, actuatorId, value, envelope }: Extract<FeedEvent, { readonly kind: 'actuator' }>,
+): void {
+  const topic = actuatorTopic(deviceId, actuatorId);
+  if (broker.hasSubscribers(topic)) broker.deliver([settingMessage(topic, value, envelope)]);
+}

@@ -1,0 +1,60 @@
+import type { Datapoint } from '../domain/datapoints/datapoint.ts';
+import type { Envelope } from '../domain/envelope.ts';
+import type { Message } from '../domain/messaging/message.ts';
+import type { JsonValue } from '../lib/json.ts';
+import { pushedText } from '../wire/datapoint.ts';
+import type { PublishedValues } from './payload.ts';
+
+/** What travels with a value that was published: how it is to be delivered. */
+export class PublishEnvelope {
+  readonly message: Message;
+  readonly form: PublishedValues['form'];
+  readonly count: number;
+
+  constructor(message: Message, { form, datapoints }: PublishedValues) {
+    this.message = message;
+    this.form = form;
+    this.count = datapoints.length;
+  }
+}
+
+/** Values that came through another door arrive at most once and are not retained [contract 8]. */
+const fromElsewhere = { qos: 0, retain: false } as const;
+
+/** The datapoint as subscribers get it; an object that was published stays as it was. */
+export function datapointMessage(
+  topic: string,
+  datapoint: Datapoint | Omit<Datapoint, 'receivedAt'>,
+  envelope: Envelope | undefined,
+): Message {
+  if (!(envelope instanceof PublishEnvelope)) {
+    return { ...fromElsewhere, topic, payload: Buffer.from(pushedText(datapoint)) };
+  }
+  const { message, form } = envelope;
+  const payload = form === 'object' ? message.payload : Buffer.from(pushedText(datapoint));
+  return { ...message, topic, payload };
+}
+
+/** All datapoints of a push as one array; one that was published whole stays as it was. */
+export function arrayMessage(
+  topic: string,
+  datapoints: readonly Datapoint[],
+  envelope: Envelope | undefined,
+): Message {
+  const text = (): Uint8Array => Buffer.from(`[${datapoints.map(pushedText).join(',')}]`);
+  if (!(envelope instanceof PublishEnvelope)) return { ...fromElsewhere, topic, payload: text() };
+  const { message, form, count } = envelope;
+  const isWhole = form === 'array' && count === datapoints.length;
+  return { ...message, topic, retain: false, payload: isWhole ? message.payload : text() };
+}
+
+/** What an actuator was set to, as a bare JSON value. */
+export function settingMessage(
+  topic: string,
+  value: JsonValue,
+  envelope: Envelope | undefined,
+): Message {
+  const payload = Buffer.from(JSON.stringify(value));
+  if (!(envelope instanceof PublishEnvelope)) return { ...fromElsewhere, topic, payload };
+  return { ...envelope.message, topic, payload };
+}

@@ -1,0 +1,144 @@
+import type { Actor } from '../domain/actor.ts';
+import type { SensorRef } from '../domain/datapoints/datapoint.ts';
+import type { Ingest, NewDatapoint } from '../domain/datapoints/ingest.ts';
+import type { Actuators } from '../domain/devices/actuators.ts';
+import { DomainError, type ErrorCode } from '../domain/errors.ts';
+import type { ActuatorId, DeviceId } from '../domain/ids.ts';
+import type { Message } from '../domain/messaging/message.ts';
+import type { Place } from '../domain/messaging/place.ts';
+import type { MayTunnel } from '../domain/messaging/tunnels.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import type { Log } from '../lib/log.ts';
+import {
+  acceptedByHouse,
+  acceptedToPassOn,
+  type PublishOutcome,
+  type PublishRefusal,
+  unavailableOutcome,
+} from './authority.ts';
+import { datapointMessage, PublishEnvelope, settingMessage } from './live-message.ts';
+import { readPublishedSetting, readPublishedValues } from './payload.ts';
+import { type Target, valueTopic } from './topics.ts';
+
+export interface PublishOptions {
+  readonly ingest: Ingest;
+  readonly actuators: Actuators;
+  readonly mayTunnel: MayTunnel;
+  readonly readTopic: (topic: string) => Target;
+  /** Keeps a message for those who subscribe later; without a payload: forgets it. */
+  readonly retain: (message: Message) => Promise<void>;
+  readonly reporter: Reporter;
+  readonly log: Log;
+}
+
+/** Takes what a client publishes down the road in; never rejects. */
+export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome>;
+
+/**
+ * The road in for MQTT: values are stored before they are acknowledged, and reach subscribers by
+ * the watch; what is not allowed, malformed or unknown is acknowledged and dropped [contract 8].
+ */
+export function createPublish(options: PublishOptions): Publish {
+  const { ingest, actuators, mayTunnel, readTopic, retain, reporter } = options;
+
+  async function takeDatapoints(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
+    const topic = valueTopic(sensor);
+    if (isClearing(message)) {
+      await ingest(actor, sensor, []);
+      await retain({ ...message, topic });
+      return;
+    }
+    const values = readPublishedValues(message.payload);
+    const envelope = new PublishEnvelope(message, values);
+    await ingest(actor, sensor, values.datapoints, envelope);
+    const last = lastOf(values.datapoints);
+    if (message.retain && last !== undefined) {
+      await retain(datapointMessage(topic, last, envelope));
+    }
+  }
+
+  async function set(
+    actor: Actor,
+    { deviceId, actuatorId }: { readonly deviceId: DeviceId; readonly actuatorId: ActuatorId },
+    message: Message,
+  ): Promise<void> {
+    if (isClearing(message)) {
+      await actuators.requireSettable(actor, deviceId, actuatorId);
+      await retain(message);
+      return;
+    }
+    const value = readPublishedSetting(message.payload);
+    const envelope = new PublishEnvelope(message, { datapoints: [], form: 'bare' });
+    await actuators.setValue(actor, deviceId, actuatorId, value, envelope);
+    if (message.retain) await retain(settingMessage(message.topic, value, envelope));
+  }
+
+  async function passOn(actor: Actor, place: Place): Promise<PublishOutcome> {
+    if (await mayTunnel(actor, place)) return acceptedToPassOn;
+    return refuse('not_authorized', `you may not update this ${place.kind}`);
+  }
+
+  function refuse(reason: PublishRefusal, description: string): PublishOutcome {
+    reporter.publishRefused(reason);
+    return { kind: 'refused', reason, description };
+  }
+
+  async function take(actor: Actor, message: Message): Promise<PublishOutcome> {
+    const target = readTopic(message.topic);
+    switch (target.kind) {
+      case 'datapoints':
+        await takeDatapoints(actor, target.sensor, message);
+        return acceptedByHouse;
+      case 'actuator':
+        await set(actor, target, message);
+        return acceptedByHouse;
+      case 'tunnel':
+        return passOn(actor, target.place);
+      case 'system':
+        return refuse('not_authorized', 'nobody publishes below $SYS');
+      case 'nothing':
+        return refuse('topic_invalid', 'publish on devices/{id}/sensors/{id}/value');
+    }
+  }
+
+  return async (actor, message) => {
+    try {
+      return await take(actor, message);
+    } catch (error) {
+      if (!(error instanceof DomainError)) {
+        // Acknowledged all the same: a client would send what meets a bug for ever.
+        options.log.error({ err: error, topic: message.topic }, 'a publish met a bug');
+        return refuse('payload_invalid', 'internal error');
+      }
+      const reason = refusalOf[error.code];
+      if (reason !== 'unavailable') return refuse(reason, error.message);
+      reporter.publishRefused('unavailable');
+      return unavailableOutcome;
+    }
+  };
+}
+
+const refusalOf: Readonly<Record<ErrorCode, PublishRefusal | 'unavailable'>> = {
+  invalid: 'payload_invalid',
+  unauthenticated: 'not_authorized',
+  forbidden: 'not_authorized',
+  not_found: 'topic_invalid',
+  conflict: 'payload_invalid',
+  too_large: 'quota',
+  rate_limited: 'quota',
+  unavailable: 'unavailable',
+};
+
+/** A retained message without a payload forgets the one before [MQTT-3.3.1-6]. */
+const isClearing = ({ retain, payload }: Message): boolean => retain && payload.byteLength === 0;
+
+/** What a sensor shows as its last value [contract 3]: the newest by timestamp, else the last. */
+function lastOf(datapoints: readonly NewDatapoint[]): NewDatapoint | undefined {
+  let newest: NewDatapoint | undefined;
+  for (const datapoint of datapoints) {
+    const { timestamp } = datapoint;
+    if (timestamp === undefined) continue;
+    if (newest?.timestamp === undefined || timestamp >= newest.timestamp) newest = datapoint;
+  }
+  return newest ?? datapoints.at(-1);
+}
