@@ -32,10 +32,10 @@ export function bounded(ms: number): number {
 export function sanitized(text: string): string {
   return text
     .replace(/\p{C}+/gu, ' ')
-    .replace(/\S+@\S+/g, '…')
+    .replace(/\S*@\S+/g, '…')
     .replace(/https?:\/\/\S+/gi, '…')
-    .replace(/\+?\d[\d\s().-]{4,}\d/g, '…')
     .replace(/\b[A-Za-z0-9_-]{24,}\b/g, '…')
+    .replace(/\+?\d[\d\s().-]{4,}\d/g, '…')
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, channelLimits.reasonCharactersMax);

@@ -50,10 +50,6 @@ export async function startHttpStandIn(options: {
   let bytesTaken = 0;
 
   const server = createServer((request, response) => {
-    const { socket } = request;
-    socket.once('close', () => {
-      bytesTaken += socket.bytesWritten;
-    });
     void text(request).then((body) => {
       const received: ReceivedRequest = {
         method: request.method ?? '',
@@ -73,6 +69,16 @@ export async function startHttpStandIn(options: {
       }
     });
   });
+  const closings: Promise<void>[] = [];
+  server.on('connection', (socket) => {
+    const closing = new Promise<void>((resolve) => {
+      socket.once('close', () => {
+        bytesTaken += socket.bytesWritten;
+        resolve();
+      });
+    });
+    closings.push(closing);
+  });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
@@ -84,6 +90,7 @@ export async function startHttpStandIn(options: {
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      await Promise.all(closings);
     },
   };
 }

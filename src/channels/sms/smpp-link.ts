@@ -80,7 +80,7 @@ async function openSession(parts: Opening): Promise<BoundSession | SmppAnswer> {
   const opened = await openSocket(settings);
   if (!('socket' in opened)) return opened;
   const session = new smpp.Session({ socket: opened.socket });
-  const wire = createWire(session, responseMs);
+  const wire = createWire({ session, socket: opened.socket, responseMs });
   const answer = await wire.ask((answered) =>
     session.bind_transmitter(
       {
@@ -139,9 +139,15 @@ function openSocket({ host, port, isTls }: SmppSettings): Promise<Opened> {
 }
 
 /** Asks and answers on one session; one unanswered question ends it, for order is lost then. */
-function createWire(session: Session, responseMs: number) {
+function createWire(parts: {
+  readonly session: Session;
+  readonly socket: Socket;
+  readonly responseMs: number;
+}) {
+  const { session, socket, responseMs } = parts;
   const waiting = new Set<(answer: SmppAnswer) => void>();
   let isOpen = true;
+  let strayAnswers = 0;
 
   function breakOff(answer: SmppAnswer): void {
     isOpen = false;
@@ -151,8 +157,13 @@ function createWire(session: Session, responseMs: number) {
   session.on('error', () => breakOff({ kind: 'unreachable', code: 'protocol' }));
   session.on('close', () => breakOff({ kind: 'unreachable', code: 'closed' }));
   session.on('pdu', (pdu: Pdu) => {
-    if (pdu.isResponse()) return;
-    session.send(pdu.response());
+    if (pdu.isResponse()) strayAnswers += 1;
+    else session.send(pdu.response());
+    // Answers to nothing, or questions without end: not a message centre, and not to be kept.
+    const isFlood =
+      strayAnswers > channelLimits.smppStraysMax ||
+      socket.writableLength > channelLimits.answerBytesMax;
+    if (isFlood) breakOff({ kind: 'unreachable', code: 'protocol' });
     if (pdu.command === 'unbind') breakOff({ kind: 'unreachable', code: 'unbound' });
   });
 
@@ -167,8 +178,11 @@ function createWire(session: Session, responseMs: number) {
         };
         const timer = setTimeout(() => breakOff({ kind: 'silence' }), responseMs);
         waiting.add(settle);
-        const isSent =
-          isOpen && put((pdu) => settle({ kind: 'answer', status: pdu.command_status }));
+        const answered = (pdu: Pdu) => {
+          strayAnswers -= 1;
+          settle({ kind: 'answer', status: pdu.command_status });
+        };
+        const isSent = isOpen && put(answered);
         if (!isSent) settle({ kind: 'unreachable', code: 'closed' });
       });
     },

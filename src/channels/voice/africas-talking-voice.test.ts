@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseUsername } from '../../domain/ids.ts';
+import { createManualClock } from '../../lib/clock.ts';
+import { aMessage, describeChannel } from '../contract/channel-contract.ts';
+import { openHttpChannel } from '../contract/http-channel.ts';
+import { startHttpStandIn } from '../contract/http-stand-in.ts';
+import { createHttpClient } from '../http-exchange.ts';
+import { channelLimits } from '../limits.ts';
+import { createAfricasTalkingVoice } from './africas-talking-voice.ts';
+import { readVoiceUrl } from './voice-settings.ts';
+
+const key = 'atsk_secret';
+const phone = '+254711000111';
+const clock = createManualClock(Date.UTC(2026, 0, 1));
+
+const entry = (status: string) => ({
+  status: 200,
+  json: { entries: [{ phoneNumber: phone, status, sessionId: 'ATVId_1' }], errorMessage: 'None' },
+});
+
+function channelAt(url: string) {
+  const settings = readVoiceUrl(
+    `africastalking://farm:${key}@voice.africastalking.com?from=%2B254711000000&base=${url}`,
+  );
+  assert.equal(settings.provider, 'africastalking');
+  return createAfricasTalkingVoice({
+    settings,
+    http: createHttpClient(),
+    now: () => clock.now(),
+    installationSecret: 'f'.repeat(64),
+  });
+}
+
+describeChannel({
+  name: "voice by Africa's Talking",
+  recipient: { phone },
+  secrets: [key],
+  pauseMs: 7_000,
+  open: (behaviour) =>
+    openHttpChannel({
+      behaviour,
+      accepts: entry('Queued'),
+      refuses: entry('InvalidPhoneNumber'),
+      open: async (url) => channelAt(url),
+    }),
+});
+
+async function call(answer: { status: number; json: unknown }, text = 'Maji ni <12>') {
+  await using standIn = await startHttpStandIn({ behaviour: 'accepts', answer: () => answer });
+  const channel = channelAt(standIn.url);
+  const to = { username: parseUsername('ama'), phone };
+  const outcome = await channel.send(aMessage({ to, text }), new AbortController().signal);
+  return { channel, outcome, request: standIn.requests[0] };
+}
+
+test("Africa's Talking is asked for a call as its documentation says", async () => {
+  const { request } = await call(entry('Queued'));
+  assert.equal(request?.method, 'POST');
+  assert.equal(request.path, '/call');
+  assert.equal(request.headers['apikey'], key);
+  const { username, from, to } = Object.fromEntries(new URLSearchParams(request.body));
+  assert.deepEqual({ username, from, to }, { username: 'farm', from: '+254711000000', to: phone });
+});
+
+test('whoever picks up hears the text; any other call is hung up', async () => {
+  const { channel, request } = await call(entry('Queued'));
+  const callId = new URLSearchParams(request?.body).get('clientRequestId') ?? '';
+  const say = '<Say>Maji ni &lt;12&gt;</Say>';
+  assert.equal(channel.answerCall(callId), `<Response>${say}${say}</Response>`);
+  assert.equal(channel.answerCall('d-1'), '<Response><Reject/></Response>');
+  clock.advance(channelLimits.callMs + 1);
+  assert.equal(channel.answerCall(callId), '<Response><Reject/></Response>');
+});
+
+for (const [what, answer, kind] of [
+  ['too little credit', entry('InsufficientCredit'), 'retry'],
+  ['a number that cannot be called', entry('DestinationNotSupported'), 'refused'],
+  [
+    'a caller that is not ours',
+    { status: 200, json: { entries: [], errorMessage: 'Invalid callerId: +254711000000' } },
+    'retry',
+  ],
+  ['a wrong key', { status: 401, json: {} }, 'retry'],
+] as const) {
+  test(`Africa's Talking's answer to a call for ${what} leads to: ${kind}`, async () => {
+    const { outcome } = await call(answer);
+    assert.equal(outcome.kind, kind);
+    assert.doesNotMatch(JSON.stringify(outcome), /254711000000/);
+  });
+}
