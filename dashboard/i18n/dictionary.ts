@@ -28,6 +28,7 @@ export const draftSections = [
   'send',
   'sharing',
   'profile',
+  'start',
 ] as const;
 
 type DraftSection = (typeof draftSections)[number];

@@ -1,12 +1,34 @@
 import { age } from './age.ts';
 import { chart } from './chart.ts';
+import { data } from './data.ts';
+import { device } from './device.ts';
 import { errors } from './errors.ts';
 import { home } from './home.ts';
 import { live } from './live.ts';
 import { map } from './map.ts';
+import { profile } from './profile.ts';
+import { send } from './send.ts';
+import { sharing } from './sharing.ts';
 import { shell } from './shell.ts';
+import { start } from './start.ts';
 import { welcome } from './welcome.ts';
 import { common } from './words.ts';
 
 /** English: the texts all other languages are held against. One file per screen. */
-export const dictionary = { age, chart, common, errors, home, live, map, shell, welcome } as const;
+export const dictionary = {
+  age,
+  chart,
+  common,
+  data,
+  device,
+  errors,
+  home,
+  live,
+  map,
+  profile,
+  send,
+  sharing,
+  shell,
+  start,
+  welcome,
+} as const;
