@@ -13,8 +13,8 @@ export function createMayReceive(options: {
   readonly readTopic: (topic: string) => Target;
 }): MayReceive {
   const { watch, mayTunnel, readTopic } = options;
-  return (actor, topic) => {
-    const target = readTopic(topic);
+
+  function ask(actor: Actor, target: Target): boolean | Promise<boolean> {
     switch (target.kind) {
       case 'datapoints':
         return watch.mayView(actor, target.sensor.deviceId);
@@ -27,6 +27,12 @@ export function createMayReceive(options: {
       case 'nothing':
         return false;
     }
+  }
+
+  return (actor, topic) => {
+    const answer = ask(actor, readTopic(topic));
+    // Without an answer of the store nothing is shown.
+    return answer instanceof Promise ? answer.catch(() => false) : answer;
   };
 }
 

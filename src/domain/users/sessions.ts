@@ -6,7 +6,7 @@ import { unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from './account-access.ts';
-import type { Bearer, CredentialStore } from './credential-store.ts';
+import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-store.ts';
 
 /** Access keys start with this, so that they are told from tokens and found by secret scanners. */
 export const accessKeyPrefix = 'kpk_';
@@ -74,13 +74,8 @@ export function createSessions(options: {
   async function findKey(hash: string): Promise<Known | undefined> {
     const key = await credentials.findKey(hash);
     if (key === undefined) return undefined;
-    const keyLimits: KeyLimits = {
-      keyId: key.id,
-      ...(key.scopes && { scopes: new Set(key.scopes) }),
-      ...(key.devices && { devices: new Set(key.devices) }),
-    };
     return {
-      actor: { ...actorOf(key.bearer), key: keyLimits },
+      actor: { ...actorOf(key.bearer), key: keyLimitsOf(key) },
       expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
       recheckAt: recheckAt(),
     };
@@ -125,6 +120,15 @@ export function createSessions(options: {
     get generation() {
       return generation;
     },
+  };
+}
+
+/** What a key narrows its owner to. */
+export function keyLimitsOf({ id, scopes, devices }: AccessKeyRecord): KeyLimits {
+  return {
+    keyId: id,
+    ...(scopes && { scopes: new Set(scopes) }),
+    ...(devices && { devices: new Set(devices) }),
   };
 }
 

@@ -1,0 +1,137 @@
+import type { Actor } from '../domain/actor.ts';
+import { limits } from '../domain/limits.ts';
+import type { Message } from '../domain/messaging/message.ts';
+import type { Admission } from '../domain/users/admissions.ts';
+import type { Sessions } from '../domain/users/sessions.ts';
+import type { Clock, Instant } from '../lib/clock.ts';
+import type { Client, PublishOutcome } from './authority.ts';
+import type { GatewaySigns, GatewayStay } from './gateway-signs.ts';
+import type { Publish } from './publish.ts';
+import { type MayReceive, maySubscribe } from './rights.ts';
+
+/** What every client of the house shares. */
+export interface House {
+  readonly publish: Publish;
+  readonly mayReceive: MayReceive;
+  readonly sessions: Sessions;
+  readonly gatewaySigns: GatewaySigns;
+  readonly clock: Clock;
+}
+
+const gone: PublishOutcome = {
+  kind: 'refused',
+  reason: 'not_authorized',
+  description: 'the login has ended',
+};
+
+/**
+ * One connection as the house knows it. Who it is gets asked again every now and then, and before
+ * anything else once any account or credential has changed.
+ */
+export class HouseClient implements Client {
+  readonly identity: string;
+  readonly #house: House;
+  readonly #clientId: string;
+  readonly #admission: Admission;
+  /** undefined: the login has ended. */
+  #actor: Actor | undefined;
+  #generation: number;
+  #askedAt: Instant;
+  #asking: Promise<void> | undefined;
+  #stay: GatewayStay | undefined;
+  #isConnected = false;
+
+  constructor(
+    house: House,
+    options: {
+      readonly admission: Admission;
+      readonly identity: string;
+      readonly clientId: string;
+      /** The generation of credentials in which it was admitted. */
+      readonly generation: number;
+    },
+  ) {
+    this.#house = house;
+    this.#admission = options.admission;
+    this.#clientId = options.clientId;
+    this.#actor = options.admission.actor;
+    this.#generation = options.generation;
+    this.#askedAt = house.clock.now();
+    this.identity = options.identity;
+  }
+
+  publish(message: Message): Promise<PublishOutcome> {
+    if (this.#isCurrent()) return this.#publish(message);
+    return this.#ask().then(() => this.#publish(message));
+  }
+
+  maySubscribe(filter: string): boolean {
+    return this.#actor !== undefined && maySubscribe(this.#actor, filter);
+  }
+
+  mayReceive(topic: string): boolean | Promise<boolean> {
+    if (this.#isCurrent()) return this.#mayReceive(topic);
+    return this.#ask().then(() => this.#mayReceive(topic));
+  }
+
+  isGone(): boolean {
+    const { clock } = this.#house;
+    const isDue = clock.now() - this.#askedAt >= limits.mqttRecheckMs;
+    if (isDue || !this.#isOfThisGeneration()) void this.#ask();
+    return this.#actor === undefined;
+  }
+
+  connected(): void {
+    this.#isConnected = true;
+    if (this.#actor !== undefined) {
+      this.#stay = this.#house.gatewaySigns.arrive(this.#clientId, this.#actor);
+    }
+  }
+
+  disconnected(): void {
+    this.#isConnected = false;
+    this.#stay?.leave(this.#actor);
+  }
+
+  #publish(message: Message): Promise<PublishOutcome> {
+    return this.#actor === undefined
+      ? Promise.resolve(gone)
+      : this.#house.publish(this.#actor, message);
+  }
+
+  #mayReceive(topic: string): boolean | Promise<boolean> {
+    return this.#actor !== undefined && this.#house.mayReceive(this.#actor, topic);
+  }
+
+  #isOfThisGeneration(): boolean {
+    return this.#generation === this.#house.sessions.generation;
+  }
+
+  /** Nobody looks after a connection that is over, but its last will may still come [contract 8]. */
+  #isCurrent(): boolean {
+    return this.#isConnected && this.#isOfThisGeneration();
+  }
+
+  /** Asks who it is now, once at a time; never rejects. */
+  #ask(): Promise<void> {
+    this.#asking ??= this.#askNow().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #askNow(): Promise<void> {
+    const { sessions, clock } = this.#house;
+    const { generation } = sessions;
+    this.#askedAt = clock.now();
+    try {
+      // Who was gone once stays gone, whatever becomes of the account.
+      if (this.#actor !== undefined) this.#actor = await this.#admission.recheck();
+      this.#generation = generation;
+    } catch {
+      // The store cannot answer: who was let in stays, and is asked about again.
+      return;
+    }
+    if (this.#isConnected) this.#stay?.renew(this.#actor);
+  }
+}

@@ -1,0 +1,73 @@
+import { isUtf8 } from 'node:buffer';
+import { type Actor, guest } from '../domain/actor.ts';
+import { DomainError } from '../domain/errors.ts';
+import { accountOf, identityOf } from '../domain/messaging/identity.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import type { FindAbsent } from '../domain/users/absent-actors.ts';
+import type { Admit } from '../domain/users/admissions.ts';
+import type { Log } from '../lib/log.ts';
+import type { Authority, ConnectAnswer, ConnectRefusal, ConnectRequest } from './authority.ts';
+import { type House, HouseClient } from './house-client.ts';
+
+export interface HouseOptions extends House {
+  readonly admit: Admit;
+  readonly findAbsent: FindAbsent;
+  readonly reporter: Reporter;
+  readonly log: Log;
+}
+
+/** The service as the broker asks it: who may come in, and what they may do. */
+export function createAuthority(options: HouseOptions): Authority {
+  const { admit, findAbsent, mayReceive, sessions, reporter, log } = options;
+
+  async function letIn(request: ConnectRequest): Promise<ConnectAnswer> {
+    const { username, password, address, clientId } = request;
+    const { generation } = sessions;
+    if (password !== undefined && !isUtf8(password)) return refuse('bad_credentials');
+    const admission = await admit({
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password: Buffer.from(password).toString('utf8') }),
+      address,
+    });
+    const identity = identityOf(admission.actor);
+    const client = new HouseClient(options, { admission, identity, clientId, generation });
+    return { kind: 'accepted', client };
+  }
+
+  function refuse(reason: ConnectRefusal): ConnectAnswer {
+    reporter.connectionRefused(reason);
+    return { kind: 'refused', reason };
+  }
+
+  async function mayQueueFor(found: Promise<Actor | undefined>, topic: string): Promise<boolean> {
+    const actor = await found;
+    return actor !== undefined && mayReceive(actor, topic);
+  }
+
+  return {
+    async connect(request) {
+      try {
+        return await letIn(request);
+      } catch (error) {
+        if (!(error instanceof DomainError)) {
+          log.error({ err: error }, 'a login over MQTT met a bug');
+          return refuse('unavailable');
+        }
+        return refuse(refusalOf(error));
+      }
+    },
+    mayQueue(identity, topic) {
+      const account = accountOf(identity);
+      const found = account === undefined ? guest : findAbsent(account);
+      // A message that cannot be decided about is kept: the question comes again at its delivery.
+      if (found instanceof Promise) return mayQueueFor(found, topic).catch(() => true);
+      return found !== undefined && mayReceive(found, topic);
+    },
+  };
+}
+
+function refusalOf({ code }: DomainError): ConnectRefusal {
+  if (code === 'unauthenticated') return 'bad_credentials';
+  if (code === 'rate_limited' || code === 'unavailable') return code;
+  return 'not_authorized';
+}
