@@ -1,3 +1,4 @@
+import { channelUrls } from './channels/index.ts';
 import {
   choice,
   directory,
@@ -8,6 +9,7 @@ import {
   password,
   plainLine,
   port,
+  providerUrl,
   readableFile,
   seconds,
   tileUrl,
@@ -107,23 +109,24 @@ export const configKeys = {
     meaning: 'Whether a new notification is also evaluated once when it is created.',
   }),
   KIPIMO_SMS_URL: key({
-    kind: later,
-    meaning: 'Provider of the channel sms.',
+    kind: providerUrl(channelUrls.sms),
+    meaning:
+      'Provider of the channel sms: `twilio://…`, `africastalking://…`, `smpps://…` or `log:`.',
     isSecret: true,
   }),
   KIPIMO_VOICE_URL: key({
-    kind: later,
-    meaning: 'Provider of the channel voice.',
+    kind: providerUrl(channelUrls.voice),
+    meaning: 'Provider of the channel voice: `twilio://…`, `africastalking://…` or `log:`.',
     isSecret: true,
   }),
   KIPIMO_TWITTER_URL: key({
-    kind: later,
-    meaning: 'Provider of the channel twitter.',
+    kind: providerUrl(channelUrls.twitter),
+    meaning: 'Account for the channel twitter: `x://…` or `log:`.',
     isSecret: true,
   }),
   KIPIMO_SMTP_URL: key({
-    kind: later,
-    meaning: 'Mail server of the channel email.',
+    kind: providerUrl(channelUrls.email),
+    meaning: 'Mail server of the channel email: `smtps://…`, `smtp://…` or `log:`.',
     isSecret: true,
   }),
   KIPIMO_TILE_URL: key({
@@ -135,6 +138,13 @@ export const configKeys = {
   KIPIMO_TILE_ATTRIBUTION: key({
     kind: plainLine,
     meaning: 'Whom the base layer is from, as shown on the maps.',
+  }),
+  KIPIMO_WEBHOOK_PRIVATE: key({
+    kind: choice('refused', 'allowed'),
+    default: 'refused',
+    meaning:
+      'Whether webhooks of users may reach this machine and its network, and may be `http://` ' +
+      'there: for local installations whose users all are trusted.',
   }),
   KIPIMO_LOG_LEVEL: key({
     kind: choice(...logLevels),

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { ProviderUrlError } from './channels/provider-url.ts';
 import { DomainError } from './domain/errors.ts';
 import { parseUsername, type Username } from './domain/ids.ts';
 import { limits } from './domain/limits.ts';
@@ -9,6 +10,8 @@ export interface Kind<Value> {
   readonly must: string;
   /** Answers undefined when the text is not of this kind. */
   readonly parse: (text: string) => Value | undefined;
+  /** Instead of `must`, what is wrong with this very text; says nothing of what it holds. */
+  readonly problem?: (text: string) => string;
 }
 
 const digits = /^\d{1,15}$/;
@@ -98,6 +101,29 @@ export const password: Kind<string> = {
       ? text
       : undefined,
 };
+
+/** The URL of a channel's provider, with its credentials. */
+export function providerUrl<Settings>(read: (text: string) => Settings): Kind<Settings> {
+  const attempt = (text: string): Settings | ProviderUrlError => {
+    try {
+      return read(text);
+    } catch (error) {
+      if (error instanceof ProviderUrlError) return error;
+      throw error;
+    }
+  };
+  return {
+    must: 'the URL of a provider',
+    parse: (text) => {
+      const settings = attempt(text);
+      return settings instanceof ProviderUrlError ? undefined : settings;
+    },
+    problem: (text) => {
+      const error = attempt(text);
+      return `${error instanceof ProviderUrlError ? error.message : 'right'} (docs/channels.md)`;
+    },
+  };
+}
 
 /** A key that is reserved for a later version: any value is refused, nothing is ignored. */
 export const later: Kind<never> = {

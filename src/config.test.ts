@@ -32,9 +32,11 @@ test('an empty environment gives the defaults of the contract', () => {
     },
     publicPush: 'open',
     notifications: { evaluateOnCreate: false },
+    dashboard: {},
+    webhooks: { privateAddresses: 'refused' },
     log: { level: 'info' },
   });
-  assert.deepEqual(secrets, {});
+  assert.deepEqual(secrets, { channels: {} });
 });
 
 test('an empty value counts as not set, for keys with and without a default', () => {
@@ -46,7 +48,8 @@ test('an empty value counts as not set, for keys with and without a default', ()
 
 test('the configuration cannot be changed after it is read', () => {
   const { config, secrets } = loadConfig({});
-  const groups = [config, config.listen, config.storage, config.accounts, config.log, secrets];
+  const { listen, storage, accounts, webhooks, log } = config;
+  const groups = [config, listen, storage, accounts, webhooks, log, secrets, secrets.channels];
   for (const group of groups) assert.ok(Object.isFrozen(group));
 });
 
@@ -116,18 +119,41 @@ for (const [name, text] of bad) {
   });
 }
 
+for (const name of ['KIPIMO_DATABASE_URL', 'KIPIMO_NATS_URL']) {
+  test(`${name} is refused as not there yet, and its credentials are not shown`, () => {
+    assert.deepEqual(problemsOf({ [name]: 'scheme://user:hunter2@host' }), [
+      `${name} must be left out: this version has no such feature yet`,
+    ]);
+  });
+}
+
 for (const name of [
-  'KIPIMO_DATABASE_URL',
-  'KIPIMO_NATS_URL',
   'KIPIMO_SMS_URL',
   'KIPIMO_VOICE_URL',
   'KIPIMO_TWITTER_URL',
   'KIPIMO_SMTP_URL',
 ]) {
-  test(`${name} is refused as not there yet, and its credentials are not shown`, () => {
-    assert.deepEqual(problemsOf({ [name]: 'scheme://user:hunter2@host' }), [
-      `${name} must be left out: this version has no such feature yet`,
-    ]);
+  test(`${name} that cannot be used is told by its name, without what it holds`, () => {
+    for (const text of [
+      'hunter2',
+      'scheme://user:hunter2@host',
+      'twilio://AC00:hunter2@api.twilio.com',
+      'smtp://user:hunter2@host',
+      'x://user:hunter2@api.x.com?access_token=hunter2',
+      'smpp://user:hunter2@host?hunter2=hunter2',
+      'africastalking://user:hunter2@host:hunter2',
+    ]) {
+      const [problem, ...others] = problemsOf({ [name]: text });
+      assert.equal(others.length, 0);
+      assert.match(problem ?? '', new RegExp(`^${name} must be a URL.* \\(docs/channels.md\\)$`));
+      assert.doesNotMatch(problem ?? '', /hunter2/);
+    }
+  });
+
+  test(`${name} is among the secrets and nowhere in the config`, () => {
+    const { config, secrets } = loadConfig({ [name]: 'log:' });
+    assert.deepEqual(Object.values(secrets.channels), [{ provider: 'log' }]);
+    assert.doesNotMatch(JSON.stringify(config), /provider/);
   });
 }
 

@@ -1,3 +1,4 @@
+import type { ChannelSettings } from './channels/index.ts';
 import { type ConfigKey, configKeys, type LogLevel } from './config-keys.ts';
 import type { Username } from './domain/ids.ts';
 
@@ -26,6 +27,7 @@ export interface Config {
   readonly publicPush: 'open' | 'granted';
   readonly notifications: { readonly evaluateOnCreate: boolean };
   readonly dashboard: { readonly tileUrl?: string; readonly tileAttribution?: string };
+  readonly webhooks: { readonly privateAddresses: 'refused' | 'allowed' };
   readonly log: { readonly level: LogLevel };
 }
 
@@ -33,6 +35,8 @@ export interface Config {
 export interface Secrets {
   /** Absent: one is generated at the first start. */
   readonly adminPassword?: string;
+  /** The providers of channels, with their credentials. */
+  readonly channels: ChannelSettings;
 }
 
 type Keys = typeof configKeys;
@@ -86,7 +90,8 @@ function read(
   const value = declaration.kind.parse(text);
   if (value === undefined) {
     const shown = declaration.isSecret === true ? '' : `, got ${JSON.stringify(text)}`;
-    problems.push(`${name} must be ${declaration.kind.must}${shown}`);
+    const must = declaration.kind.problem?.(text) ?? declaration.kind.must;
+    problems.push(`${name} must be ${must}${shown}`);
   }
   return value;
 }
@@ -145,13 +150,24 @@ function toConfig(values: Values): Config {
         tileAttribution: values.KIPIMO_TILE_ATTRIBUTION,
       }),
     }),
+    webhooks: Object.freeze({ privateAddresses: given(values, 'KIPIMO_WEBHOOK_PRIVATE') }),
     log: Object.freeze({ level: given(values, 'KIPIMO_LOG_LEVEL') }),
   });
 }
 
 function toSecrets(values: Values): Secrets {
   const adminPassword = values.KIPIMO_ADMIN_PASSWORD;
-  return Object.freeze(adminPassword === undefined ? {} : { adminPassword });
+  const { KIPIMO_SMS_URL: sms, KIPIMO_VOICE_URL: voice } = values;
+  const { KIPIMO_TWITTER_URL: twitter, KIPIMO_SMTP_URL: email } = values;
+  return Object.freeze({
+    ...(adminPassword !== undefined && { adminPassword }),
+    channels: Object.freeze({
+      ...(sms !== undefined && { sms }),
+      ...(voice !== undefined && { voice }),
+      ...(twitter !== undefined && { twitter }),
+      ...(email !== undefined && { email }),
+    }),
+  });
 }
 
 function given<Name extends KeyName>(values: Values, name: Name): NonNullable<Values[Name]> {

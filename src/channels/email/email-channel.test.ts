@@ -194,7 +194,7 @@ for (const address of [
   'no address',
   `${'a'.repeat(300)}@example.org`,
 ]) {
-  test(`the profile's ${JSON.stringify(address.slice(0, 24))} is refused as an address`, async () => {
+  test(`${JSON.stringify(address.slice(0, 24))} in a profile is refused`, async () => {
     await using server = await startMailServer({});
     const channel = await channelAt(server.port);
     const bad = { username: parseUsername('ama'), email: address };

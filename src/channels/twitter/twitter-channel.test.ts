@@ -16,9 +16,8 @@ const secrets = ['app-key-1', 'app-secret-1', 'token-1', 'token-secret-1'];
 const [appKey, appSecret, token, tokenSecret] = secrets;
 
 function channelAt(url: string) {
-  const settings = readTwitterUrl(
-    `x://${appKey}:${appSecret}@api.x.com?access_token=${token}&access_secret=${tokenSecret}&base=${url}`,
-  );
+  const tokens = `access_token=${token}&access_secret=${tokenSecret}`;
+  const settings = readTwitterUrl(`x://${appKey}:${appSecret}@api.x.com?${tokens}&base=${url}`);
   return createTwitterChannel({ settings, now: () => 0 });
 }
 
