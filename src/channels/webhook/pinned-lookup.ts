@@ -30,13 +30,16 @@ export const systemResolve: Resolve = (hostname, done) => {
  * A look-up for sockets: the name is resolved once, and the socket connects to what was judged.
  * One private address among public ones refuses the name: nobody honest has such a name.
  */
-export function createPinnedLookup(resolve: Resolve): LookupFunction {
+export function createPinnedLookup(
+  resolve: Resolve,
+  isAllowed: (address: string) => boolean = isPublicAddress,
+): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, (error, addresses) => {
       const first = addresses?.[0];
       if (error !== null || first === undefined) {
         callback(error ?? Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '', 0);
-      } else if (!addresses.every(({ address }) => isPublicAddress(address))) {
+      } else if (!addresses.every(({ address }) => isAllowed(address))) {
         callback(new ForbiddenAddressError(), '', 0);
       } else if (options.all === true) {
         callback(null, addresses);
