@@ -9,6 +9,7 @@ import { systemClock } from '../src/lib/clock.ts';
 import { type Log, silentLog } from '../src/lib/log.ts';
 import { openStorage } from '../src/storage/open-storage.ts';
 import type { Storage } from '../src/storage/storage.ts';
+import { callInV1, replyFromV1 } from './v1/dialect.ts';
 
 export const adminPassword = 'admin-password-1';
 
@@ -72,12 +73,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     KIPIMO_MQTT_PORT: '0',
     KIPIMO_DATA_DIR: directory,
     KIPIMO_ADMIN_PASSWORD: adminPassword,
+    // Tests of version 2 that run in version 1 as well expect tokens to live as long.
+    ...(process.env['TEST_API'] === 'v1' && {
+      KIPIMO_V1_TOKEN_TTL_S: options.environment?.['KIPIMO_TOKEN_TTL_S'] ?? '600',
+    }),
     ...options.environment,
   });
   const opened = await openStorage({ kind, directory, clock, log, reporter: silentReporter });
   const storage = options.wrapStorage?.(opened) ?? opened;
   const app = await startApp({ config, secrets, log, clock, storage });
-  const call = (request: Call) => send(app.url, request);
+  const call = inVersion(process.env['TEST_API'] ?? 'v2', app.url);
   const tokenOf = createTokens(call);
   return {
     url: app.url,
@@ -97,6 +102,13 @@ function storageFromEnvironment(): 'sqlite' | 'memory' {
   const name = process.env['TEST_STORAGE'] ?? 'sqlite';
   if (name === 'sqlite' || name === 'memory') return name;
   throw new Error(`TEST_STORAGE must be sqlite or memory, got ${name}`);
+}
+
+/** The front door: of version 2, or in the words of version 1 for the same tests once more. */
+function inVersion(version: string, url: string): Service['call'] {
+  if (version === 'v2') return (request) => send(url, request);
+  if (version !== 'v1') throw new Error(`TEST_API must be v1 or v2, got ${version}`);
+  return async (request) => replyFromV1(request, await send(url, callInV1(request)));
 }
 
 function createTokens(call: Service['call']): Service['tokenOf'] {

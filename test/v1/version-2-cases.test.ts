@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { repositoryRoot } from '../source-files.ts';
+
+const rawTexts = 'bare texts are raw whatever Accept says';
+const noValues = 'the values of an unknown measurement are []';
+const ownCsv = 'CSV has other columns or other words';
+
+/** What version 1 does otherwise, by file and test; its own tests say how. */
+const different: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'auth.test.ts': { 'a token is raw text unless Accept names JSON ahead of text': rawTexts },
+  'bad-parameters.test.ts': { 'an id that nothing has is 404 in every path': noValues },
+  'datapoint-aggregates.test.ts': {
+    'aggregates and thinned reads need the right to view the data': noValues,
+    'buckets are CSV under their own header, and cells may be empty': ownCsv,
+  },
+  'datapoint-csv.test.ts': {
+    'a sensor without datapoints answers the header alone': ownCsv,
+    'an id that begins like a formula is made harmless, too': ownCsv,
+    'format=csv and Accept: text/csv answer the same rows under the header': ownCsv,
+  },
+  'datapoint-reads.test.ts': {
+    'values are calibrated when read, unless calibrated=false asks for the raw ones': ownCsv,
+  },
+  'datapoint-thinning.test.ts': { 'thinned datapoints are CSV like any others': ownCsv },
+  'datapoints.test.ts': {
+    'an unknown device or sensor is 404 for a push and for a read': noValues,
+    'every JSON value comes back as the text it was, to the last digit':
+      'the dialect of the tests walks JSON; free-form.test.ts is about this',
+  },
+  'device-http.test.ts': {
+    'what is missing is 404, whichever part of the path': noValues,
+    'a trailing slash and doubled slashes lead to the same place': 'a path of version 2, by name',
+  },
+  'merged-aggregates.test.ts': {
+    'buckets of many sensors are CSV under the same header as those of one': ownCsv,
+  },
+  'project-export.test.ts': {
+    'a project is a ZIP with one CSV for each device that is there': ownCsv,
+  },
+  'projects.test.ts': {
+    'a new project answers its id as a bare string, made up when none is given': rawTexts,
+  },
+  'reference.test.ts': {
+    'the document is OpenAPI 3.1 with title, version, server and paths': 'it has another title',
+  },
+  'sensors.test.ts': { 'a deleted sensor takes its datapoints along': noValues },
+  'socials.test.ts': {
+    'a message answers its id as a bare string and is read as it was sent': rawTexts,
+  },
+};
+
+/** Files that are about one process or one connection, whichever version is spoken. */
+const ofNoVersion = new Set([
+  'broken-http.test.ts',
+  'datapoint-load.test.ts',
+  'datapoint-streams.test.ts',
+  'operations.test.ts',
+  'tls.test.ts',
+]);
+
+const files = globSync('test/v2/*.test.ts', { cwd: repositoryRoot })
+  .filter((path) => !ofNoVersion.has(basename(path)))
+  .toSorted();
+
+interface Outcome {
+  readonly code: number | null;
+  readonly passed: number;
+  readonly report: string;
+}
+
+/** Runs a test file in a process of its own in which the tests speak version 1. */
+async function runInV1(path: string): Promise<Outcome> {
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+  const skipped = Object.keys(different[basename(path)] ?? {}).map(
+    (name) => `--test-skip-pattern=/^${RegExp.escape(name)}$/`,
+  );
+  const child = spawn(
+    process.execPath,
+    ['--test', '--test-reporter=tap', ...skipped, join(repositoryRoot, path)],
+    { env: { ...environment, TEST_API: 'v1' }, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let report = '';
+  for await (const text of child.stdout) report += text;
+  const code = child.exitCode ?? (await new Promise((resolve) => child.once('exit', resolve)));
+  return { code, passed: Number(/^# pass (\d+)$/m.exec(report)?.[1]), report };
+}
+
+const failures = (report: string): string =>
+  report
+    .split('\n')
+    .filter((line) => /^\s*not ok|^\s*error:|^\s*'/.test(line))
+    .join('\n');
+
+test('most of the files of version 2 are about version 1 too', () => {
+  assert.ok(files.length > 25, `only ${files.length} files`);
+  const named = Object.keys(different).filter((name) => !files.some((path) => path.endsWith(name)));
+  assert.deepEqual(named, [], 'exceptions of files that are gone');
+});
+
+describe('the cases of version 2 hold in version 1', { concurrency: 2 }, () => {
+  for (const path of files) {
+    test(`as ${basename(path, '.test.ts')} has them`, async () => {
+      const { code, passed, report } = await runInV1(path);
+      assert.equal(code, 0, failures(report));
+      assert.ok(passed > 0, 'no case was run');
+    });
+  }
+});
