@@ -11,6 +11,7 @@ import { openStorage } from './storage/open-storage.ts';
 import type { Storage } from './storage/storage.ts';
 import { createMetrics, metricsContentType } from './telemetry/metrics.ts';
 import { createMetricsReporter } from './telemetry/reporter.ts';
+import { watchTlsFiles } from './tls-files.ts';
 import { readVersion } from './version.ts';
 
 export interface AppOptions {
@@ -48,13 +49,14 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
     });
     const { services, drain } = createServices({ config, storage, clock, reporter, log });
+    const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);
     const http = await createHttpServer({
       services,
       tokenLifeSeconds: config.accounts.tokenLifeMs / 1_000,
       v1TokenLifeSeconds: config.accounts.v1TokenLifeMs / 1_000,
       version: readVersion(),
       dashboard: { ...config.dashboard, signup: config.accounts.signup },
-      ...(config.listen.tls !== undefined && { tls: config.listen.tls }),
+      ...(tls !== undefined && { tls }),
       ping: () => storage.ping(),
       metricsText: () => metrics.metricsText(),
       metricsContentType,
@@ -63,7 +65,10 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     });
     const { host, httpPort: port } = config.listen;
     await http.listen({ host, port });
-    const close = () => closeAll({ http, drain, storage, log });
+    const close = async () => {
+      await closeAll({ http, drain, storage, log });
+      tls?.close();
+    };
     return { url: urlOf(http, config), ...admin, close };
   } catch (error) {
     await storage.close();

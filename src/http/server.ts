@@ -5,6 +5,7 @@ import { notFound } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { Log } from '../lib/log.ts';
+import type { TlsSource } from '../lib/tls-source.ts';
 import { commonHeaders, jsonType } from './answer.ts';
 import { createAuthenticate } from './authentication.ts';
 import { createBrokenRequests } from './broken-request.ts';
@@ -14,7 +15,7 @@ import { createVersionDocument } from './openapi.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { mountRoutes } from './route.ts';
-import { type TlsFiles, watchTlsFiles } from './tls.ts';
+import { type PortGuest, sharePort } from './shared-port.ts';
 import { v1Routes } from './v1/index.ts';
 import { createV1Paths } from './v1/paths.ts';
 import { type Services, v2Routes } from './v2/index.ts';
@@ -25,7 +26,9 @@ export interface HttpServerOptions {
   readonly v1TokenLifeSeconds: number;
   readonly version: string;
   readonly dashboard: Pick<DashboardSettings, 'signup' | 'tileUrl' | 'tileAttribution'>;
-  readonly tls?: TlsFiles;
+  readonly tls?: TlsSource;
+  /** Another protocol on the same port. */
+  readonly guest?: PortGuest;
   readonly ping: () => Promise<void>;
   readonly metricsText: () => Promise<string>;
   readonly metricsContentType: string;
@@ -45,6 +48,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     v1: v1Routes(services, options.v1TokenLifeSeconds),
   };
   const fastify = createFastify(options, createV1Paths(routes.v1));
+  if (options.guest !== undefined) {
+    const port = sharePort(fastify.server, options.guest);
+    fastify.addHook('preClose', async () => port.close());
+  }
 
   readBodiesAsBytes(fastify);
   allowOrigins(fastify);
@@ -99,11 +106,9 @@ function createFastify(
     brokenRequests.watch(fastify.server);
     return bounded(fastify);
   }
-  const watched = watchTlsFiles(tls, options.log);
-  const fastify = Fastify({ ...settings, https: watched.context });
+  const fastify = Fastify({ ...settings, https: tls.pair });
   const server: TlsServer = fastify.server;
-  watched.onChange((context) => server.setSecureContext(context));
-  fastify.addHook('onClose', () => watched.close());
+  tls.onChange((pair) => server.setSecureContext(pair));
   // The same instance whatever its transport; Fastify types the two apart.
   const plain = fastify as unknown as FastifyInstance;
   brokenRequests.watch(plain.server);

@@ -10,9 +10,13 @@ export const guestIdentity = 'guest';
  */
 export function identityOf(actor: Actor): string {
   if (actor.kind === 'guest') return guestIdentity;
+  return identityOfAccount(actor.userId, actor.key?.keyId);
+}
+
+/** The identity of an account, or of one of its keys. */
+export function identityOfAccount(userId: UserId, keyId?: AccessKeyId): string {
   // Ids hold no slash.
-  if (actor.key === undefined) return `user/${actor.userId}`;
-  return `key/${actor.userId}/${actor.key.keyId}`;
+  return keyId === undefined ? `user/${userId}` : `key/${userId}/${keyId}`;
 }
 
 /** The account, and the key, that a session goes with; undefined for those of guests. */

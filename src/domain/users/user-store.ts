@@ -7,6 +7,12 @@ export interface UserListing {
   readonly total: number;
 }
 
+/** What went with an account, by id. */
+export interface RemovedThings {
+  readonly devices: readonly string[];
+  readonly gateways: readonly string[];
+}
+
 /** Where accounts are kept. Usernames are unique and found without regard to case. */
 export interface UserStore {
   insert(user: User, passwordHash: string): Promise<'inserted' | 'duplicate'>;
@@ -23,9 +29,9 @@ export interface UserStore {
   /**
    * Removes the account with everything that is its own: tokens, keys, grants given and received,
    * devices with their datapoints, gateways, projects, social messages sent and received. In one
-   * step. The answer names the devices that went.
+   * step. The answer names the devices and gateways that went.
    */
-  remove(id: UserId): Promise<{ devices: readonly string[] } | 'missing'>;
+  remove(id: UserId): Promise<RemovedThings | 'missing'>;
   /** Admins who can log in: those that are not disabled. */
   countAdmins(): Promise<number>;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   aDevice,
+  aGateway,
   aKey,
   aSensor,
   aToken,
@@ -126,7 +127,7 @@ const promises: Promises = {
   },
 
   'removing an account removes all that is its own and nothing else': async (all) => {
-    const { users, credentials, grants, devices, datapoints } = all;
+    const { users, credentials, grants, devices, gateways, datapoints } = all;
     for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
     await credentials.insertToken(aToken('t', 'ana'), noon);
     await credentials.insertKey(aKey('k', 'ana'));
@@ -134,13 +135,15 @@ const promises: Promises = {
     for (const id of ['a1', 'a2'])
       await devices.insert(aDevice(id, { owner: username('ana'), sensors }));
     await devices.insert(aDevice('b1', { owner: username('bob') }));
+    await gateways.insert(aGateway('g1', { owner: username('ana') }));
     const scopes = ['devices:view'] as const;
     await grants.put({ kind: 'device', resource: 'a1', username: username('bob'), scopes });
     await grants.put({ kind: 'device', resource: 'b1', username: username('ana'), scopes });
     const sensor = { deviceId: deviceId('a1'), sensorId: aSensor('s').id };
     await datapoints.append([{ ...sensor, datapoints: [{ value: 1, receivedAt: noon }] }]);
 
-    assert.deepEqual(await users.remove(userId('id-ana')), { devices: ['a1', 'a2'] });
+    const gone = { devices: ['a1', 'a2'], gateways: ['g1'] };
+    assert.deepEqual(await users.remove(userId('id-ana')), gone);
     assert.equal(await users.remove(userId('id-ana')), 'missing');
     await users.insert(aUser('ana'), 'hash');
     await devices.insert(aDevice('a1', { owner: username('ana'), sensors }));

@@ -1,6 +1,6 @@
 import type { UserId } from '../../domain/ids.ts';
 import type { User, UserChanges } from '../../domain/users/user.ts';
-import type { UserStore } from '../../domain/users/user-store.ts';
+import type { RemovedThings, UserStore } from '../../domain/users/user-store.ts';
 import {
   endTokensOf,
   findByUsername,
@@ -68,16 +68,17 @@ function changed(user: User, { profile = {}, smsCredit, ...flags }: UserChanges)
   });
 }
 
-function remove(state: MemoryState, id: UserId): { devices: readonly string[] } | 'missing' {
+function remove(state: MemoryState, id: UserId): RemovedThings | 'missing' {
   const user = state.users.get(id)?.user;
   if (user === undefined) return 'missing';
   const devices = [...state.devices.values()]
     .filter(({ owner }) => sameUsername(owner, user.username))
     .map((device) => device.id);
   for (const device of devices) removeDevice(state, device);
-  for (const { id: gateway, owner } of state.gateways.values()) {
-    if (sameUsername(owner, user.username)) removeGateway(state, gateway);
-  }
+  const gateways = [...state.gateways.values()]
+    .filter(({ owner }) => sameUsername(owner, user.username))
+    .map((gateway) => gateway.id);
+  for (const gateway of gateways) removeGateway(state, gateway);
   for (const { id: project, owner } of state.projects.values()) {
     if (sameUsername(owner, user.username)) removeProject(state, project);
   }
@@ -91,5 +92,5 @@ function remove(state: MemoryState, id: UserId): { devices: readonly string[] } 
   endTokensOf(state, id);
   removeSessionsOf(state, id);
   state.users.delete(id);
-  return { devices };
+  return { devices, gateways };
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { RemovedThings } from '../../domain/users/user-store.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
 import { emailKeyOf } from '../sql/user-row.ts';
 import { createSelection } from './selection.ts';
@@ -48,6 +49,7 @@ const deleteGrantsGiven = `
   delete from grants where (kind, resource) in
     (select kind, resource from owned_resources where owner = ?)`;
 const selectDevicesOwned = 'select id from devices where owner = ? order by position';
+const selectGatewaysOwned = 'select id from gateways where owner = ? order by position';
 const deleteDevicesOwned = 'delete from devices where owner = ?';
 const deleteGatewaysOwned = 'delete from gateways where owner = ?';
 const deleteProjectsOwned = 'delete from projects where owner = ?';
@@ -58,6 +60,7 @@ export function createUserWrites(database: DatabaseSync) {
   const user = createSelection<StoredUser>(database, selectUser);
   const username = createSelection<{ username: string }>(database, selectUsername);
   const devicesOwned = createSelection<{ id: string }>(database, selectDevicesOwned);
+  const gatewaysOwned = createSelection<{ id: string }>(database, selectGatewaysOwned);
   const insert = database.prepare(insertUser);
   const update = database.prepare(updateUser);
   const password = database.prepare(updatePassword);
@@ -105,16 +108,17 @@ export function createUserWrites(database: DatabaseSync) {
       endTokens.run(id);
       return 'updated';
     },
-    removeUser(id: string): { devices: readonly string[] } | 'missing' {
+    removeUser(id: string): RemovedThings | 'missing' {
       const name = username.first(id)?.username;
       if (name === undefined) return 'missing';
       const devices = devicesOwned.all(name).map((device) => device.id);
+      const gateways = gatewaysOwned.all(name).map((gateway) => gateway.id);
       removeGrantsReceived.run(name);
       removeGrantsGiven.run(name);
       for (const removeKind of removeOwned) removeKind.run(name);
       removeSocials.run(name, name);
       remove.run(id);
-      return { devices };
+      return { devices, gateways };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { Log } from '../lib/log.ts';
+import type { Log } from './lib/log.ts';
+import type { TlsPair, TlsSource } from './lib/tls-source.ts';
 
 /** PEM files of a certificate chain and its key. */
 export interface TlsFiles {
@@ -8,15 +9,8 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-export interface TlsContext {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
-
-export interface WatchedTls {
-  readonly context: TlsContext;
-  /** Calls back with the new pair whenever the files change and fit together. */
-  onChange(listener: (context: TlsContext) => void): void;
+/** A source that reads files, and looks at them until it is closed. */
+export interface WatchedTls extends TlsSource {
   close(): void;
 }
 
@@ -26,12 +20,12 @@ const pollMs = 5_000;
 /** Reads a certificate and watches for its renewal. Throws when it cannot be read at first. */
 export function watchTlsFiles(files: TlsFiles, log: Log): WatchedTls {
   const paths = [files.certFile, files.keyFile];
-  const listeners: ((context: TlsContext) => void)[] = [];
+  const listeners: ((pair: TlsPair) => void)[] = [];
 
   function reload(): void {
     try {
-      const context = readContext(files);
-      for (const listener of listeners) listener(context);
+      pair = readPair(files);
+      for (const listener of listeners) listener(pair);
       log.info({ certFile: files.certFile }, 'the certificate was reloaded');
     } catch (error) {
       // Half of a pair was written; the other half will wake us again.
@@ -39,10 +33,12 @@ export function watchTlsFiles(files: TlsFiles, log: Log): WatchedTls {
     }
   }
 
-  const context = readContext(files);
+  let pair = readPair(files);
   for (const path of paths) watchFile(path, { interval: pollMs, persistent: false }, reload);
   return {
-    context,
+    get pair() {
+      return pair;
+    },
     onChange: (listener) => {
       listeners.push(listener);
     },
@@ -52,9 +48,9 @@ export function watchTlsFiles(files: TlsFiles, log: Log): WatchedTls {
   };
 }
 
-function readContext(files: TlsFiles): TlsContext {
-  const context = { cert: readFileSync(files.certFile), key: readFileSync(files.keyFile) };
+function readPair(files: TlsFiles): TlsPair {
+  const pair = { cert: readFileSync(files.certFile), key: readFileSync(files.keyFile) };
   // Refuses a key that does not belong to the certificate.
-  createSecureContext(context);
-  return context;
+  createSecureContext(pair);
+  return pair;
 }

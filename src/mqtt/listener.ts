@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { WebSocketServer } from 'ws';
+import { limits } from '../domain/limits.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import type { TlsSource } from '../lib/tls-source.ts';
+import type { Broker } from './broker.ts';
+import { type ConnectionCount, createConnectionCount } from './connection-count.ts';
+import { attachSocket } from './socket-transport.ts';
+import { attachWebSocket } from './websocket-transport.ts';
+
+export interface MqttListenerOptions {
+  readonly broker: Broker;
+  readonly host: string;
+  readonly port: number;
+  /** With a certificate also MQTT over TLS, on `tlsPort`. */
+  readonly tls?: TlsSource;
+  readonly tlsPort: number;
+  readonly reporter: Reporter;
+}
+
+/** The ways in to the broker. */
+export interface MqttListener {
+  /** Opens the ports. Throws with the name of the setting whose port cannot be opened. */
+  listen(): Promise<void>;
+  readonly port: number;
+  /** undefined without a certificate. */
+  readonly tlsPort: number | undefined;
+  /** Takes over a connection that another server accepted, with what was read from it. */
+  takeOver(socket: Socket, first: Uint8Array): void;
+  /** Takes over a request for a WebSocket. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Lets nobody else in; those who are inside are the broker's to send away. */
+  stop(): Promise<void>;
+}
+
+export function createMqttListener(options: MqttListenerOptions): MqttListener {
+  const { broker, host, tls, reporter } = options;
+  const count = createConnectionCount();
+  const plain = createServer((socket) => admit(count, socket, reporter, attach));
+  const secure = tls && secureServer(tls, count, reporter, (socket) => attach(socket));
+  const webSockets = createWebSocketServer();
+
+  function attach(socket: Socket, first?: Uint8Array): void {
+    const address = socket.remoteAddress ?? '';
+    attachSocket({ broker, socket, address, ...(first !== undefined && { first }) });
+  }
+
+  return {
+    async listen() {
+      await open(plain, { host, port: options.port, setting: 'KIPIMO_MQTT_PORT' });
+      if (secure === undefined) return;
+      try {
+        await open(secure, { host, port: options.tlsPort, setting: 'KIPIMO_MQTTS_PORT' });
+      } catch (error) {
+        plain.close();
+        throw error;
+      }
+    },
+    get port() {
+      return portOf(plain);
+    },
+    get tlsPort() {
+      return secure && portOf(secure);
+    },
+    takeOver: (socket, first) =>
+      admit(count, socket, reporter, (admitted) => attach(admitted, first)),
+    upgrade(request, socket, head) {
+      const address = request.socket.remoteAddress ?? '';
+      admit(count, request.socket, reporter, () => {
+        webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+          attachWebSocket({ broker, webSocket, address }),
+        );
+      });
+    },
+    async stop() {
+      await Promise.all([closed(plain), secure && closed(secure)]);
+    },
+  };
+}
+
+/** Counts the connection, or ends it when there are too many. */
+function admit(
+  count: ConnectionCount,
+  socket: Socket,
+  reporter: Reporter,
+  onAdmitted: (socket: Socket) => void,
+): void {
+  const leave = socket.remoteAddress === undefined ? undefined : count.enter(socket.remoteAddress);
+  if (leave === undefined) {
+    reporter.connectionRefused('too_many');
+    socket.destroy();
+    return;
+  }
+  socket.once('close', leave);
+  onAdmitted(socket);
+}
+
+function secureServer(
+  tls: TlsSource,
+  count: ConnectionCount,
+  reporter: Reporter,
+  attach: (socket: TLSSocket) => void,
+): Server {
+  const server = createTlsServer({
+    ...tls.pair,
+    handshakeTimeout: limits.mqttTlsHandshakeMs,
+  });
+  // Counted before the handshake, which is what costs.
+  server.prependListener('connection', (socket: Socket) => {
+    admit(count, socket, reporter, () => undefined);
+  });
+  server.on('secureConnection', attach);
+  server.on('tlsClientError', (_error, socket) => {
+    reporter.connectionRefused('tls');
+    socket.destroy();
+  });
+  tls.onChange((pair) => server.setSecureContext(pair));
+  return server;
+}
+
+const subprotocols = ['mqtt', 'mqttv3.1'];
+
+function createWebSocketServer(): WebSocketServer {
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    // A few bytes could unfold to gigabytes before anybody has logged in.
+    perMessageDeflate: false,
+    maxPayload: limits.mqttWebSocketMessageBytesMax,
+    handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
+  });
+}
+
+async function open(
+  server: Server,
+  { host, port, setting }: { readonly host: string; port: number; readonly setting: string },
+): Promise<void> {
+  server.listen({ host, port });
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`cannot listen for MQTT on port ${port} (${setting}): ${reason}`, { cause });
+  }
+}
+
+function portOf(server: Server): number {
+  // Listening on TCP, so it is no path of a pipe.
+  return (server.address() as AddressInfo).port;
+}
+
+function closed(server: Server): Promise<void> {
+  if (!server.listening) return Promise.resolve();
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}

@@ -1,0 +1,52 @@
+import type { Socket } from 'node:net';
+import { limits } from '../domain/limits.ts';
+import type { Broker } from './broker.ts';
+import type { Transport } from './transport.ts';
+
+/** Joins a TCP or TLS socket to the broker; `first` was read from it already. */
+export function attachSocket(options: {
+  readonly broker: Broker;
+  readonly socket: Socket;
+  readonly address: string;
+  readonly first?: Uint8Array;
+}): void {
+  const { broker, socket, address, first } = options;
+  const receiver = broker.accept(socketTransport(socket), address);
+  socket.setNoDelay(true);
+  socket.on('data', (chunk: Buffer) => receiver.receive(chunk));
+  socket.on('drain', () => receiver.drained());
+  // Whoever wants to know is told by 'close', which follows.
+  socket.on('error', () => undefined);
+  socket.on('close', () => receiver.closed());
+  if (first !== undefined) receiver.receive(first);
+}
+
+function socketTransport(socket: Socket): Transport {
+  let isEnding = false;
+  return {
+    write(bytes) {
+      if (!isEnding && socket.writable) socket.write(bytes);
+    },
+    get bufferedBytes() {
+      return socket.writableLength;
+    },
+    end() {
+      if (isEnding) return;
+      isEnding = true;
+      socket.end();
+      // A peer that neither reads nor closes would hold the socket open.
+      const impatience = setTimeout(() => socket.destroy(), limits.mqttGoodbyeMs);
+      impatience.unref();
+      socket.once('close', () => clearTimeout(impatience));
+    },
+    destroy: () => {
+      socket.destroy();
+    },
+    pause: () => {
+      socket.pause();
+    },
+    resume: () => {
+      socket.resume();
+    },
+  };
+}

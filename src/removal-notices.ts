@@ -1,0 +1,68 @@
+import { identityOfAccount } from './domain/messaging/identity.ts';
+import { topicsOf, topicsOfPart } from './domain/messaging/place.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** Told of what was removed from the storage, before whoever removed it is answered. */
+export interface RemovalListener {
+  /** The thing that these topics are about is gone. */
+  topicsRemoved(prefix: string): Promise<void>;
+  /** Nobody has this identity any more. */
+  identityRemoved(identity: string): Promise<void>;
+}
+
+/**
+ * The storage, with notices of removals for parts that keep something in memory: whatever road a
+ * removal takes, it ends here.
+ */
+export function withRemovalNotices(storage: Storage, listener: RemovalListener): Storage {
+  const { devices, gateways, users, credentials } = storage;
+  const told = async <Outcome>(
+    removal: Promise<Outcome>,
+    tell: (outcome: Outcome) => Promise<unknown>,
+  ): Promise<Outcome> => {
+    const outcome = await removal;
+    if (outcome !== 'missing') await tell(outcome);
+    return outcome;
+  };
+  const thingGone = (kind: 'device' | 'gateway', id: string) => () =>
+    listener.topicsRemoved(topicsOf({ kind, id }));
+  const partGone =
+    (...part: Parameters<typeof topicsOfPart>) =>
+    () =>
+      listener.topicsRemoved(topicsOfPart(...part));
+  return {
+    ...storage,
+    devices: {
+      ...devices,
+      remove: (id) => told(devices.remove(id), thingGone('device', id)),
+      removeSensor: (id, sensorId, at) =>
+        told(devices.removeSensor(id, sensorId, at), partGone(id, 'sensor', sensorId)),
+      removeActuator: (id, actuatorId, at) =>
+        told(devices.removeActuator(id, actuatorId, at), partGone(id, 'actuator', actuatorId)),
+    },
+    gateways: {
+      ...gateways,
+      remove: (id) => told(gateways.remove(id), thingGone('gateway', id)),
+    },
+    credentials: {
+      ...credentials,
+      removeKey: (userId, keyId) =>
+        told(credentials.removeKey(userId, keyId), () =>
+          listener.identityRemoved(identityOfAccount(userId, keyId)),
+        ),
+    },
+    users: {
+      ...users,
+      async remove(userId) {
+        const keys = await credentials.listKeys(userId);
+        const outcome = await users.remove(userId);
+        if (outcome === 'missing') return outcome;
+        for (const id of outcome.devices) await thingGone('device', id)();
+        for (const id of outcome.gateways) await thingGone('gateway', id)();
+        for (const { id } of keys) await listener.identityRemoved(identityOfAccount(userId, id));
+        await listener.identityRemoved(identityOfAccount(userId));
+        return outcome;
+      },
+    },
+  };
+}
