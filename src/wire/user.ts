@@ -26,6 +26,9 @@ const ProfileFields = {
   address: Type.Optional(Texts('Postal addresses.', 'Accra, Ghana')),
   facebook: Type.Optional(Texts('Facebook account ids.', 'ama.mensah')),
   twitter: Type.Optional(Texts('Twitter account ids without the @ sign.', 'amamensah')),
+  webhook: Type.Optional(
+    Texts('Where the channel webhook posts messages to.', 'https://farm.example.org/hook'),
+  ),
 };
 
 export const ProfileMessage = Type.Object(ProfileFields);
@@ -64,11 +67,12 @@ export function profileFromWire(message: unknown): Profile {
     const text = read[field];
     if (text !== undefined) profile[field] = text;
   }
-  for (const field of ['phone', 'address', 'facebook', 'twitter'] as const) {
+  for (const field of ['phone', 'address', 'facebook', 'twitter', 'webhook'] as const) {
     const texts = read[field];
     if (texts !== undefined) profile[field] = typeof texts === 'string' ? [texts] : texts;
   }
   if (profile.email !== undefined && profile.email !== '') requireEmail(profile.email);
+  for (const webhook of profile.webhook ?? []) requireWebhook(webhook);
   return profile;
 }
 
@@ -108,9 +112,16 @@ function requireEmail(email: string): void {
   throw invalid('email must be an address such as ama@example.org');
 }
 
+/** What is in it is judged when it is used: a name may lead elsewhere by then. */
+function requireWebhook(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return;
+  throw invalid('webhook must be a URL such as https://farm.example.org/hook');
+}
+
 /** A user as the API shows it; contact details only to those who may see them [contract 4]. */
 export function userToWire(user: User, maySeeContact: boolean): Static<typeof UserMessage> {
-  const { firstName, lastName, email, phone, address, facebook, twitter } = user.profile;
+  const { firstName, lastName, email, phone, address, facebook, twitter, webhook } = user.profile;
   return {
     id: user.id,
     createdTime: user.createdAt,
@@ -123,6 +134,7 @@ export function userToWire(user: User, maySeeContact: boolean): Static<typeof Us
       ...(email !== undefined && { email }),
       ...(phone !== undefined && { phone }),
       ...(address !== undefined && { address }),
+      ...(webhook !== undefined && { webhook }),
       ...(user.isAdmin && { admin: true }),
       ...(user.isDisabled && { disabled: true }),
       ...(user.smsCredit !== undefined && { sms_credit: user.smsCredit }),

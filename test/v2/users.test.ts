@@ -44,7 +44,21 @@ const profile = {
   address: ['Accra, Ghana'],
   facebook: ['ama.mensah'],
   twitter: ['amamensah'],
+  webhook: ['https://farm.example.org/hook?key=1'],
 };
+
+test('a webhook of a profile is for its user and admins to see, and must be a URL', async () => {
+  const webhook = ['https://farm.example.org/hook?key=secret'];
+  const id = await signedUp('hooked', { webhook: webhook[0] });
+  assert.deepEqual((await read(id, 'hooked'))['webhook'], webhook);
+  assert.deepEqual((await read(id, 'admin'))['webhook'], webhook);
+  assert.equal((await read(id, 'ama-curious'))['webhook'], undefined);
+  for (const bad of ['no url', 'ftp://example.org/', 'javascript:alert(1)', '']) {
+    assertRefused(await put('hooked', id, { webhook: bad }), 400, {
+      saying: /webhook must be a URL/,
+    });
+  }
+});
 
 test('a sign-up answers the id, and every field is read back', async () => {
   const id = await signedUp('ama', profile);
@@ -191,21 +205,23 @@ test('an unknown user is 404 for whoever asks', async () => {
 
 test('contact details are shown to that user and to admins only', async () => {
   const id = await signedUp('private-one', profile);
-  const { email, phone, address, ...known } = profile;
+  const { email, phone, address, webhook, ...known } = profile;
   for (const by of ['guest', 'kofi']) {
     const { createdTime, ...user } = await read(id, by);
     assert.deepEqual(user, { id, username: 'private-one', ...known }, by);
   }
   for (const by of ['private-one', 'admin']) {
     const user = await read(id, by);
-    assert.deepEqual([user['email'], user['phone'], user['address']], [email, phone, address], by);
+    const { email: mail, phone: phones, address: homes, webhook: hooks } = user;
+    assert.deepEqual([mail, phones, homes, hooks], [email, phone, address, webhook], by);
   }
   const listed = async (by: string) => {
     const reply = await as(by)({ path: '/users?username=private-one' });
     return Object.keys((reply.json as readonly Message[])[0] ?? {});
   };
   for (const by of ['guest', 'kofi']) {
-    const shown = (await listed(by)).filter((key) => ['email', 'phone', 'address'].includes(key));
+    const contact = ['email', 'phone', 'address', 'webhook'];
+    const shown = (await listed(by)).filter((key) => contact.includes(key));
     assert.deepEqual(shown, [], by);
   }
   for (const by of ['private-one', 'admin']) assert.ok((await listed(by)).includes('email'), by);

@@ -79,7 +79,7 @@ test('every address of every private range is refused, however it is written', a
   }
 });
 
-test('the first and the last address of each range are refused, their neighbours are judged', () => {
+test('the first and last address of each range are refused, their neighbours judged', () => {
   for (const [address, prefix] of refusedRanges.v4) {
     const first = valueOf(address);
     const last = first + 2 ** (32 - prefix) - 1;

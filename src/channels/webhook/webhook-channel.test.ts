@@ -184,7 +184,7 @@ test('a name that nobody knows is tried again later', async () => {
   assert.equal((await channel.send(hookAt('https://hook.example.org/'), signal)).kind, 'retry');
 });
 
-test('a name is resolved once, and the connection goes to the address that was judged', async () => {
+test('a name is resolved once, and the judged address is connected to', async () => {
   const asked: string[] = [];
   // Allowed when it is judged, forbidden ever after: what a rebinding attack answers.
   const rebinding: Resolve = (hostname, done) => {

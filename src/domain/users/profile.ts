@@ -10,4 +10,4 @@ export function requireStrongPassword(password: string): void {
 }
 
 /** The fields of a user that everybody may read, the contact details being for few [contract 4]. */
-export const contactFields = ['email', 'phone', 'address'] as const;
+export const contactFields = ['email', 'phone', 'address', 'webhook'] as const;

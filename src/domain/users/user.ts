@@ -12,6 +12,8 @@ export interface Profile {
   readonly facebook?: readonly string[];
   /** Account ids without the @ sign. */
   readonly twitter?: readonly string[];
+  /** URLs of the user's own, to which messages are posted. */
+  readonly webhook?: readonly string[];
 }
 
 export interface User {
