@@ -7,7 +7,7 @@ export const benchLogin = { username: 'admin', password: 'password of the benchm
 /** A fresh service in a process of its own, with its data in `directory`. */
 export function startBenchService(
   directory: string,
-  ports: { readonly mqttPort: number },
+  given: { readonly mqttPort: number; readonly environment?: Readonly<Record<string, string>> },
 ): Promise<ChildService> {
   return startChildService({
     words: ['serve'],
@@ -15,12 +15,13 @@ export function startBenchService(
     environment: {
       KIPIMO_HOST: '127.0.0.1',
       KIPIMO_HTTP_PORT: '0',
-      KIPIMO_MQTT_PORT: String(ports.mqttPort),
+      KIPIMO_MQTT_PORT: String(given.mqttPort),
       KIPIMO_DATA_DIR: join(directory, 'data'),
       KIPIMO_ADMIN_USERNAME: benchLogin.username,
       KIPIMO_ADMIN_PASSWORD: benchLogin.password,
       // One token for the whole run, however long its slices.
       KIPIMO_TOKEN_TTL_S: '86400',
+      ...given.environment,
     },
   });
 }
