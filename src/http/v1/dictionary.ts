@@ -38,11 +38,17 @@ export const pathToV1 = (path: string): string =>
 export function refusalToV1(sentence: string, given: readonly string[]): string {
   const kept = given.filter((text) => textToV1(text) !== text);
   if (kept.length === 0) return textToV1(sentence);
-  const longestFirst = kept.toSorted((a, b) => b.length - a.length).map(RegExp.escape);
+  const longestFirst = kept.toSorted((a, b) => b.length - a.length).map(quoted);
   return sentence
     .split(new RegExp(`(${longestFirst.join('|')})`))
     .map((part, index) => (index % 2 === 0 ? textToV1(part) : part))
     .join('');
+}
+
+/** An id that is a word itself is told from the word by what stands before it. */
+function quoted(text: string): string {
+  const escaped = RegExp.escape(text);
+  return v2Key.test(text) ? `(?<=\\b(?:id|device|sensor) |")${escaped}\\b` : escaped;
 }
 
 function renamed(text: string, pattern: RegExp, words: Readonly<Record<string, string>>): string {
