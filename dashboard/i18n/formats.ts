@@ -70,10 +70,11 @@ function numberFormat(language: string, maximumFractionDigits: number): Intl.Num
 }
 
 /** Which parts of an instant are shown. */
-export type DateStyle = 'day' | 'time' | 'moment' | 'precise' | 'month';
+export type DateStyle = 'day' | 'dayMonth' | 'time' | 'moment' | 'precise' | 'month';
 
 const dateParts: Readonly<Record<DateStyle, Intl.DateTimeFormatOptions>> = {
   day: { day: 'numeric', month: 'short', year: 'numeric' },
+  dayMonth: { day: 'numeric', month: 'short' },
   time: { hour: '2-digit', minute: '2-digit' },
   moment: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
   precise: {

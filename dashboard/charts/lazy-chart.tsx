@@ -1,0 +1,32 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { t } from '../i18n/i18n.ts';
+import { ErrorBox } from '../ui/error-box.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import type { ChartProps } from './chart-props.ts';
+import type { SensorChart } from './sensor-chart.tsx';
+
+let loaded: typeof SensorChart | undefined;
+
+/** The chart of sensors; its code is fetched when the first one is shown. */
+export function Chart(props: ChartProps): JSX.Element {
+  const [Found, setFound] = useState(() => loaded);
+  const [hasFailed, setFailed] = useState(false);
+  useEffect(() => {
+    if (Found !== undefined || hasFailed) return;
+    let isCurrent = true;
+    import('./sensor-chart.tsx')
+      .then((module) => {
+        loaded = module.SensorChart;
+        if (isCurrent) setFound(() => module.SensorChart);
+      })
+      .catch(() => {
+        if (isCurrent) setFailed(true);
+      });
+    return () => {
+      isCurrent = false;
+    };
+  }, [Found, hasFailed]);
+  if (hasFailed) return <ErrorBox text={t('chart.failed')} onRetry={() => setFailed(false)} />;
+  return Found === undefined ? <Skeleton height={460} /> : <Found {...props} />;
+}

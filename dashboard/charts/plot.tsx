@@ -1,0 +1,190 @@
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import UPlot from 'uplot';
+import type { JoinedLines } from './joined.ts';
+import { type PlotLook, paintMarks, plotData, plotOptions } from './plot-options.ts';
+import { rangeBetween, type TimeRange, zoomed } from './ranges.ts';
+
+/** Where the lines are within the plot, for what is laid out beside them. */
+export interface PlotRoom {
+  readonly leftPx: number;
+  readonly widthPx: number;
+}
+
+/** What the plot tells and is told. */
+export interface PlotProps {
+  readonly joined: JoinedLines;
+  readonly look: PlotLook;
+  readonly range: TimeRange;
+  readonly widthPx: number;
+  readonly heightPx: number;
+  /** Where the cursor stands; undefined hides it. */
+  readonly cursor: number | undefined;
+  readonly onCursor: (at: number | undefined) => void;
+  readonly onRange: (range: TimeRange) => void;
+  readonly onRoom: (room: PlotRoom) => void;
+}
+
+/** The lines on a canvas. New data is drawn into the plot at hand; another look makes a new one. */
+export function Plot(props: PlotProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+  const { joined, look, range, widthPx, heightPx, cursor } = props;
+
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const made = createPlot(element, latest);
+    plot.current = made;
+    const stopTouch = followPinch(made, latest);
+    return () => {
+      stopTouch();
+      made.destroy();
+      plot.current = undefined;
+    };
+  }, [look]);
+
+  useEffect(() => {
+    plot.current?.setSize({ width: widthPx, height: heightPx });
+  }, [widthPx, heightPx]);
+
+  useEffect(() => {
+    const made = plot.current;
+    if (made === undefined) return;
+    made.batch(() => {
+      if (made.data[0] !== joined.seconds) made.setData(plotData(joined), false);
+      made.setScale('x', inSeconds(range));
+    });
+  }, [joined, range]);
+
+  useEffect(() => showCursor(plot.current, cursor), [cursor, look, joined]);
+
+  return <div class="plot" ref={place} aria-hidden="true" />;
+}
+
+const inSeconds = ({ from, to }: TimeRange) => ({ min: from / 1000, max: to / 1000 });
+
+function createPlot(element: HTMLElement, latest: { readonly current: PlotProps }): UPlot {
+  const { joined, look, range, widthPx, heightPx } = latest.current;
+  const made = new UPlot(
+    {
+      ...plotOptions(look),
+      width: widthPx,
+      height: heightPx,
+      legend: { show: false },
+      padding: [10, look.lines.length > 1 ? 4 : 12, 0, 0],
+      cursor: {
+        y: false,
+        drag: { x: true, y: false, setScale: false },
+        points: { size: 9 },
+        focus: { prox: -1 },
+      },
+      hooks: {
+        draw: [(plot) => paintMarks(plot, latest.current.look)],
+        ready: [(plot) => tellRoom(plot, latest)],
+        setSize: [(plot) => tellRoom(plot, latest)],
+        setCursor: [
+          (plot) => {
+            const { idx, event } = plot.cursor;
+            // Without an event the cursor was put there by us.
+            if (event === undefined || event === null) return;
+            const seconds = idx === null || idx === undefined ? undefined : plot.data[0][idx];
+            latest.current.onCursor(seconds === undefined ? undefined : seconds * 1000);
+          },
+        ],
+        setSelect: [
+          ({ select, posToVal }) => {
+            if (select.width < 8) return;
+            const from = posToVal(select.left, 'x') * 1000;
+            const to = posToVal(select.left + select.width, 'x') * 1000;
+            latest.current.onRange(rangeBetween(from, to));
+          },
+        ],
+      },
+    },
+    plotData(joined),
+    element,
+  );
+  made.setScale('x', inSeconds(range));
+  return made;
+}
+
+function tellRoom({ bbox }: UPlot, latest: { readonly current: PlotProps }): void {
+  const leftPx = Math.round(bbox.left / devicePixelRatio);
+  const widthPx = Math.round(bbox.width / devicePixelRatio);
+  latest.current.onRoom({ leftPx, widthPx });
+}
+
+function showCursor(plot: UPlot | undefined, at: number | undefined): void {
+  if (plot === undefined) return;
+  const left = at === undefined ? -10 : plot.valToPos(at / 1000, 'x');
+  if (Math.abs((plot.cursor.left ?? -10) - left) < 1) return;
+  plot.setCursor({ left, top: at === undefined ? -10 : 10 }, false);
+}
+
+/** Two fingers zoom around their middle; one finger moves the cursor and may scroll the page. */
+function followPinch(plot: UPlot, latest: { readonly current: PlotProps }): () => void {
+  const { over } = plot;
+  let start:
+    | { readonly distance: number; readonly middle: number; readonly range: TimeRange }
+    | undefined;
+  let wanted: TimeRange | undefined;
+
+  const touchesOf = (event: TouchEvent) => {
+    const [one, other] = [event.touches[0], event.touches[1]];
+    if (one === undefined || other === undefined) return undefined;
+    const { left } = over.getBoundingClientRect();
+    return {
+      distance: Math.max(10, Math.abs(one.clientX - other.clientX)),
+      middle: plot.posToVal((one.clientX + other.clientX) / 2 - left, 'x') * 1000,
+    };
+  };
+  const begin = (event: TouchEvent): void => {
+    const touches = touchesOf(event);
+    if (touches !== undefined) start = { ...touches, range: latest.current.range };
+  };
+  const move = (event: TouchEvent): void => {
+    const touches = touchesOf(event);
+    if (touches === undefined || start === undefined) return;
+    event.preventDefault();
+    wanted = zoomed(start.range, start.distance / touches.distance, start.middle);
+    plot.setScale('x', { min: wanted.from / 1000, max: wanted.to / 1000 });
+  };
+  const end = (event: TouchEvent): void => {
+    if (event.touches.length > 0 || wanted === undefined) return;
+    latest.current.onRange(wanted);
+    start = undefined;
+    wanted = undefined;
+  };
+  over.addEventListener('touchstart', begin, { passive: true });
+  over.addEventListener('touchmove', move, { passive: false });
+  over.addEventListener('touchend', end);
+  const slide = followFinger(plot, latest);
+  return () => {
+    over.removeEventListener('touchstart', begin);
+    over.removeEventListener('touchmove', move);
+    over.removeEventListener('touchend', end);
+    slide();
+  };
+}
+
+/** One finger on the plot moves the cursor: phones have no hover. */
+function followFinger(plot: UPlot, latest: { readonly current: PlotProps }): () => void {
+  const { over } = plot;
+  const point = (event: TouchEvent): void => {
+    const touch = event.touches.length === 1 ? event.touches[0] : undefined;
+    if (touch === undefined) return;
+    const left = touch.clientX - over.getBoundingClientRect().left;
+    const index = plot.posToIdx(left);
+    const seconds = plot.data[0][index];
+    if (seconds !== undefined) latest.current.onCursor(seconds * 1000);
+  };
+  over.addEventListener('touchstart', point, { passive: true });
+  over.addEventListener('touchmove', point, { passive: true });
+  return () => {
+    over.removeEventListener('touchstart', point);
+    over.removeEventListener('touchmove', point);
+  };
+}

@@ -1,0 +1,138 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { t } from '../i18n/i18n.ts';
+import {
+  fromLocalText,
+  type Preset,
+  panned,
+  presets,
+  rangeBetween,
+  type TimeRange,
+  toLocalText,
+  zoomed,
+} from './ranges.ts';
+
+/** Buttons and fields for what stretch of time is shown. */
+export function RangeControls(props: {
+  readonly range: TimeRange;
+  readonly preset: Preset | undefined;
+  readonly onPreset: (preset: Preset) => void;
+  readonly onRange: (range: TimeRange) => void;
+}): JSX.Element {
+  const { range, preset, onPreset, onRange } = props;
+  const [isOwn, setOwn] = useState(false);
+  const middle = (range.from + range.to) / 2;
+  return (
+    <div class="stack-tight">
+      <div class="row">
+        <fieldset class="segments chart-presets" aria-label={t('chart.range')}>
+          {presets.map((name) => (
+            <button
+              key={name}
+              type="button"
+              class="segment"
+              aria-pressed={preset === name}
+              onClick={() => onPreset(name)}
+            >
+              {t(`chart.${name}`)}
+            </button>
+          ))}
+          <button
+            type="button"
+            class="segment"
+            aria-pressed={preset === undefined}
+            aria-expanded={isOwn}
+            onClick={() => setOwn(!isOwn)}
+          >
+            {t('chart.own')}
+          </button>
+        </fieldset>
+        <div class="row chart-steps">
+          <StepButton
+            label={t('chart.earlier')}
+            sign="‹"
+            onStep={() => onRange(panned(range, -0.5))}
+          />
+          <StepButton
+            label={t('chart.later')}
+            sign="›"
+            onStep={() => onRange(panned(range, 0.5))}
+          />
+          <StepButton
+            label={t('chart.zoomIn')}
+            sign="+"
+            onStep={() => onRange(zoomed(range, 0.5, middle))}
+          />
+          <StepButton
+            label={t('chart.zoomOut')}
+            sign="−"
+            onStep={() => onRange(zoomed(range, 2, middle))}
+          />
+        </div>
+      </div>
+      {isOwn && <OwnRange range={range} onRange={onRange} />}
+    </div>
+  );
+}
+
+function StepButton(props: {
+  readonly label: string;
+  readonly sign: string;
+  readonly onStep: () => void;
+}): JSX.Element {
+  const { label, sign, onStep } = props;
+  return (
+    <button
+      type="button"
+      class="button button-icon"
+      aria-label={label}
+      title={label}
+      onClick={onStep}
+    >
+      <span aria-hidden="true">{sign}</span>
+    </button>
+  );
+}
+
+function OwnRange(props: {
+  readonly range: TimeRange;
+  readonly onRange: (range: TimeRange) => void;
+}): JSX.Element {
+  const { range, onRange } = props;
+  const [from, setFrom] = useState(toLocalText(range.from));
+  const [to, setTo] = useState(toLocalText(range.to));
+  const [isBad, setBad] = useState(false);
+  const show = (event: Event): void => {
+    event.preventDefault();
+    const [start, end] = [fromLocalText(from), fromLocalText(to)];
+    const isGood = start !== undefined && end !== undefined && start < end;
+    setBad(!isGood);
+    if (isGood) onRange(rangeBetween(start, end));
+  };
+  return (
+    <form class="row" onSubmit={show}>
+      <label class="field">
+        <span class="field-label">{t('chart.from')}</span>
+        <input
+          class="input"
+          type="datetime-local"
+          value={from}
+          onInput={({ currentTarget }) => setFrom(currentTarget.value)}
+        />
+      </label>
+      <label class="field">
+        <span class="field-label">{t('chart.to')}</span>
+        <input
+          class="input"
+          type="datetime-local"
+          value={to}
+          onInput={({ currentTarget }) => setTo(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="button">
+        {t('chart.show')}
+      </button>
+      {isBad && <p role="alert">{t('chart.badRange')}</p>}
+    </form>
+  );
+}

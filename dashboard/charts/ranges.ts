@@ -1,0 +1,71 @@
+import { chartLimits } from './chart-limits.ts';
+
+/** A stretch of time, in ms since 1970; both ends belong to it. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const dayMs = 86_400_000;
+
+/** The stretches offered, each ending now. */
+export const presetSpans = {
+  day: dayMs,
+  week: 7 * dayMs,
+  month: 30 * dayMs,
+  year: 365 * dayMs,
+} as const;
+
+/** A stretch offered. */
+export type Preset = keyof typeof presetSpans;
+
+/** In the order of the buttons. */
+export const presets: readonly Preset[] = ['day', 'week', 'month', 'year'];
+
+/** The last day, week, month or year. */
+export function presetRange(preset: Preset, now: number): TimeRange {
+  return { from: now - presetSpans[preset], to: now };
+}
+
+/** How long it is. */
+export const spanOf = ({ from, to }: TimeRange): number => to - from;
+
+/** The stretch of the same length that ends where this one begins. */
+export function rangeBefore(range: TimeRange): TimeRange {
+  return { from: range.from - spanOf(range), to: range.from };
+}
+
+/** Closer (factor below 1) or further out, keeping one instant where it is. */
+export function zoomed(range: TimeRange, factor: number, around: number): TimeRange {
+  const span = spanOf(range) * factor;
+  const bounded = Math.min(Math.max(span, chartLimits.spanMsMin), chartLimits.spanMsMax);
+  const share = spanOf(range) === 0 ? 0.5 : (around - range.from) / spanOf(range);
+  const from = around - share * bounded;
+  return { from, to: from + bounded };
+}
+
+/** Later (above 0) or earlier by a share of its length. */
+export function panned(range: TimeRange, share: number): TimeRange {
+  const byMs = spanOf(range) * share;
+  return { from: range.from + byMs, to: range.to + byMs };
+}
+
+/** A range made of two instants in whatever order, never shorter than the eye can use. */
+export function rangeBetween(one: number, other: number): TimeRange {
+  const from = Math.min(one, other);
+  return { from, to: Math.max(from + chartLimits.spanMsMin, one, other) };
+}
+
+/** What an input of type datetime-local holds, on the clock of the browser. */
+export function toLocalText(at: number): string {
+  const date = new Date(at);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** The instant of such a text, or undefined. */
+export function fromLocalText(text: string): number | undefined {
+  const at = Date.parse(text);
+  return text === '' || Number.isNaN(at) ? undefined : at;
+}
