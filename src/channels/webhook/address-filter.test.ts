@@ -27,7 +27,7 @@ const octetsOf = (value: number): readonly number[] => [
   value & 255,
 ];
 
-const valueOf = (dotted: string): number =>
+const numberOf = (dotted: string): number =>
   dotted.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
 
 /** Every way in which people, and attackers, write one IPv4 address in a URL. */
@@ -60,7 +60,7 @@ const anyRefusedV4 = tuple(
   integer({ min: 0, max: 2 ** 32 - 1 }),
 ).map(([[address, prefix], random]) => {
   const mask = prefix === 0 ? 0 : (0xffffffff << (32 - prefix)) >>> 0;
-  return ((valueOf(address) & mask) | (random & ~mask)) >>> 0;
+  return ((numberOf(address) & mask) | (random & ~mask)) >>> 0;
 });
 
 test('every address of every private range is refused, however it is written', async () => {
@@ -81,7 +81,7 @@ test('every address of every private range is refused, however it is written', a
 
 test('the first and last address of each range are refused, their neighbours judged', () => {
   for (const [address, prefix] of refusedRanges.v4) {
-    const first = valueOf(address);
+    const first = numberOf(address);
     const last = first + 2 ** (32 - prefix) - 1;
     for (const value of [first, last]) {
       assert.equal(isPublicAddress(octetsOf(value).join('.')), false, `${value}`);

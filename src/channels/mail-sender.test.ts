@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseUsername } from '../domain/ids.ts';
+import type { ChannelMessage, Outcome } from '../domain/notifications/channel.ts';
+import { createManualClock } from '../lib/clock.ts';
+import { silentLog } from '../lib/log.ts';
+import { createMailSender } from './mail-sender.ts';
+
+async function mailWith(outcomes: readonly Outcome[]) {
+  const messages: ChannelMessage[] = [];
+  const pauses: number[] = [];
+  const warnings: unknown[] = [];
+  const sendMail = createMailSender({
+    channel: {
+      send: async (message) => {
+        messages.push(message);
+        return outcomes[messages.length - 1] ?? { kind: 'sent' };
+      },
+    },
+    clock: createManualClock(0),
+    log: { ...silentLog, warn: (fields) => warnings.push(fields) },
+    pauseFor: async (ms) => pauses.push(ms),
+  });
+  await sendMail({ username: parseUsername('ama'), email: 'ama@example.org', text: 'code 1' });
+  return { messages, pauses, warnings };
+}
+
+const later: Outcome = { kind: 'retry', reason: 'the mail server did not answer in time' };
+
+test('a mail that is taken is sent once', async () => {
+  const { messages, warnings } = await mailWith([]);
+  assert.equal(messages.length, 1);
+  assert.equal(messages[0]?.to.email, 'ama@example.org');
+  assert.equal(messages[0].text, 'code 1');
+  assert.deepEqual(warnings, []);
+});
+
+test('a mail that has to wait is tried again, as the same mail', async () => {
+  const { messages, pauses } = await mailWith([later]);
+  assert.equal(messages.length, 2);
+  assert.equal(pauses.length, 1);
+  assert.equal(new Set(messages.map(({ deliveryId }) => deliveryId)).size, 1);
+});
+
+for (const [what, outcomes, tries] of [
+  ['goes on having to wait', [later, later, later], 3],
+  ['is refused', [{ kind: 'refused', reason: 'no such address' }], 1],
+] as const) {
+  test(`a mail that ${what} is given up with a warning that names nobody`, async () => {
+    const { messages, warnings } = await mailWith(outcomes);
+    assert.equal(messages.length, tries);
+    assert.equal(warnings.length, 1);
+    assert.doesNotMatch(JSON.stringify(warnings), /ama/);
+  });
+}

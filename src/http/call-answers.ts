@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify';
+
+/** Where a provider of calls asks what to say. */
+export const callAnswersPath = '/callbacks/africastalking/voice';
+
+/**
+ * Answers what a call that was just picked up shall say. Whoever asks has no token: the call's id,
+ * 256 bits that only the provider was told, is the proof.
+ */
+export function mountCallAnswers(
+  fastify: FastifyInstance,
+  answerCall: (callId: string) => string,
+): void {
+  fastify.post(callAnswersPath, (request, reply) => {
+    const form = new URLSearchParams(Buffer.isBuffer(request.body) ? `${request.body}` : '');
+    const callId = form.get('clientRequestId') ?? '';
+    // The last question of a call, with isActive=0, only tells that it ended.
+    const words = form.get('isActive') === '0' ? '' : answerCall(callId);
+    return reply.type('application/xml').header('cache-control', 'no-store').send(words);
+  });
+}
