@@ -139,6 +139,63 @@ export const limits = {
   /** Messages kept for each sender; beyond it the oldest go. */
   socialsPerSenderMax: 10_000,
 
+  // Notifications [contract 7].
+  notificationsPageDefault: 100,
+  notificationsPageMax: 1_000,
+  notificationsPerUserMax: 10_000,
+  /** Devices, and sensors, that one notification names. */
+  conditionDevicesMax: 1_000,
+  conditionSensorsMax: 100,
+  /** Users times channels of one notification. */
+  deliveriesPerFiringMax: 100,
+  /** Ten years. */
+  throttlingSecondsMax: 315_360_000,
+  expressionDurationMsMin: second,
+  expressionDurationMsMax: 366 * day,
+  /** The value of a sensor in a message: a number or a word, not a file. */
+  variableCharactersMax: 256,
+  /** Settled deliveries kept of each notification; the oldest go. */
+  deliveriesPerNotificationMax: 1_000,
+  deliveriesPageDefault: 100,
+  /** Deliveries of one notification that wait; further ones are filed as failed. */
+  deliveriesPendingMax: 1_000,
+  /** Devices whose last values are remembered between evaluations. */
+  evaluatedDevicesMax: 20_000,
+  /** Evaluations remembered of one notification, and of how many notifications. */
+  evaluationsMax: 50,
+  evaluatedNotificationsMax: 10_000,
+  /** How often a firing that could not be stored is tried again while its push waits. */
+  firingAttemptsMax: 4,
+  firingPauseMs: 250,
+  /** States that changed without a firing are written so often. */
+  statesPauseMs: second,
+  /** At start: what was received so shortly before the newest is looked at again. */
+  catchUpMs: 10 * second,
+  catchUpDatapointsMax: 1_000,
+  /** Silences that are waited for, over all notifications and devices. */
+  silencesMax: 100_000,
+  /** How often the clock is looked at for silences and deliveries: it may jump. */
+  clockCheckMs: 250,
+  previewDatapointsMax: 2_000_000,
+  previewFiringsMax: 1_000,
+  previewDevicesMax: 100,
+
+  // The outbox.
+  /** A claimed delivery is given to somebody else when nothing is heard of it for so long. */
+  deliveryLeaseMs: 2 * minute,
+  /** A channel must have answered by then. */
+  deliveryTimeoutMs: minute,
+  deliveriesUnderWayPerChannelMax: 64,
+  /** Then it is given up. */
+  deliveryLifeMs: day,
+  deliveryAttemptsMax: 150,
+  deliveryPauseMsMin: 5 * second,
+  deliveryPauseMsMax: 15 * minute,
+  settlementsPerCommitMax: 500,
+  settlementsWaitingMax: 10_000,
+  testMessagesPerMinuteMax: 5,
+  testMessagesUsersMax: 10_000,
+
   // Grants.
   grantsPerResourceMax: 1_000,
 
@@ -163,6 +220,8 @@ export const limits = {
   mqttSubscriptionsPerSessionMax: 100,
   /** From the first byte of a connection to its CONNECT. */
   mqttConnectMs: 5 * second,
+  /** A login that waits for its turn for longer is refused. */
+  mqttLoginMs: minute,
   /** MQTT 5 clients are told this one if they ask for more, or for none. */
   mqttKeepAliveSecondsMax: 600,
   /** Older clients cannot be told: theirs is granted up to this, and none means this. */

@@ -36,7 +36,7 @@ export type ConnectRefusal =
 
 /**
  * Who is at the other end of one connection, as the house knows them. The broker calls these
- * methods for one packet after the other; an answer that is no promise keeps the packet's way short.
+ * methods for one packet after the other; an answer that is no promise keeps a packet's way short.
  */
 export interface Client {
   /** Whose sessions it may take up: for instance the user's id. Without U+0000. */
@@ -49,6 +49,8 @@ export interface Client {
   mayReceive(topic: string): boolean | Promise<boolean>;
   /** Asked every few seconds: true ends the connection (token expired, account gone). */
   isGone(): boolean;
+  /** How long its sessions may outlive their connections, if less than others'. */
+  readonly sessionSecondsMax?: number;
   /** CONNACK is on its way. */
   connected?(): void;
   /** The connection is over; called once, after connected. */

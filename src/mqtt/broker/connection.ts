@@ -1,0 +1,345 @@
+import { limits } from '../../domain/limits.ts';
+import { sessionKey } from '../../domain/messaging/message.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { Client, ConnectAnswer, ConnectRequest } from '../authority.ts';
+import { ConnectError, decodeConnect, requireNoMethod } from '../packets/connect-decoder.ts';
+import { FrameReader } from '../packets/frame-reader.ts';
+import { Outbox } from '../packets/outbox.ts';
+import {
+  type ConnectPacket,
+  type DisconnectPacket,
+  type ProtocolVersion,
+  packetType,
+} from '../packets/packet.ts';
+import { encodeConnack, writeDisconnect } from '../packets/packet-encoder.ts';
+import { bufferOf } from '../packets/publish-encoder.ts';
+import { ProtocolError, protocolError, reason } from '../packets/reason-codes.ts';
+import type { Receiver, Transport } from '../transport.ts';
+import { Inbound } from './inbound.ts';
+import {
+  type ConnectTerms,
+  refusalCodes,
+  requestOf,
+  termsFor,
+  type Will,
+  willOf,
+} from './login.ts';
+import { handlePacket, type OpenConnection } from './packet-handler.ts';
+import type { Member, Parts } from './parts.ts';
+import type { Link, Session, TopicAliases } from './session.ts';
+
+/** The size of the largest packet that explains a refusal. */
+const explainedBytesMin = 512;
+
+/** What exists only once the client has been let in. */
+interface Established {
+  readonly client: Client;
+  readonly session: Session;
+  readonly silenceMs: number;
+  will: Will | undefined;
+}
+
+/** One connection from its first byte to its last: CONNECT, packets, and the end. */
+export class Connection implements Receiver, Member, Link, OpenConnection {
+  readonly outbox: Outbox;
+  readonly parts: Parts;
+  readonly #address: string;
+  readonly #reader: FrameReader;
+  #state: 'opening' | 'authenticating' | 'open' | 'closed' = 'opening';
+  #established: Established | undefined;
+  #inbound: Inbound | undefined;
+  /** When the connection began, then when its client was heard last. */
+  #heardAt: Instant;
+  /** Since when the client has read nothing of a full buffer. */
+  #fullSince: Instant | undefined;
+  version: ProtocolVersion = 4;
+  inFlightMax = 0;
+  packetBytesMax = 0;
+  aliases: TopicAliases | undefined;
+  wantsProblemInformation = true;
+
+  constructor(parts: Parts, transport: Transport, address: string) {
+    this.parts = parts;
+    this.#address = address;
+    this.outbox = new Outbox(transport, parts.flusher);
+    this.#heardAt = parts.coarse.now;
+    this.#reader = new FrameReader(parts.frameLimits, (header, body) => this.#handle(header, body));
+  }
+
+  get client(): Client {
+    return this.#mustBeEstablished().client;
+  }
+
+  get session(): Session {
+    return this.#mustBeEstablished().session;
+  }
+
+  get identity(): string | undefined {
+    return this.#established?.client.identity;
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  get inbound(): Inbound {
+    this.#inbound ??= new Inbound(this, this.parts);
+    return this.#inbound;
+  }
+
+  receive(chunk: Uint8Array): void {
+    if (this.#state === 'closed') return;
+    this.parts.counters.bytesReceived += chunk.length;
+    this.#guard(() => this.#reader.read(bufferOf(chunk)));
+  }
+
+  drained(): void {
+    this.#fullSince = undefined;
+    if (this.#established === undefined || this.#state !== 'open') return;
+    const { session } = this.#established;
+    this.#guard(() => {
+      this.parts.queue.pump(session);
+      if (session.backlog !== undefined) this.parts.retainedDelivery.goOn(session);
+    });
+  }
+
+  closed(): void {
+    this.#detach();
+  }
+
+  pauseReading(): void {
+    this.#reader.stop();
+    this.outbox.transport.pause();
+  }
+
+  resumeReading(): void {
+    if (this.#state === 'closed') return;
+    this.outbox.transport.resume();
+    this.#guard(() => this.#reader.resume());
+  }
+
+  sweep(now: Instant): void {
+    const silence = now - this.#heardAt;
+    if (this.#state === 'opening') {
+      if (silence > limits.mqttConnectMs) this.#abort(reason.maximumConnectTime);
+      return;
+    }
+    if (this.#state === 'authenticating') {
+      if (silence > limits.mqttLoginMs) this.end(reason.busy);
+      return;
+    }
+    const { client, silenceMs } = this.#mustBeEstablished();
+    if (silence > silenceMs) this.end(reason.keepAliveTimeout, 'nothing was heard for too long');
+    else if (client.isGone()) this.end(reason.notAuthorized, 'the login is not valid any more');
+    else this.#sweepBuffer(now);
+  }
+
+  /** A peer that does not read holds memory: it has a while, then it is gone. */
+  #sweepBuffer(now: Instant): void {
+    const isFull = this.outbox.waitingBytes > limits.mqttSocketBufferBytesMax;
+    if (!isFull) this.#fullSince = undefined;
+    else if (this.#fullSince === undefined) this.#fullSince = now;
+    else if (now - this.#fullSince > limits.mqttStuckMs) this.#abort(reason.quotaExceeded);
+  }
+
+  end(code: number, text?: string): void {
+    if (this.#state === 'closed') return;
+    if (this.#state === 'open' && this.version === 5) {
+      writeDisconnect(this.outbox, code, this.wantsProblemInformation ? text : undefined);
+    } else if (this.#state === 'authenticating') {
+      this.#refuse(code, text);
+    }
+    this.#count(code);
+    this.outbox.flush();
+    this.#detach();
+    this.outbox.transport.end();
+  }
+
+  leave({ reasonCode, sessionExpirySeconds }: DisconnectPacket): void {
+    const established = this.#mustBeEstablished();
+    const { session } = established;
+    if (sessionExpirySeconds !== undefined) {
+      // [MQTT-3.14.2-2]
+      if (session.expirySeconds === 0 && sessionExpirySeconds > 0) {
+        throw protocolError('a session without an expiry cannot get one at its end');
+      }
+      const longest = established.client.sessionSecondsMax ?? limits.mqttSessionExpirySecondsMax;
+      session.expirySeconds = Math.min(sessionExpirySeconds, longest);
+    }
+    // [MQTT-3.14.4-3]
+    if (reasonCode === reason.success) established.will = undefined;
+    this.outbox.flush();
+    this.#detach();
+    this.outbox.transport.end();
+  }
+
+  #mustBeEstablished(): Established {
+    if (this.#established === undefined) throw new Error('the connection is not established');
+    return this.#established;
+  }
+
+  /** Whatever a peer sends ends at most its own connection. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (error instanceof ProtocolError) this.#fail(error);
+      else {
+        this.parts.log.error({ error }, 'a packet of MQTT could not be handled');
+        this.end(reason.unspecified);
+      }
+    }
+  }
+
+  #fail(error: ProtocolError): void {
+    if (this.#state === 'closed') return;
+    if (error instanceof ConnectError) this.version = error.version;
+    if (error.isSilent || this.#state === 'opening') {
+      if (error instanceof ConnectError && !error.isSilent) this.#refuse(error.code, error.message);
+      this.#count(error.code);
+      this.outbox.flush();
+      this.#detach();
+      this.outbox.transport.end();
+      return;
+    }
+    this.end(error.code, error.message);
+  }
+
+  #handle(header: number, body: Buffer): void {
+    if (this.#state === 'open') {
+      this.#heardAt = this.parts.coarse.now;
+      handlePacket(this, header, body);
+    } else if (this.#state === 'opening') this.#connect(header, body);
+  }
+
+  #connect(header: number, body: Buffer): void {
+    // [MQTT-3.1.0-1]
+    if (header >> 4 !== packetType.connect) {
+      throw new ProtocolError(reason.protocolError, 'the first packet is not CONNECT', {
+        isSilent: true,
+      });
+    }
+    const packet = decodeConnect(header, body);
+    this.version = packet.version;
+    // Explanations are the first to go where packets must be small [MQTT-3.4.2-2].
+    const isRoomy = packet.maximumPacketSize >= explainedBytesMin;
+    this.wantsProblemInformation = packet.wantsProblemInformation && isRoomy;
+    this.packetBytesMax = packet.maximumPacketSize;
+    this.#state = 'authenticating';
+    requireNoMethod(packet);
+    const request = requestOf(packet, this.#address);
+    const answer = this.parts.authority.connect(request);
+    if (!(answer instanceof Promise)) {
+      this.#admit(packet, request, answer);
+      return;
+    }
+    // The packets behind CONNECT wait, on the peer's side as far as possible.
+    this.pauseReading();
+    const failed: ConnectAnswer = { kind: 'refused', reason: 'unavailable' };
+    void answer
+      .catch((error: unknown) => {
+        this.parts.log.error({ error }, 'a login to MQTT failed');
+        return failed;
+      })
+      .then((settled) => {
+        this.#guard(() => this.#admit(packet, request, settled));
+        this.resumeReading();
+      });
+  }
+
+  #admit(packet: ConnectPacket, request: ConnectRequest, answer: ConnectAnswer): void {
+    if (this.#state !== 'authenticating') return;
+    if (answer.kind === 'refused') {
+      this.end(refusalCodes[answer.reason]);
+      return;
+    }
+    const { client } = answer;
+    const { clientId } = request;
+    const terms = termsFor(packet, client, clientId);
+    const key = sessionKey(client.identity, clientId);
+    const { registry, wills, queue } = this.parts;
+    registry.find(key)?.link?.end(reason.takenOver, 'the client connected again');
+    const { cleanStart } = packet;
+    const { identity } = client;
+    const opened = registry.open({ identity, clientId, cleanStart, ...terms });
+    if (opened === undefined) {
+      this.end(reason.quotaExceeded, 'there are too many sessions');
+      return;
+    }
+    const { session, isPresent } = opened;
+    // Who comes back in time is not mourned; a session that ended is [MQTT-3.1.3-9].
+    if (isPresent) wills.cancel(key);
+    else wills.publishNow(key);
+    const { silenceMs } = terms;
+    this.#established = { client, session, silenceMs, will: willOf(packet, key) };
+    this.#open(packet, terms, isPresent);
+    session.link = this;
+    client.connected?.();
+    queue.resume(session);
+  }
+
+  #open(packet: ConnectPacket, { connack }: ConnectTerms, sessionPresent: boolean): void {
+    const { version } = this;
+    this.#state = 'open';
+    this.#heardAt = this.parts.coarse.now;
+    this.inFlightMax = Math.min(packet.receiveMaximum, limits.mqttInFlightMax);
+    if (packet.topicAliasMaximum > 0) {
+      const entriesMax = Math.min(packet.topicAliasMaximum, limits.mqttTopicAliasesMax);
+      this.aliases = { entriesMax, byTopic: new Map() };
+    }
+    const connackBytes = encodeConnack({
+      version,
+      reasonCode: reason.success,
+      sessionPresent: sessionPresent && version !== 3,
+      properties: connack,
+    });
+    // [MQTT-3.1.2-24]
+    if (connackBytes.length > packet.maximumPacketSize) {
+      throw new ProtocolError(reason.packetTooLarge, 'not even CONNACK fits', { isSilent: true });
+    }
+    this.outbox.write(connackBytes);
+  }
+
+  #refuse(reasonCode: number, text: string | undefined): void {
+    const { version } = this;
+    const reasonString = this.wantsProblemInformation ? text : undefined;
+    const packet = { version, reasonCode, sessionPresent: false, reasonString };
+    this.outbox.write(encodeConnack(packet));
+  }
+
+  #abort(code: number): void {
+    this.#count(code);
+    this.#detach();
+    this.outbox.transport.destroy();
+  }
+
+  #count(code: number): void {
+    const { closedByCode } = this.parts.counters;
+    closedByCode.set(code, (closedByCode.get(code) ?? 0) + 1);
+  }
+
+  /** Happens once, whoever ended the connection: nothing refers to it afterwards. */
+  #detach(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#reader.dispose();
+    this.parts.members.delete(this);
+    this.parts.counters.bytesSent += this.outbox.bytesWritten;
+    if (this.#established === undefined) return;
+    const { client, session, will } = this.#established;
+    if (session.link === this) this.#leaveSession(session, will);
+    client.disconnected?.();
+  }
+
+  #leaveSession(session: Session, will: Will | undefined): void {
+    const { wills, registry, clock } = this.parts;
+    const now = clock.now();
+    if (will !== undefined) {
+      // The session may end before the delay does [MQTT-3.1.3.2.2].
+      const delayMs = Math.min(will.delayMs, session.expirySeconds * 1_000);
+      wills.leave(session.key, { ...will, client: this.client, dueAt: now + delayMs }, now);
+    }
+    registry.leave(session);
+    if (session.isEnded) wills.publishNow(session.key);
+  }
+}

@@ -1,0 +1,117 @@
+import type { Message, Qos } from '../../domain/messaging/message.ts';
+import type { QueueEntry } from '../../domain/messaging/session-store.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { encodePublish, type PublishFrame } from '../packets/publish-encoder.ts';
+import type { Journal } from './journal.ts';
+import type { Link } from './session.ts';
+
+const none: readonly number[] = [];
+
+/** One message on its way to many: encoded once for all connections on which it is the same. */
+export class Delivery {
+  readonly message: Message;
+  readonly #now: Instant;
+  #frames: (PublishFrame | undefined)[] | undefined;
+  #kept: Message | undefined;
+  #entries: QueueEntry[] | undefined;
+  #step = -1;
+
+  constructor(message: Message, now: Instant) {
+    this.message = message;
+    this.#now = now;
+  }
+
+  get isExpired(): boolean {
+    return this.message.expiresAt !== undefined && this.message.expiresAt <= this.#now;
+  }
+
+  /** The packet for this connection. */
+  frameFor(
+    link: Link,
+    options: {
+      readonly qos: Qos;
+      readonly retain: boolean;
+      readonly identifiers: readonly number[];
+    },
+  ): PublishFrame {
+    const { qos, retain, identifiers } = options;
+    if (identifiers.length > 0 || link.aliases !== undefined) {
+      return encodeFor(link, this.message, { ...options, now: this.#now });
+    }
+    const slot = (link.version === 5 ? 8 : 0) + qos * 2 + (retain ? 1 : 0);
+    this.#frames ??= [];
+    const known = this.#frames[slot];
+    if (known !== undefined) return known;
+    const frame = encodeFor(link, this.message, { qos, retain, identifiers: none, now: this.#now });
+    this.#frames[slot] = frame;
+    return frame;
+  }
+
+  /** The message in memory of its own, not a slice of what the socket brought. */
+  keep(): Message {
+    this.#kept ??= ownMessage(this.message);
+    return this.#kept;
+  }
+
+  /** Makes the entry durable, together with those of other sessions. */
+  record(entry: QueueEntry, journal: Journal): void {
+    if (this.#entries !== undefined && this.#step === journal.step) {
+      this.#entries.push(entry);
+      return;
+    }
+    this.#entries = [entry];
+    this.#step = journal.step;
+    journal.add({ kind: 'queued', message: this.keep(), entries: this.#entries });
+  }
+}
+
+/** Encodes a message for one connection, with the number it knows the topic by. */
+export function encodeFor(
+  link: Link,
+  message: Message,
+  options: {
+    readonly qos: Qos;
+    readonly retain: boolean;
+    readonly identifiers: readonly number[];
+    readonly now: Instant;
+  },
+): PublishFrame {
+  const { now, ...how } = options;
+  const { expiresAt } = message;
+  const expirySeconds =
+    expiresAt === undefined ? undefined : Math.max(1, Math.ceil((expiresAt - now) / 1_000));
+  const { alias, isTopicKnown } = aliasFor(link, message);
+  const { version } = link;
+  return encodePublish(message, { ...how, version, expirySeconds, alias, isTopicKnown });
+}
+
+/** The first topics of a connection get a number; the others keep their name. */
+function aliasFor(link: Link, message: Message): { alias: number; isTopicKnown: boolean } {
+  const { aliases, packetBytesMax } = link;
+  // A packet that may turn out too large to be sent must not be the one that tells the number.
+  if (aliases === undefined || largestSize(message) > packetBytesMax) return noAlias;
+  const known = aliases.byTopic.get(message.topic);
+  if (known !== undefined) return { alias: known, isTopicKnown: true };
+  if (aliases.byTopic.size >= aliases.entriesMax) return noAlias;
+  const alias = aliases.byTopic.size + 1;
+  aliases.byTopic.set(message.topic, alias);
+  return { alias, isTopicKnown: false };
+}
+
+const headBytesMax = 1_024;
+
+function largestSize({ topic, payload, properties }: Message): number {
+  return headBytesMax + 3 * topic.length + payload.length + (properties?.length ?? 0);
+}
+
+const noAlias = { alias: 0, isTopicKnown: false };
+
+/** Sockets bring much more at once than one message: a slice would keep all of it alive. */
+export function ownMessage(message: Message): Message {
+  const { payload, properties } = message;
+  return {
+    ...message,
+    payload: Buffer.from(payload),
+    ...(properties !== undefined && { properties: Buffer.from(properties) }),
+  };
+}

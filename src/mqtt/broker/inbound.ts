@@ -1,0 +1,267 @@
+import { limits } from '../../domain/limits.ts';
+import type { Message } from '../../domain/messaging/message.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { countLevels } from '../../lib/topic-filter.ts';
+import { acceptedByHouse, type Client, type PublishOutcome } from '../authority.ts';
+import type { Outbox } from '../packets/outbox.ts';
+import { type ProtocolVersion, type PublishPacket, packetType } from '../packets/packet.ts';
+import { writeAcknowledgement } from '../packets/packet-encoder.ts';
+import { ProtocolError, protocolError, reason } from '../packets/reason-codes.ts';
+import type { Counters } from './counters.ts';
+import type { Intake } from './intake.ts';
+import type { Journal } from './journal.ts';
+import type { Session } from './session.ts';
+
+/** The connection that publishes. */
+export interface Publisher {
+  readonly version: ProtocolVersion;
+  readonly client: Client;
+  readonly session: Session;
+  readonly outbox: Outbox;
+  readonly isOpen: boolean;
+  readonly wantsProblemInformation: boolean;
+  end(code: number, text?: string): void;
+  /** Publishes come faster than they are answered: nothing is read until resumeReading(). */
+  pauseReading(): void;
+  resumeReading(): void;
+}
+
+export interface InboundParts {
+  readonly intake: Intake;
+  readonly journal: Journal;
+  readonly counters: Counters;
+  readonly clock: Clock;
+}
+
+/** A publish that is not answered yet. */
+interface Slot {
+  readonly packetId: number;
+  readonly qos: number;
+  /** Undefined: a repetition, which is only answered. */
+  readonly message: Message | undefined;
+  outcome: PublishOutcome | undefined;
+  code: number;
+}
+
+const topicInvalid: PublishOutcome = { kind: 'refused', reason: 'topic_invalid' };
+const slotsTrimmedAt = 512;
+
+/**
+ * The way of publishes of one connection: asks the house, hands on, and answers, each in the order
+ * of arrival [MQTT-4.6.0-5], while many are under way at once.
+ */
+export class Inbound {
+  readonly #publisher: Publisher;
+  readonly #parts: InboundParts;
+  #slots: Slot[] = [];
+  /** Positions in the list: answered, may be answered, handed on. */
+  #answered = 0;
+  #durable = 0;
+  #finished = 0;
+  #aliases: Map<number, string> | undefined;
+  #isPaused = false;
+
+  constructor(publisher: Publisher, parts: InboundParts) {
+    this.#publisher = publisher;
+    this.#parts = parts;
+  }
+
+  /** PUBLISH; `mayBeSo` tells whether a packet of this size may have the topic. */
+  publish(packet: PublishPacket, mayBeSo: (topic: string) => boolean): void {
+    this.#parts.counters.messagesReceived += 1;
+    const topic = this.#topicOf(packet);
+    if (!mayBeSo(topic)) throw new ProtocolError(reason.packetTooLarge, 'the packet is too large');
+    if (packet.qos > 0) this.#requireRoom(packet.packetId);
+    if (packet.qos === 2 && this.#isRepetition(packet)) return;
+    const message = this.#messageOf(packet, topic);
+    const outcome = isTooLong(topic) ? topicInvalid : this.#publisher.client.publish(message);
+    if (packet.qos === 2) this.#remember(packet.packetId, outcome);
+    this.#enter({ ...newSlot(packet), message }, outcome);
+  }
+
+  /** PUBREL: the id may be used again [MQTT-4.3.3-11]. */
+  release(packetId: number): void {
+    const { session, outbox, version } = this.#publisher;
+    const { journal } = this.#parts;
+    const answer = () =>
+      writeAcknowledgement(outbox, { type: packetType.pubcomp, packetId, reasonCode: 0, version });
+    if (session.received?.delete(packetId) !== true || !session.isDurable) {
+      answer();
+      return;
+    }
+    journal.add({ kind: 'completed', key: session.key, packetId });
+    // A repetition that comes after a crash must not be taken for a message that is known.
+    void journal.synced()?.then(() => {
+      if (this.#publisher.isOpen) answer();
+    });
+  }
+
+  #topicOf({ topic, topicAlias }: PublishPacket): string {
+    if (topicAlias === 0) return topic;
+    if (topicAlias > limits.mqttTopicAliasesMax) {
+      throw new ProtocolError(reason.topicAliasInvalid, 'the topic alias is too high');
+    }
+    if (topic !== '') {
+      this.#aliases ??= new Map();
+      this.#aliases.set(topicAlias, topic);
+      return topic;
+    }
+    const known = this.#aliases?.get(topicAlias);
+    if (known === undefined) throw protocolError('the topic alias was not set');
+    return known;
+  }
+
+  /** [MQTT-3.3.4-9]; older clients do not know the number, but nobody has so many under way. */
+  #requireRoom(packetId: number): void {
+    const { session } = this.#publisher;
+    const { received } = session;
+    const underWay = this.#slots.length - this.#answered + (received?.size ?? 0);
+    if (underWay < 2 * limits.mqttPublishesUnderWayMax || received?.has(packetId)) return;
+    throw new ProtocolError(reason.receiveMaximumExceeded, 'too many publishes are under way');
+  }
+
+  #isRepetition(packet: PublishPacket): boolean {
+    const { received } = this.#publisher.session;
+    if (received?.has(packet.packetId) !== true) return false;
+    this.#enter(newSlot(packet), received.get(packet.packetId) ?? acceptedByHouse);
+    return true;
+  }
+
+  #remember(packetId: number, outcome: PublishOutcome | Promise<PublishOutcome>): void {
+    const { session } = this.#publisher;
+    session.received ??= new Map();
+    session.received.set(packetId, outcome instanceof Promise ? outcome : undefined);
+  }
+
+  #messageOf(packet: PublishPacket, topic: string): Message {
+    const { payload, qos, retain, properties, expirySeconds } = packet;
+    return {
+      topic,
+      payload,
+      qos,
+      retain,
+      publisher: this.#publisher.session.key,
+      ...(properties !== undefined && { properties }),
+      ...(expirySeconds !== undefined && {
+        expiresAt: this.#parts.clock.now() + expirySeconds * 1_000,
+      }),
+    };
+  }
+
+  #enter(slot: Slot, outcome: PublishOutcome | Promise<PublishOutcome>): void {
+    this.#slots.push(slot);
+    if (outcome instanceof Promise) {
+      const settle = (settled: PublishOutcome) => {
+        slot.outcome = settled;
+        this.#advance();
+      };
+      outcome.then(settle, () => settle({ kind: 'unavailable' }));
+      this.#pauseIfFull();
+      return;
+    }
+    slot.outcome = outcome;
+    this.#advance();
+  }
+
+  #advance(): void {
+    const { journal } = this.#parts;
+    while (this.#finished < this.#slots.length) {
+      const slot = this.#slots[this.#finished];
+      if (slot?.outcome === undefined) break;
+      this.#finish(slot, slot.outcome);
+      this.#finished += 1;
+    }
+    const synced = journal.synced();
+    if (synced === undefined) this.#durable = this.#finished;
+    else if (this.#durable < this.#finished) this.#answerWhen(synced);
+    this.#answer();
+  }
+
+  /** What was queued for others is durable before the publisher is told. */
+  #answerWhen(synced: Promise<void>): void {
+    const last = this.#slots[this.#finished - 1];
+    void synced.then(() => {
+      const position = last === undefined ? -1 : this.#slots.indexOf(last);
+      this.#durable = Math.max(this.#durable, position + 1);
+      this.#answer();
+    });
+  }
+
+  #finish(slot: Slot, outcome: PublishOutcome): void {
+    const { session } = this.#publisher;
+    const { packetId, qos, message } = slot;
+    slot.code =
+      message === undefined
+        ? codeOfRepetition(outcome)
+        : this.#parts.intake.finish(message, outcome);
+    if (qos !== 2 || message === undefined) return;
+    // The id stays taken until PUBREL, unless the message was refused [MQTT-4.3.3-10].
+    const isTaken = slot.code < reason.unspecified || this.#publisher.version !== 5;
+    if (!isTaken || slot.code === reason.unavailable) session.received?.delete(packetId);
+    else if (session.received?.has(packetId) === true) {
+      session.received.set(packetId, undefined);
+      if (session.isDurable && !session.isEnded) {
+        this.#parts.journal.add({ kind: 'received', key: session.key, packetId });
+      }
+    }
+  }
+
+  #answer(): void {
+    while (this.#answered < this.#durable) {
+      const slot = this.#slots[this.#answered];
+      this.#answered += 1;
+      if (slot !== undefined && this.#publisher.isOpen) this.#acknowledge(slot);
+    }
+    if (this.#answered === this.#slots.length || this.#answered >= slotsTrimmedAt) {
+      this.#slots = this.#answered === this.#slots.length ? [] : this.#slots.slice(this.#answered);
+      this.#finished -= this.#answered;
+      this.#durable -= this.#answered;
+      this.#answered = 0;
+    }
+    this.#resumeIfRoom();
+  }
+
+  #acknowledge({ qos, packetId, code, outcome }: Slot): void {
+    const { outbox, version, wantsProblemInformation } = this.#publisher;
+    if (code === reason.unavailable) {
+      this.#publisher.end(reason.unavailable, 'what was published cannot be stored: try again');
+      return;
+    }
+    if (qos === 0) return;
+    const type = qos === 1 ? packetType.puback : packetType.pubrec;
+    const reasonString =
+      wantsProblemInformation && outcome?.kind === 'refused' ? outcome.description : undefined;
+    writeAcknowledgement(outbox, { type, packetId, reasonCode: code, version, reasonString });
+  }
+
+  #pauseIfFull(): void {
+    const underWay = this.#slots.length - this.#answered;
+    if (this.#isPaused || underWay < limits.mqttPublishesUnderWayMax) return;
+    this.#isPaused = true;
+    this.#publisher.pauseReading();
+  }
+
+  #resumeIfRoom(): void {
+    const underWay = this.#slots.length - this.#answered;
+    if (!this.#isPaused || underWay > limits.mqttPublishesUnderWayMax / 2) return;
+    this.#isPaused = false;
+    this.#publisher.resumeReading();
+  }
+}
+
+function newSlot({ packetId, qos }: PublishPacket): Slot {
+  return { packetId, qos, message: undefined, outcome: undefined, code: 0 };
+}
+
+/** The first one is answered with its own code; both must not differ in whether to retry. */
+function codeOfRepetition(outcome: PublishOutcome): number {
+  return outcome.kind === 'unavailable' ? reason.unavailable : reason.success;
+}
+
+function isTooLong(topic: string): boolean {
+  return (
+    (topic.length * 3 > limits.mqttTopicBytesMax &&
+      Buffer.byteLength(topic) > limits.mqttTopicBytesMax) ||
+    countLevels(topic) > limits.mqttTopicLevelsMax
+  );
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { limits } from '../../domain/limits.ts';
+import type { Message, SessionKey } from '../../domain/messaging/message.ts';
+import type { Client, ConnectRefusal, ConnectRequest } from '../authority.ts';
+import type { ConnectPacket } from '../packets/packet.ts';
+import type { ConnackProperties } from '../packets/packet-encoder.ts';
+import { ProtocolError, reason } from '../packets/reason-codes.ts';
+
+/** What CONNACK says to each refusal of the house. */
+export const refusalCodes: Readonly<Record<ConnectRefusal, number>> = {
+  bad_credentials: reason.badCredentials,
+  not_authorized: reason.notAuthorized,
+  client_id_invalid: reason.clientIdInvalid,
+  unavailable: reason.unavailable,
+  rate_limited: reason.connectionRateExceeded,
+  banned: reason.banned,
+};
+
+/** The question to the house; throws ProtocolError for a client id that cannot be. */
+export function requestOf(packet: ConnectPacket, address: string): ConnectRequest {
+  const { username, password, version: protocolVersion } = packet;
+  return {
+    clientId: clientIdOf(packet),
+    address,
+    protocolVersion,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+  };
+}
+
+function clientIdOf({ clientId, version, cleanStart }: ConnectPacket): string {
+  if (clientId.length > limits.mqttClientIdCharactersMax) {
+    throw new ProtocolError(reason.clientIdInvalid, 'the client id is too long');
+  }
+  if (clientId !== '') return clientId;
+  // [MQTT-3.1.3-7]: without a name there is nothing to come back to; 3.1 always wants one.
+  if (version === 3 || (version === 4 && !cleanStart)) {
+    throw new ProtocolError(reason.clientIdInvalid, 'the client id is empty');
+  }
+  return `auto-${randomUUID()}`;
+}
+
+/** What the broker grants of what CONNECT asks for. */
+export interface ConnectTerms {
+  readonly expirySeconds: number;
+  /** Longer silence ends the connection. */
+  readonly silenceMs: number;
+  readonly connack: ConnackProperties;
+}
+
+export function termsFor(packet: ConnectPacket, client: Client, clientId: string): ConnectTerms {
+  const { version, keepAliveSeconds, sessionExpirySeconds } = packet;
+  const longest = Math.min(
+    client.sessionSecondsMax ?? limits.mqttSessionExpirySecondsMax,
+    limits.mqttSessionExpirySecondsMax,
+  );
+  const expirySeconds = Math.min(sessionExpirySeconds, longest);
+  const keepAliveMax =
+    version === 5 ? limits.mqttKeepAliveSecondsMax : limits.mqttUntoldKeepAliveSecondsMax;
+  const isLower = keepAliveSeconds === 0 || keepAliveSeconds > keepAliveMax;
+  const granted = isLower ? keepAliveMax : keepAliveSeconds;
+  return {
+    expirySeconds,
+    // Once and a half the time [MQTT-3.1.2-22], and the second between two looks at the clock.
+    silenceMs: granted * 1_500 + 1_000,
+    connack: {
+      receiveMaximum: limits.mqttPublishesUnderWayMax,
+      maximumPacketSize: limits.mqttValuesPacketBytesMax,
+      topicAliasMaximum: limits.mqttTopicAliasesMax,
+      ...(expirySeconds !== sessionExpirySeconds && { sessionExpirySeconds: expirySeconds }),
+      ...(packet.clientId === '' && { assignedClientId: clientId }),
+      ...(isLower && { serverKeepAliveSeconds: granted }),
+    },
+  };
+}
+
+/** A last will, ready to be published by whoever it is of. */
+export interface Will {
+  readonly message: Message;
+  readonly delayMs: number;
+  readonly expirySeconds: number | undefined;
+}
+
+export function willOf({ will }: ConnectPacket, publisher: SessionKey): Will | undefined {
+  if (will === undefined) return undefined;
+  const { topic, qos, retain, properties, expirySeconds } = will;
+  const delaySeconds = Math.min(will.delaySeconds, limits.mqttWillDelaySecondsMax);
+  return {
+    message: {
+      topic,
+      payload: Buffer.from(will.payload),
+      qos,
+      retain,
+      publisher,
+      ...(properties !== undefined && { properties: Buffer.from(properties) }),
+    },
+    delayMs: delaySeconds * 1_000,
+    expirySeconds,
+  };
+}

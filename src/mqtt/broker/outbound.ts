@@ -1,0 +1,111 @@
+import { limits } from '../../domain/limits.ts';
+import type { Qos } from '../../domain/messaging/message.ts';
+import type { Authority } from '../authority.ts';
+import type { DropReason } from '../broker.ts';
+import type { Counters } from './counters.ts';
+import type { Delivery } from './delivery.ts';
+import { isCongested, type MessageQueue } from './message-queue.ts';
+import type { Session } from './session.ts';
+
+/** How one session gets a message. */
+export interface DeliveryTerms {
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly identifiers: readonly number[];
+}
+
+/** The way of messages from the broker to the clients: rights first, then QoS. */
+export interface Outbound {
+  /** Sends or queues the message if the session may have it at this moment [contract 8]. */
+  offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void;
+  /** Whether the session may have messages of this topic now. */
+  admits(session: Session, topic: string): boolean | Promise<boolean>;
+}
+
+export interface OutboundOptions {
+  readonly authority: Authority;
+  readonly queue: MessageQueue;
+  readonly counters: Counters;
+}
+
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { authority, queue, counters } = options;
+
+  function drop(why: DropReason): void {
+    counters.dropped[why] += 1;
+  }
+
+  function admits(session: Session, topic: string): boolean | Promise<boolean> {
+    const { link } = session;
+    return link === undefined
+      ? authority.mayQueue(session.identity, topic)
+      : link.client.mayReceive(topic);
+  }
+
+  function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+    // A client that is not there gets QoS 1 and 2 later [MQTT-3.1.2-5].
+    if (session.link === undefined && terms.qos === 0) return;
+    if (session.admissions !== undefined) {
+      admitLater(session, delivery, terms);
+      return;
+    }
+    const answer = admits(session, delivery.message.topic);
+    if (answer === true) send(session, delivery, terms);
+    else if (answer === false) drop('not_allowed');
+    else {
+      session.admissions = [];
+      void decide(session, delivery, terms, answer);
+    }
+  }
+
+  function admitLater(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+    const waiting = session.admissions ?? [];
+    if (waiting.length >= limits.mqttDeliveriesWaitingMax) {
+      drop('queue_full');
+      return;
+    }
+    delivery.keep();
+    waiting.push(() => offer(session, delivery, terms));
+  }
+
+  async function decide(
+    session: Session,
+    delivery: Delivery,
+    terms: DeliveryTerms,
+    answer: Promise<boolean>,
+  ): Promise<void> {
+    delivery.keep();
+    const isAdmitted = await answer.catch(() => false);
+    const waiting = session.admissions ?? [];
+    session.admissions = undefined;
+    if (session.isEnded) return;
+    if (isAdmitted) send(session, delivery, terms);
+    else drop('not_allowed');
+    // One of them may have to ask again: then the rest waits behind it, in order.
+    for (const admission of waiting) admission();
+  }
+
+  function send(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+    if (delivery.isExpired) drop('expired');
+    else if (terms.qos === 0) sendOnce(session, delivery, terms);
+    else queue.add(session, delivery, { ...terms, qos: terms.qos });
+  }
+
+  function sendOnce({ link }: Session, delivery: Delivery, terms: DeliveryTerms): void {
+    if (link === undefined) return;
+    if (isCongested(link)) {
+      drop('slow');
+      return;
+    }
+    const frame = delivery.frameFor(link, terms);
+    if (frame.size > link.packetBytesMax) {
+      drop('too_large');
+      return;
+    }
+    counters.messagesSent += 1;
+    link.outbox.write(frame.head);
+    if (frame.payload !== undefined) link.outbox.write(frame.payload);
+  }
+
+  return { offer, admits };
+}

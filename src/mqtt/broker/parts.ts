@@ -1,0 +1,40 @@
+import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Authority } from '../authority.ts';
+import type { FrameLimits } from '../packets/frame-reader.ts';
+import type { Flusher } from '../packets/outbox.ts';
+import type { Counters } from './counters.ts';
+import type { Intake } from './intake.ts';
+import type { Journal } from './journal.ts';
+import type { MessageQueue } from './message-queue.ts';
+import type { RetainedDelivery } from './retained-backlog.ts';
+import type { SessionRegistry } from './session-registry.ts';
+import type { Wills } from './wills.ts';
+
+/** What the connections of one broker share. */
+export interface Parts {
+  readonly authority: Authority;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counters: Counters;
+  readonly journal: Journal;
+  readonly queue: MessageQueue;
+  readonly intake: Intake;
+  readonly registry: SessionRegistry;
+  readonly retainedDelivery: RetainedDelivery;
+  readonly wills: Wills;
+  readonly frameLimits: FrameLimits;
+  readonly flusher: Flusher;
+  /** The time of the last sweep: exact enough for keep alive, and costs nothing per packet. */
+  readonly coarse: { now: Instant };
+  /** Everybody who is connected. */
+  readonly members: Set<Member>;
+}
+
+/** A connection, as those see it who look after all of them. */
+export interface Member {
+  readonly identity: string | undefined;
+  /** Looks at its clocks: keep alive, login, token. */
+  sweep(now: Instant): void;
+  end(code: number, text?: string): void;
+}

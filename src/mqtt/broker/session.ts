@@ -1,0 +1,108 @@
+import type { Message, SessionKey } from '../../domain/messaging/message.ts';
+import type { Subscription } from '../../domain/messaging/session-store.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { Client, PublishOutcome } from '../authority.ts';
+import type { Outbox } from '../packets/outbox.ts';
+import type { ProtocolVersion } from '../packets/packet.ts';
+
+/** The connection of a session, as far as messages to its client are concerned. */
+export interface Link {
+  readonly version: ProtocolVersion;
+  readonly client: Client;
+  readonly outbox: Outbox;
+  /** QoS 1 and 2 messages that may be under way at once. */
+  readonly inFlightMax: number;
+  readonly packetBytesMax: number;
+  /** The topics the client knows by a number; undefined: it wants none. */
+  readonly aliases: TopicAliases | undefined;
+  /** Ends the connection with a reason. */
+  end(code: number, text?: string): void;
+}
+
+export interface TopicAliases {
+  readonly entriesMax: number;
+  readonly byTopic: Map<string, number>;
+}
+
+/** A QoS 1 or 2 message that its receiver has not settled. */
+export interface Entry {
+  readonly packetId: number;
+  readonly qos: 1 | 2;
+  readonly retain: boolean;
+  readonly identifiers: readonly number[];
+  /** Let go when the receiver has it [MQTT-4.3.3-8]. */
+  message: Message | undefined;
+  /** Whether it was under way on this connection, or on one before. */
+  wasSent: boolean;
+  isInFlight: boolean;
+}
+
+/** The retained messages of a new subscription; the next are looked for when there is room. */
+export interface RetainedBacklog {
+  readonly messages: Iterator<Message>;
+  readonly subscription: Subscription;
+}
+
+/** A delivery that waits until it is known whether it is allowed. */
+export type Admission = () => void;
+
+const packetIdMax = 65_535;
+
+/** What the broker holds for one client id of one identity; most of it comes when it is needed. */
+export class Session {
+  readonly key: SessionKey;
+  readonly identity: string;
+  readonly clientId: string;
+  /** Whether it outlives its connection, and so is kept in the store. */
+  readonly isDurable: boolean;
+  expirySeconds: number;
+  /** When its connection ended. */
+  leftAt: Instant | undefined;
+  link: Link | undefined;
+  isEnded = false;
+  subscriptions: Map<string, Subscription> | undefined;
+  /** Everything that is not settled, by packet id, oldest first. */
+  entries: Map<number, Entry> | undefined;
+  /** Those that wait for their turn, oldest first from `waitingFrom` on. */
+  waiting: Entry[] | undefined;
+  waitingFrom = 0;
+  inFlight = 0;
+  queuedBytes = 0;
+  /** Deliveries behind one whose right is being looked up. */
+  admissions: Admission[] | undefined;
+  /** Whether the right to the next waiting message is being looked up. */
+  isAsking = false;
+  /** Retained messages on their way to new subscriptions. */
+  backlog: RetainedBacklog[] | undefined;
+  /** QoS 2 ids the client has not released; a promise while the house has not answered. */
+  received: Map<number, Promise<PublishOutcome> | undefined> | undefined;
+  #lastPacketId = 0;
+
+  constructor(options: {
+    readonly key: SessionKey;
+    readonly identity: string;
+    readonly clientId: string;
+    readonly expirySeconds: number;
+  }) {
+    this.key = options.key;
+    this.identity = options.identity;
+    this.clientId = options.clientId;
+    this.expirySeconds = options.expirySeconds;
+    this.isDurable = options.expirySeconds > 0;
+  }
+
+  /** An id that no unsettled message has; there are always fewer of them than ids. */
+  nextPacketId(): number {
+    let id = this.#lastPacketId;
+    do {
+      id = id === packetIdMax ? 1 : id + 1;
+    } while (this.entries?.has(id) === true);
+    this.#lastPacketId = id;
+    return id;
+  }
+
+  /** The highest id that was given out, for a session that was loaded. */
+  continueFrom(packetId: number): void {
+    this.#lastPacketId = packetId;
+  }
+}

@@ -1,0 +1,144 @@
+import type { Qos } from '../../domain/messaging/message.ts';
+import { neverExpires } from '../../domain/messaging/session-store.ts';
+import { isTopicName } from '../../lib/topic-filter.ts';
+import { ByteReader } from './byte-reader.ts';
+import type { ConnectPacket, ProtocolVersion, WillPacket } from './packet.ts';
+import { noProperties, place, readProperties } from './properties.ts';
+import { malformed, ProtocolError, protocolError, reason } from './reason-codes.ts';
+
+const flag = { cleanStart: 2, will: 4, willRetain: 32, password: 64, username: 128 } as const;
+
+/** What a CONNECT said before it turned out to be wrong: decides how the refusal is spelled. */
+export class ConnectError extends ProtocolError {
+  readonly version: ProtocolVersion;
+
+  constructor(version: ProtocolVersion, error: ProtocolError) {
+    super(error.code, error.message, error);
+    this.name = 'ConnectError';
+    this.version = version;
+  }
+}
+
+/** Reads a CONNECT, or throws ConnectError. */
+export function decodeConnect(header: number, body: Buffer): ConnectPacket {
+  let version: ProtocolVersion = 4;
+  try {
+    if ((header & 15) !== 0) throw silently('CONNECT has reserved flags');
+    const reader = new ByteReader(body);
+    const name = readSilently(() => reader.text());
+    const level = readSilently(() => reader.byte());
+    version = readVersion(name, level);
+    return readFields(reader, version);
+  } catch (error) {
+    if (error instanceof ProtocolError) throw new ConnectError(version, error);
+    throw error;
+  }
+}
+
+function readVersion(name: string, level: number): ProtocolVersion {
+  // A bridge of another broker sets the highest bit; it is a client like any other here.
+  const version = level & 0x7f;
+  if (name === 'MQIsdp' && version === 3) return 3;
+  if (name === 'MQTT' && (level === 4 || level === 5)) return level;
+  if (name === 'MQTT' || name === 'MQIsdp') {
+    throw new ProtocolError(reason.protocolVersion, `protocol ${name} ${level} is not spoken here`);
+  }
+  throw silently('the protocol is not MQTT');
+}
+
+function readFields(reader: ByteReader, version: ProtocolVersion): ConnectPacket {
+  const flags = readSilently(() => reader.byte());
+  checkFlags(flags, version);
+  const keepAliveSeconds = reader.twoBytes();
+  const properties = version === 5 ? readProperties(reader, place.connect) : noProperties;
+  const clientId = readClientId(reader);
+  const will = (flags & flag.will) === 0 ? undefined : readWill(reader, flags, version);
+  const username = (flags & flag.username) === 0 ? undefined : readSilently(() => reader.text());
+  const password = (flags & flag.password) === 0 ? undefined : readSilently(() => reader.binary());
+  reader.requireEnd();
+  const cleanStart = (flags & flag.cleanStart) !== 0;
+  const { sessionExpirySeconds = 0, authenticationMethod } = properties;
+  return {
+    version,
+    clientId,
+    cleanStart,
+    keepAliveSeconds,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(will !== undefined && { will }),
+    // Before version 5, a session that is not clean has no end [MQTT-3.1.2-4].
+    sessionExpirySeconds: version === 5 ? sessionExpirySeconds : cleanStart ? 0 : neverExpires,
+    receiveMaximum: properties.receiveMaximum ?? 65_535,
+    maximumPacketSize: properties.maximumPacketSize ?? 0xffff_ffff,
+    topicAliasMaximum: properties.topicAliasMaximum ?? 0,
+    wantsProblemInformation: properties.wantsProblemInformation ?? true,
+    ...(authenticationMethod !== undefined && { authenticationMethod }),
+  };
+}
+
+function checkFlags(flags: number, version: ProtocolVersion): void {
+  if ((flags & 1) !== 0) throw silently('the reserved flag of CONNECT is set');
+  const qos = (flags >> 3) & 3;
+  if (qos === 3) throw silently('the QoS of the will is 3');
+  if ((flags & flag.will) === 0 && (flags & (flag.willRetain | 24)) !== 0) {
+    throw silently('there are flags of a will, and no will');
+  }
+  // [MQTT-3.1.2-22]; version 5 allows a password alone.
+  if (version !== 5 && (flags & flag.password) !== 0 && (flags & flag.username) === 0) {
+    throw silently('there is a password without a username');
+  }
+}
+
+function readClientId(reader: ByteReader): string {
+  try {
+    return reader.text();
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    throw new ProtocolError(reason.clientIdInvalid, error.message);
+  }
+}
+
+function readWill(reader: ByteReader, flags: number, version: ProtocolVersion): WillPacket {
+  const properties = version === 5 ? readProperties(reader, place.will) : noProperties;
+  const topic = reader.text();
+  const payload = reader.binary();
+  if (!isTopicName(topic)) throw malformed('the topic of the will is no topic');
+  const { willDelaySeconds: delaySeconds = 0, expirySeconds, forwarded } = properties;
+  return {
+    topic,
+    payload,
+    qos: ((flags >> 3) & 3) as Qos,
+    retain: (flags & flag.willRetain) !== 0,
+    delaySeconds,
+    ...(expirySeconds !== undefined && { expirySeconds }),
+    ...(forwarded !== undefined && { properties: forwarded }),
+  };
+}
+
+/** Who cannot even say CONNECT is not answered. */
+function silently(message: string): ProtocolError {
+  return new ProtocolError(reason.malformed, message, { isSilent: true });
+}
+
+function readSilently<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ProtocolError) throw silently(error.message);
+    throw error;
+  }
+}
+
+/** Enhanced authentication is not offered [MQTT-4.12.0-1]. */
+export function requireNoMethod({ authenticationMethod }: ConnectPacket): void {
+  if (authenticationMethod === undefined) return;
+  throw new ProtocolError(
+    reason.badAuthenticationMethod,
+    'enhanced authentication is not offered: use a username and a password',
+  );
+}
+
+/** What the client may not send after CONNECT: AUTH continues what was never begun. */
+export function refuseAuth(): never {
+  throw protocolError('there was no enhanced authentication to go on with');
+}

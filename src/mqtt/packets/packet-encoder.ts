@@ -1,0 +1,177 @@
+import type { Outbox } from './outbox.ts';
+import type { ProtocolVersion } from './packet.ts';
+import { packetType } from './packet.ts';
+import { returnCodeOf } from './reason-codes.ts';
+
+/** PUBACK, PUBREC, PUBREL or PUBCOMP; the reason is told to MQTT 5 clients only. */
+export function writeAcknowledgement(
+  outbox: Outbox,
+  packet: {
+    readonly type: number;
+    readonly packetId: number;
+    readonly reasonCode: number;
+    readonly version: ProtocolVersion;
+    readonly reasonString?: string | undefined;
+  },
+): void {
+  const { type, packetId, version, reasonString } = packet;
+  const code = version === 5 ? packet.reasonCode : 0;
+  if (code !== 0 && reasonString !== undefined) {
+    writeExplained(outbox, packet, reasonString);
+    return;
+  }
+  const size = code === 0 ? 4 : 5;
+  const at = outbox.reserve(size);
+  const page = outbox.page();
+  page[at] = (type << 4) | (type === packetType.pubrel ? 2 : 0);
+  page[at + 1] = size - 2;
+  page[at + 2] = packetId >> 8;
+  page[at + 3] = packetId & 0xff;
+  if (code !== 0) page[at + 4] = code;
+}
+
+function writeExplained(
+  outbox: Outbox,
+  packet: { readonly type: number; readonly packetId: number; readonly reasonCode: number },
+  reasonString: string,
+): void {
+  const { type, packetId, reasonCode } = packet;
+  const body = [packetId >> 8, packetId & 0xff, reasonCode];
+  const properties = textProperty(31, reasonString);
+  const flags = type === packetType.pubrel ? 2 : 0;
+  writePacket(outbox, (type << 4) | flags, [Buffer.from(body), withLength(properties)]);
+}
+
+/** What CONNACK tells. */
+export interface ConnackPacket {
+  readonly version: ProtocolVersion;
+  readonly reasonCode: number;
+  readonly sessionPresent: boolean;
+  readonly properties?: ConnackProperties;
+  readonly reasonString?: string | undefined;
+}
+
+/** What an MQTT 5 client is told about this connection. */
+export interface ConnackProperties {
+  readonly sessionExpirySeconds?: number;
+  readonly receiveMaximum: number;
+  readonly maximumPacketSize: number;
+  readonly topicAliasMaximum: number;
+  readonly assignedClientId?: string;
+  readonly serverKeepAliveSeconds?: number;
+}
+
+/** The answer to CONNECT, spelled for its version. */
+export function encodeConnack(packet: ConnackPacket): Buffer {
+  const { version, reasonCode, sessionPresent, properties, reasonString } = packet;
+  const flags = sessionPresent ? 1 : 0;
+  // A version that is not spoken here is refused in the words of the newest [MQTT5 3.1.2.2].
+  if (version !== 5 && reasonCode !== 0x84) {
+    return encodePacket(0x20, [Buffer.from([flags, returnCodeOf(reasonCode)])]);
+  }
+  const list = [
+    ...(properties === undefined ? [] : connackProperties(properties)),
+    ...(reasonString === undefined ? [] : [textProperty(31, reasonString)]),
+  ];
+  return encodePacket(0x20, [Buffer.from([flags, reasonCode]), withLength(Buffer.concat(list))]);
+}
+
+function connackProperties(properties: ConnackProperties): Buffer[] {
+  const { sessionExpirySeconds, assignedClientId, serverKeepAliveSeconds } = properties;
+  return [
+    twoByteProperty(33, properties.receiveMaximum),
+    twoByteProperty(34, properties.topicAliasMaximum),
+    fourByteProperty(39, properties.maximumPacketSize),
+    ...(sessionExpirySeconds === undefined ? [] : [fourByteProperty(17, sessionExpirySeconds)]),
+    ...(assignedClientId === undefined ? [] : [textProperty(18, assignedClientId)]),
+    ...(serverKeepAliveSeconds === undefined ? [] : [twoByteProperty(19, serverKeepAliveSeconds)]),
+  ];
+}
+
+/** SUBACK, or UNSUBACK, which had no codes before MQTT 5. */
+export function writeListAcknowledgement(
+  outbox: Outbox,
+  packet: {
+    readonly type: number;
+    readonly packetId: number;
+    readonly codes: readonly number[];
+    readonly version: ProtocolVersion;
+  },
+): void {
+  const { type, packetId, codes, version } = packet;
+  const head = [packetId >> 8, packetId & 0xff, ...(version === 5 ? [0] : [])];
+  const known = type === packetType.unsuback && version !== 5 ? [] : codes;
+  // Before version 5 there is one code for every refusal [MQTT-3.9.3-2].
+  const spelled = version === 5 ? known : known.map((code) => (code > 2 ? 0x80 : code));
+  writePacket(outbox, type << 4, [Buffer.from([...head, ...spelled])]);
+}
+
+/** PINGRESP. */
+export function writePingResponse(outbox: Outbox): void {
+  const at = outbox.reserve(2);
+  const page = outbox.page();
+  page[at] = 0xd0;
+  page[at + 1] = 0;
+}
+
+/** DISCONNECT with a reason, which only MQTT 5 has. */
+export function writeDisconnect(
+  outbox: Outbox,
+  reasonCode: number,
+  reasonString?: string | undefined,
+): void {
+  const properties = reasonString === undefined ? [] : [withLength(textProperty(31, reasonString))];
+  writePacket(outbox, 0xe0, [Buffer.from([reasonCode]), ...properties]);
+}
+
+function writePacket(outbox: Outbox, header: number, parts: readonly Buffer[]): void {
+  outbox.write(encodePacket(header, parts));
+}
+
+function encodePacket(header: number, parts: readonly Buffer[]): Buffer {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  return Buffer.concat([Buffer.from([header]), variableInteger(length), ...parts]);
+}
+
+const withLength = (properties: Buffer): Buffer =>
+  Buffer.concat([variableInteger(properties.length), properties]);
+
+/** How many bytes a variable byte integer takes. */
+export function variableLength(value: number): number {
+  return value < 128 ? 1 : value < 16_384 ? 2 : value < 2_097_152 ? 3 : 4;
+}
+
+/** Writes a variable byte integer; answers the offset behind it. */
+export function putVariable(page: Buffer, offset: number, value: number): number {
+  let rest = value;
+  let at = offset;
+  while (rest >= 128) {
+    page[at] = (rest % 128) + 128;
+    rest = Math.floor(rest / 128);
+    at += 1;
+  }
+  page[at] = rest;
+  return at + 1;
+}
+
+function variableInteger(value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(variableLength(value));
+  putVariable(bytes, 0, value);
+  return bytes;
+}
+
+function textProperty(id: number, text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.from([id, bytes.length >> 8, bytes.length & 0xff]), bytes]);
+}
+
+function twoByteProperty(id: number, value: number): Buffer {
+  return Buffer.from([id, value >> 8, value & 0xff]);
+}
+
+function fourByteProperty(id: number, value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(5);
+  bytes[0] = id;
+  bytes.writeUInt32BE(value, 1);
+  return bytes;
+}
