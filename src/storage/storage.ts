@@ -3,6 +3,8 @@ import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { DeviceStore } from '../domain/devices/device-store.ts';
 import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
+import type { NotificationStore } from '../domain/notifications/notification-store.ts';
+import type { OutboxStore } from '../domain/notifications/outbox-store.ts';
 import type { ProjectStore } from '../domain/projects/project-store.ts';
 import type { SocialStore } from '../domain/socials/social-store.ts';
 import type { CredentialStore } from '../domain/users/credential-store.ts';
@@ -17,6 +19,8 @@ export interface Storage {
   readonly gateways: GatewayStore;
   readonly projects: ProjectStore;
   readonly socials: SocialStore;
+  readonly notifications: NotificationStore;
+  readonly outbox: OutboxStore;
   readonly datapoints: DatapointStore;
   readonly mqttSessions: SessionStore;
   /** Throws when the engine cannot answer; for GET /readyz. */

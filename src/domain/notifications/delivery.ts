@@ -31,10 +31,12 @@ export interface NewDelivery {
   /** The text, or what the actuator is set to as JSON. */
   readonly message: string;
   readonly progress: DeliveryProgress;
+  /** Whoever files it tries it at once; the others may from `dueAt` on. */
+  readonly isUnderWay?: true;
 }
 
 /** A delivery of a notification, as it is listed. */
-export interface Delivery extends NewDelivery {
+export interface Delivery extends Omit<NewDelivery, 'isUnderWay'> {
   readonly attempts: number;
   readonly createdAt: Instant;
 }
@@ -80,6 +82,7 @@ export interface Firing {
 export type FiringOutcome =
   | { readonly kind: 'fired'; readonly deliveryIds: readonly string[] }
   | { readonly kind: 'throttled'; readonly lastFiredAt: Instant }
+  | { readonly kind: 'inactive' }
   | { readonly kind: 'gone' };
 
 /** A notification's setting of an actuator. */

@@ -6,6 +6,7 @@ import { devicesContract } from './devices.contract.ts';
 import { gatewaysContract } from './gateways.contract.ts';
 import { grantsContract } from './grants.contract.ts';
 import { mqttSessionsContract } from './mqtt-sessions.contract.ts';
+import { notificationsContract } from './notifications.contract.ts';
 import { projectsContract } from './projects.contract.ts';
 import type { OpenEmptyStorage } from './promises.ts';
 import { socialsContract } from './socials.contract.ts';
@@ -21,6 +22,7 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('gateways', () => gatewaysContract(openEmptyStorage));
   describe('projects', () => projectsContract(openEmptyStorage));
   describe('social messages', () => socialsContract(openEmptyStorage));
+  describe('notifications', () => notificationsContract(openEmptyStorage));
   describe('MQTT sessions', () => mqttSessionsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
 }

@@ -8,6 +8,7 @@ import {
   type DeviceId,
   type GatewayId,
   guestUsername,
+  type NotificationId,
   type ProjectId,
   type SensorId,
   type SocialId,
@@ -22,6 +23,8 @@ import type {
   StoredEntry,
   Subscription,
 } from '../../domain/messaging/session-store.ts';
+import type { DeliverySource, NewDelivery } from '../../domain/notifications/delivery.ts';
+import type { DeviceState, Notification, Tally } from '../../domain/notifications/notification.ts';
 import type { Project } from '../../domain/projects/project.ts';
 import type { Social } from '../../domain/socials/social.ts';
 import type { AccessKeyRecord, Bearer, TokenRecord } from '../../domain/users/credential-store.ts';
@@ -43,6 +46,22 @@ export interface KeptSession {
   readonly received: Set<number>;
 }
 
+/** A notification with all that is kept of it. */
+export interface KeptNotification {
+  notification: Notification;
+  tally: Tally;
+  readonly states: Map<DeviceId, DeviceState>;
+}
+
+/** A delivery with what only the outbox needs. */
+export interface KeptDelivery extends Omit<NewDelivery, 'isUnderWay'> {
+  readonly source: DeliverySource;
+  readonly payer: string;
+  readonly attempts: number;
+  readonly createdAt: number;
+  readonly isCharged: boolean;
+}
+
 /** What all stores of one memory engine share. Maps keep the order of creation. */
 export interface MemoryState {
   readonly users: Map<UserId, StoredUser>;
@@ -54,6 +73,10 @@ export interface MemoryState {
   readonly gateways: Map<GatewayId, Gateway>;
   readonly projects: Map<ProjectId, Project>;
   readonly socials: Map<SocialId, Social>;
+  readonly notifications: Map<NotificationId, KeptNotification>;
+  /** By number, in order of filing. */
+  readonly deliveries: Map<number, KeptDelivery>;
+  lastDelivery: number;
   readonly mqttSessions: Map<SessionKey, KeptSession>;
   /** By topic. */
   readonly retained: Map<string, Message>;
@@ -71,6 +94,9 @@ export function createMemoryState(): MemoryState {
     gateways: new Map(),
     projects: new Map(),
     socials: new Map(),
+    notifications: new Map(),
+    deliveries: new Map(),
+    lastDelivery: 0,
     mqttSessions: new Map(),
     retained: new Map(),
     forgetDatapoints: () => undefined,
@@ -158,6 +184,19 @@ export function removeProject(state: MemoryState, id: ProjectId): void {
 function removeGrantsOn(state: MemoryState, kind: ResourceKind, resource: string): void {
   for (const [key, grant] of state.grants) {
     if (grant.kind === kind && grant.resource === resource) state.grants.delete(key);
+  }
+}
+
+/** Removes a social message with its delivery. */
+export function removeSocial(state: MemoryState, id: SocialId): boolean {
+  removeDeliveriesOf(state, { kind: 'social', id });
+  return state.socials.delete(id);
+}
+
+/** Removes the deliveries of a notification or social message. */
+export function removeDeliveriesOf({ deliveries }: MemoryState, gone: DeliverySource): void {
+  for (const [position, { source }] of deliveries) {
+    if (source.kind === gone.kind && source.id === gone.id) deliveries.delete(position);
   }
 }
 

@@ -7,6 +7,8 @@ import { createDeviceStore } from './devices.ts';
 import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createMemoryState } from './memory-state.ts';
+import { createNotificationStore } from './notifications.ts';
+import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSocialStore } from './socials.ts';
@@ -31,6 +33,8 @@ export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): 
     gateways: createGatewayStore(state),
     projects: createProjectStore(state),
     socials: createSocialStore(state),
+    notifications: createNotificationStore(state),
+    outbox: createOutboxStore(state),
     datapoints,
     mqttSessions: createSessionStore(state),
     ping: async () => undefined,

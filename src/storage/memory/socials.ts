@@ -1,7 +1,14 @@
 import type { Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import type { Social } from '../../domain/socials/social.ts';
 import type { SocialStore } from '../../domain/socials/social-store.ts';
-import { findByUsername, isSocialOf, type MemoryState, sameUsername } from './memory-state.ts';
+import {
+  findByUsername,
+  isSocialOf,
+  type MemoryState,
+  removeSocial,
+  sameUsername,
+} from './memory-state.ts';
 
 /** Social messages in memory. */
 export function createSocialStore(state: MemoryState): SocialStore {
@@ -10,7 +17,10 @@ export function createSocialStore(state: MemoryState): SocialStore {
   function dropOldestOf(sender: Username): void {
     const own = [...socials.values()].filter((social) => sameUsername(social.sender, sender));
     const excess = Math.max(0, own.length - limits.socialsPerSenderMax);
-    for (const { id } of own.slice(0, excess)) socials.delete(id);
+    for (const { id, status } of own.slice(0, excess)) {
+      // What is on its way is spared: it was promised.
+      if (status !== 'pending') removeSocial(state, id);
+    }
   }
 
   return {
@@ -19,6 +29,7 @@ export function createSocialStore(state: MemoryState): SocialStore {
         const { id, sender, recipient } = social;
         if ([sender, recipient].every((name) => findByUsername(state, name))) {
           socials.set(id, social);
+          if (social.status === 'pending') fileDelivery(state, social);
         }
       }
       for (const sender of new Set(created.map((social) => social.sender))) dropOldestOf(sender);
@@ -29,6 +40,23 @@ export function createSocialStore(state: MemoryState): SocialStore {
       const seen = ofUser === undefined ? all : all.filter((social) => isSocialOf(social, ofUser));
       return { socials: seen.slice(offset, offset + limit), total: seen.length };
     },
-    remove: async (id) => (socials.delete(id) ? 'removed' : 'missing'),
+    remove: async (id) => (removeSocial(state, id) ? 'removed' : 'missing'),
   };
+}
+
+function fileDelivery(state: MemoryState, social: Social): void {
+  const { id, sender, recipient, channel, message, createdAt } = social;
+  if (channel === 'none') return;
+  state.lastDelivery += 1;
+  state.deliveries.set(state.lastDelivery, {
+    source: { kind: 'social', id },
+    payer: sender,
+    username: recipient,
+    channel,
+    message,
+    progress: { status: 'pending', dueAt: createdAt },
+    attempts: 0,
+    createdAt,
+    isCharged: false,
+  });
 }

@@ -6,10 +6,12 @@ import {
   findByUsername,
   isSocialOf,
   type MemoryState,
+  removeDeliveriesOf,
   removeDevice,
   removeGateway,
   removeProject,
   removeSessionsOf,
+  removeSocial,
   sameUsername,
   withChanges,
 } from './memory-state.ts';
@@ -86,7 +88,12 @@ function remove(state: MemoryState, id: UserId): RemovedThings | 'missing' {
     if (sameUsername(grant.username, user.username)) state.grants.delete(key);
   }
   for (const social of state.socials.values()) {
-    if (isSocialOf(social, user.username)) state.socials.delete(social.id);
+    if (isSocialOf(social, user.username)) removeSocial(state, social.id);
+  }
+  for (const { notification } of state.notifications.values()) {
+    if (!sameUsername(notification.owner, user.username)) continue;
+    removeDeliveriesOf(state, { kind: 'notification', id: notification.id });
+    state.notifications.delete(notification.id);
   }
   for (const key of state.keys.values()) if (key.userId === id) state.keys.delete(key.id);
   endTokensOf(state, id);

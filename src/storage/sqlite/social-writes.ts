@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../domain/limits.ts';
+import { deliveryDetails } from '../sql/notification-row.ts';
 import { type SocialRow, socialColumns } from '../sql/social-row.ts';
 
 const insertSocial = `
@@ -8,8 +9,11 @@ const insertSocial = `
   where exists (select 1 from users where username = ?)
     and exists (select 1 from users where username = ?)`;
 const deleteOldest = `
-  delete from socials where position in
+  delete from socials where status <> 'pending' and position in
     (select position from socials where sender = ? order by position desc limit -1 offset ?)`;
+const insertDelivery = `
+  insert into deliveries (social, payer, channel, status, attempts, created_at, due_at, details)
+  values (?, ?, ?, 'pending', 0, ?, ?, ?)`;
 const deleteSocial = 'delete from socials where id = ?';
 
 /**
@@ -20,11 +24,21 @@ export function createSocialWrites(database: DatabaseSync) {
   const insert = database.prepare(insertSocial);
   const removeOldest = database.prepare(deleteOldest);
   const remove = database.prepare(deleteSocial);
+  const file = database.prepare(insertDelivery);
+
+  function fileDelivery({ id, sender, recipient, created_at, details }: SocialRow): void {
+    const { channel, message } = JSON.parse(details) as { channel: string; message: string };
+    const text = deliveryDetails({ username: recipient, message, reason: undefined });
+    file.run(id, sender, channel, created_at, created_at, text);
+  }
 
   return {
     insertSocials(rows: readonly SocialRow[]): void {
-      for (const { id, sender, recipient, status, created_at, details } of rows) {
-        insert.run(id, sender, recipient, status, created_at, details, sender, recipient);
+      for (const row of rows) {
+        const { id, sender, recipient, status, created_at, details } = row;
+        const users = [sender, recipient];
+        const { changes } = insert.run(id, ...users, status, created_at, details, ...users);
+        if (changes > 0 && status === 'pending') fileDelivery(row);
       }
       for (const sender of new Set(rows.map((row) => row.sender))) {
         removeOldest.run(sender, limits.socialsPerSenderMax);

@@ -7,6 +7,7 @@ import { createDatapointStore } from './datapoints.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
+import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
 import { createSessionStore } from './sessions.ts';
@@ -58,6 +59,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       gateways: createGatewayStore({ reader, writer }),
       projects: createProjectStore({ reader, writer }),
       socials: createSocialStore({ reader, writer }),
+      notifications: createNotificationStore({ reader, writer }),
+      outbox: createOutboxStore({ reader, writer }),
       datapoints,
       mqttSessions: createSessionStore({ reader, writer }),
       ping: () => writer.call('ping'),

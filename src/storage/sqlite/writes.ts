@@ -4,6 +4,8 @@ import { createDatapointWrites } from './datapoint-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
 import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
+import { createNotificationWrites } from './notification-writes.ts';
+import { createOutboxWrites } from './outbox-writes.ts';
 import { createProjectWrites } from './project-writes.ts';
 import { createSessionWrites } from './session-writes.ts';
 import { createSocialWrites } from './social-writes.ts';
@@ -23,6 +25,8 @@ export function createWrites(database: DatabaseSync) {
     ...createGatewayWrites(database),
     ...createProjectWrites(database),
     ...createSocialWrites(database),
+    ...createNotificationWrites(database),
+    ...createOutboxWrites(database),
     ...createDatapointWrites(database),
     ...createSessionWrites(database),
   };

@@ -1,0 +1,47 @@
+import { isBigNumber, type JsonValue } from '../../lib/json.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+
+/** What the variables of a message stand for. */
+export interface Variables {
+  readonly deviceId: DeviceId;
+  readonly sensorId: SensorId;
+  value(sensorId: string): JsonValue | undefined;
+}
+
+const variable = /(\$?)\{([^{}]{1,256})\}/g;
+
+/**
+ * Puts values in the place of variables [spec 2, contract 7]: `{id}` is the sensor, `${id}` the
+ * device, `{TC1}` and `${TC1}` the last value of TC1. What is unknown stays as it was written.
+ */
+export function fillMessage(template: string, variables: Variables): string {
+  const filled = template.replace(variable, (written, dollar: string, name: string) => {
+    if (name === 'id') return dollar === '' ? variables.sensorId : variables.deviceId;
+    const value = variables.value(name);
+    return value === undefined ? written : textOf(value).slice(0, limits.variableCharactersMax);
+  });
+  return filled.slice(0, limits.messageCharactersMax);
+}
+
+/** Fills the variables in every text of a value. */
+export function fillValue(value: JsonValue, variables: Variables): JsonValue {
+  if (typeof value === 'string') return fillMessage(value, variables);
+  if (Array.isArray(value)) {
+    const elements: readonly JsonValue[] = value;
+    return elements.map((element) => fillValue(element, variables));
+  }
+  if (typeof value !== 'object' || value === null || isBigNumber(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, fillValue(field, variables)]),
+  );
+}
+
+/** The names in a template that may be sensors. */
+export function variablesIn(value: JsonValue): readonly string[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return [...text.matchAll(variable)].flatMap(([, , name]) => (name === undefined ? [] : [name]));
+}
+
+const textOf = (value: JsonValue): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,0 +1,84 @@
+import type { Instant } from '../../lib/clock.ts';
+import { parseTimestamp } from '../../lib/timestamp.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+import { type Expression, holds, isCleared, parseExpression, type Reading } from './expression.ts';
+import { variablesIn } from './message.ts';
+import type { DeviceState, Notification } from './notification.ts';
+
+/** A notification made ready for evaluation, with what it remembers. */
+export interface Rule {
+  readonly notification: Notification;
+  readonly expression: Expression;
+  /** A push to one of these is looked at [spec 3.1]: the listed sensors and those it names. */
+  readonly triggers: readonly SensorId[];
+  /** Sensors whose last values it may ask for. */
+  readonly named: readonly string[];
+  readonly expiresAt: Instant;
+  readonly throttlingMs: number;
+  readonly states: Map<DeviceId, DeviceState>;
+  lastFiredAt: Instant;
+}
+
+const never = Number.NEGATIVE_INFINITY;
+
+/** Compiles a notification. Throws invalid for an expression that is malformed. */
+export function createRule(
+  notification: Notification,
+  known: { readonly lastFiredAt?: Instant; readonly states?: Map<DeviceId, DeviceState> } = {},
+): Rule {
+  const { condition, action, expires, throttlingSeconds = 0 } = notification;
+  const expression = parseExpression(condition.expression);
+  const template = action.kind === 'message' ? action.message : action.value;
+  const expiresAt = expires === undefined ? undefined : parseTimestamp(expires);
+  return {
+    notification,
+    expression,
+    triggers: [...new Set([...condition.sensors, ...expression.sensors])],
+    named: [...new Set<string>([...expression.sensors, ...variablesIn(template)])],
+    expiresAt: expiresAt ?? Number.POSITIVE_INFINITY,
+    throttlingMs: throttlingSeconds * 1_000,
+    states: known.states ?? new Map(),
+    lastFiredAt: known.lastFiredAt ?? never,
+  };
+}
+
+/** What an evaluation comes to, the window and the rights aside. */
+export type Verdict = 'holds' | 'false' | 'waiting' | 'raised' | 'cleared';
+
+export const freshState: DeviceState = {};
+
+/**
+ * Looks at the condition at one moment. `time` is when it was measured, so that what was pushed
+ * late counts as if it had come in time. The state is the same object when nothing changed.
+ */
+export function judge(
+  expression: Expression,
+  state: DeviceState,
+  reading: Reading,
+  time: Instant,
+): { readonly verdict: Verdict; readonly state: DeviceState } {
+  if (state.isRaised === true) {
+    if (!isCleared(expression, reading)) return { verdict: 'raised', state };
+    const { isRaised: _, holdsSince: __, ...cleared } = state;
+    return { verdict: 'cleared', state: cleared };
+  }
+  if (!holds(expression, reading)) {
+    if (state.holdsSince === undefined) return { verdict: 'false', state };
+    const { holdsSince: _, ...others } = state;
+    return { verdict: 'false', state: others };
+  }
+  if (expression.forMs === 0) return { verdict: 'holds', state };
+  const since = Math.min(state.holdsSince ?? time, time);
+  const holding = since === state.holdsSince ? state : { ...state, holdsSince: since };
+  return { verdict: time - since < expression.forMs ? 'waiting' : 'holds', state: holding };
+}
+
+/** The state after a firing. */
+export function firedState(expression: Expression, state: DeviceState): DeviceState {
+  return expression.clear.length === 0 ? state : { ...state, isRaised: true };
+}
+
+/** Whether the window since the last firing is still taken. */
+export function isThrottled({ lastFiredAt, throttlingMs }: Rule, at: Instant): boolean {
+  return throttlingMs > 0 && at < lastFiredAt + throttlingMs;
+}

@@ -1,0 +1,141 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { limits } from '../../domain/limits.ts';
+import type { Firing, FiringOutcome, NewDelivery } from '../../domain/notifications/delivery.ts';
+import { outboxFull, type StateChange } from '../../domain/notifications/notification-store.ts';
+import {
+  deliveryDetails,
+  type NotificationRow,
+  notificationColumns,
+  progressToRow,
+} from '../sql/notification-row.ts';
+import { applyPatch, type Patch } from '../sql/patch.ts';
+import { createSelection } from './selection.ts';
+
+const insertNotification = `
+  insert into notifications (${notificationColumns})
+  select ?1, ?2, ?3, ?4, ?5, ?6 where exists (select 1 from users where username = ?2)`;
+const countOwned = 'select count(*) as n from notifications where owner = ?';
+const selectDetails = 'select details from notifications where id = ?';
+const updateNotification = `
+  update notifications set details = ?, is_active = ?, modified_at = ? where id = ?`;
+const deleteNotification = 'delete from notifications where id = ?';
+const upsertState = `
+  insert into notification_states (notification, device_id, state)
+  select position, ?2, ?3 from notifications where id = ?1
+  on conflict (notification, device_id) do update set state = excluded.state`;
+const selectWindow = `
+  select position, owner, is_active, last_fired_at from notifications where id = ?`;
+const countWaiting = `
+  select count(*) as n from
+    (select 1 from deliveries where notification = ? and status = 'pending' limit ?)`;
+const insertDelivery = `
+  insert into deliveries (notification, payer, channel, status, attempts, created_at, due_at,
+    sent_at, details)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const recordFiring = `
+  update notifications set times_sent = times_sent + ?2,
+    last_fired_at = max(?3, coalesce(last_fired_at, ?3)),
+    last_failure_at = coalesce(?4, last_failure_at),
+    last_failure_reason = coalesce(?5, last_failure_reason)
+  where position = ?1`;
+const trimDeliveries = `
+  delete from deliveries where notification = ?1 and status <> 'pending' and position <=
+    (select position from deliveries where notification = ?1
+     order by position desc limit 1 offset ?2)`;
+
+interface Window {
+  readonly position: number;
+  readonly owner: string;
+  readonly is_active: number;
+  readonly last_fired_at: number | null;
+}
+
+/** What the writer thread does to notifications. */
+export function createNotificationWrites(database: DatabaseSync) {
+  const insert = database.prepare(insertNotification);
+  const owned = createSelection<{ n: number }>(database, countOwned);
+  const details = createSelection<{ details: string }>(database, selectDetails);
+  const update = database.prepare(updateNotification);
+  const remove = database.prepare(deleteNotification);
+  const putState = database.prepare(upsertState);
+  const fireOne = createFire(database);
+
+  return {
+    insertNotification(row: NotificationRow): 'inserted' | 'missing' | 'too_many' {
+      if ((owned.first(row.owner)?.n ?? 0) >= limits.notificationsPerUserMax) return 'too_many';
+      const { id, owner, is_active, created_at, modified_at } = row;
+      const { changes } = insert.run(id, owner, is_active, created_at, modified_at, row.details);
+      return changes === 0 ? 'missing' : 'inserted';
+    },
+    updateNotification(id: string, patch: Patch, at: number): 'updated' | 'missing' {
+      const stored = details.first(id);
+      if (stored === undefined) return 'missing';
+      const text = applyPatch(stored.details, patch);
+      const { status } = JSON.parse(text) as { status: string };
+      update.run(text, Number(status === 'active'), at, id);
+      return 'updated';
+    },
+    removeNotification: (id: string): 'removed' | 'missing' =>
+      remove.run(id).changes === 0 ? 'missing' : 'removed',
+    saveNotificationStates(changes: readonly StateChange[]): void {
+      for (const { notificationId, deviceId, state } of changes) {
+        putState.run(notificationId, deviceId, JSON.stringify(state));
+      }
+    },
+    fireNotifications: (firings: readonly Firing[]): readonly FiringOutcome[] =>
+      firings.map((firing) => {
+        const outcome = fireOne(firing);
+        if (outcome.kind !== 'fired') return outcome;
+        putState.run(firing.notificationId, firing.deviceId, JSON.stringify(firing.state));
+        return outcome;
+      }),
+  };
+}
+
+function createFire(database: DatabaseSync): (firing: Firing) => FiringOutcome {
+  const window = createSelection<Window>(database, selectWindow);
+  const waiting = createSelection<{ n: number }>(database, countWaiting);
+  const insert = database.prepare(insertDelivery);
+  const record = database.prepare(recordFiring);
+  const trim = database.prepare(trimDeliveries);
+
+  function file(at: number, found: Window, delivery: NewDelivery): string {
+    const { status, dueAt, sentAt, reason } = progressToRow(delivery.progress);
+    const { username, message, channel, isUnderWay } = delivery;
+    const text = deliveryDetails({ username, message, reason });
+    const attempts = Number(isUnderWay === true);
+    const { position, owner } = found;
+    return String(
+      insert.run(position, owner, channel, status, attempts, at, dueAt, sentAt, text)
+        .lastInsertRowid,
+    );
+  }
+
+  return ({ notificationId, at, throttlingMs, deliveries }) => {
+    const found = window.first(notificationId);
+    if (found === undefined) return { kind: 'gone' };
+    if (found.is_active === 0) return { kind: 'inactive' };
+    const { position, last_fired_at: last } = found;
+    if (throttlingMs > 0 && last !== null && at < last + throttlingMs) {
+      return { kind: 'throttled', lastFiredAt: last };
+    }
+    const max = limits.deliveriesPendingMax;
+    let room = max - (waiting.first(position, max)?.n ?? 0);
+    let failure: string | undefined;
+    const deliveryIds = deliveries.map((delivery) => {
+      const isWaiting = delivery.progress.status === 'pending';
+      const filed: NewDelivery =
+        isWaiting && room <= 0
+          ? { ...delivery, progress: { status: 'failed', reason: outboxFull } }
+          : delivery;
+      if (isWaiting) room -= 1;
+      if (filed.progress.status === 'failed') failure = filed.progress.reason;
+      return file(at, found, filed);
+    });
+    const failedAt = failure === undefined ? null : at;
+    const reason = failure === undefined ? null : JSON.stringify(failure);
+    record.run(position, deliveries.length, at, failedAt, reason);
+    trim.run(position, limits.deliveriesPerNotificationMax);
+    return { kind: 'fired', deliveryIds };
+  };
+}
