@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { OpenChannels } from './channels/index.ts';
 import type { Config, Secrets } from './config.ts';
 import { limits } from './domain/limits.ts';
 import { ensureAdmin } from './domain/users/first-admin.ts';
@@ -6,6 +7,9 @@ import { createHttpServer, type HttpServer } from './http/server.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
+import { openMessageWays } from './message-ways.ts';
+import { createMqttDoor, type MqttDoor } from './mqtt/mqtt-door.ts';
+import { createRemovalNotices } from './removal-notices.ts';
 import { createServices } from './services.ts';
 import { openStorage } from './storage/open-storage.ts';
 import type { Storage } from './storage/storage.ts';
@@ -21,11 +25,17 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Instead of the one the configuration names; closed with the app. */
   readonly storage?: Storage;
+  /** Instead of those the configuration names; closed with the app. */
+  readonly channels?: OpenChannels;
 }
 
 export interface RunningApp {
   /** Where HTTP listens, for instance http://127.0.0.1:8080. */
   readonly url: string;
+  /** Where MQTT listens, for instance mqtt://127.0.0.1:1883. */
+  readonly mqttUrl: string;
+  /** Where MQTT over TLS listens; absent without a certificate. */
+  readonly mqttsUrl?: string;
   /** Present once, when the first start made up the admin's password. */
   readonly generatedPassword?: string;
   /** Answers what is under way, stores what was accepted, and leaves. */
@@ -38,53 +48,81 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const metrics = createMetrics();
   const reporter = createMetricsReporter(metrics);
   const { directory } = config.storage;
-  ensureInstallationSecret(directory);
-  const storage =
-    options.storage ?? (await openStorage({ kind: 'sqlite', directory, clock, log, reporter }));
+  const installationSecret = ensureInstallationSecret(directory);
+  // Undone in reverse order, whether the start fails half-way or the service ends.
+  const opened: (() => unknown)[] = [];
+  const close = async (): Promise<void> => {
+    for (let end = opened.pop(); end !== undefined; end = opened.pop()) await end();
+  };
   try {
+    const engine =
+      options.storage ?? (await openStorage({ kind: 'sqlite', directory, clock, log, reporter }));
+    opened.push(() => engine.close());
+    const removals = createRemovalNotices(engine);
+    const { storage } = removals;
     const admin = await ensureAdmin({
       users: storage.users,
       clock,
       username: config.accounts.adminUsername,
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
     });
-    const { services, drain } = createServices({ config, storage, clock, reporter, log });
+    const ways = await openMessageWays({ ...options, clock, installationSecret });
+    opened.push(() => ways.close());
+    const built = createServices({ config, storage, clock, reporter, log, ...ways.forServices });
+    opened.push(built.drain);
     const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);
+    opened.push(() => tls?.close());
+    const { host, mqttPort, mqttsPort } = config.listen;
+    const mqtt = await createMqttDoor({
+      services: built.mqttServices,
+      store: storage.mqttSessions,
+      ...{ host, port: mqttPort, tlsPort: mqttsPort, clock, reporter, log },
+      ...(tls !== undefined && { tls }),
+      figures: metrics.figures,
+    });
+    removals.tell(mqtt.removals);
+    metrics.watchMqtt(() => mqtt.broker.figures());
     const http = await createHttpServer({
-      services,
+      services: built.services,
       tokenLifeSeconds: config.accounts.tokenLifeMs / 1_000,
       v1TokenLifeSeconds: config.accounts.v1TokenLifeMs / 1_000,
       version: readVersion(),
       dashboard: { ...config.dashboard, signup: config.accounts.signup },
       ...(tls !== undefined && { tls }),
+      guest: mqtt.guest,
+      ...ways.forHttp,
       ping: () => storage.ping(),
       metricsText: () => metrics.metricsText(),
       metricsContentType,
       reporter,
       log,
     });
-    const { host, httpPort: port } = config.listen;
-    await http.listen({ host, port });
-    const close = async () => {
-      await closeAll({ http, drain, storage, log });
-      tls?.close();
-    };
-    return { url: urlOf(http, config), ...admin, close };
+    // Together: connections of one may be on the other's port.
+    opened.push(() => Promise.all([closeHttp(http, log), mqtt.close()]));
+    await mqtt.listen();
+    await listenForHttp(http, config);
+    return { ...urlsOf(http, mqtt, config), ...admin, close };
   } catch (error) {
-    await storage.close();
+    await close();
     throw error;
+  }
+}
+
+async function listenForHttp(http: HttpServer, config: Config): Promise<void> {
+  const { host, httpPort: port } = config.listen;
+  try {
+    await http.listen({ host, port });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`cannot listen for HTTP on port ${port} (KIPIMO_HTTP_PORT): ${reason}`, {
+      cause,
+    });
   }
 }
 
 const idleSweepMs = 50;
 
-async function closeAll(parts: {
-  readonly http: HttpServer;
-  readonly drain: () => Promise<void>;
-  readonly storage: Storage;
-  readonly log: Log;
-}): Promise<void> {
-  const { http, drain, storage, log } = parts;
+async function closeHttp(http: HttpServer, log: Log): Promise<void> {
   // A client that never finishes its request must not keep the process alive.
   const impatience = setTimeout(() => {
     log.warn({ afterMs: limits.drainMs }, 'closing connections that did not finish');
@@ -95,13 +133,20 @@ async function closeAll(parts: {
   await http.close();
   clearInterval(sweep);
   clearTimeout(impatience);
-  await drain();
-  await storage.close();
 }
 
-function urlOf(http: HttpServer, config: Config): string {
+function urlsOf(
+  http: HttpServer,
+  mqtt: MqttDoor,
+  config: Config,
+): Pick<RunningApp, 'url' | 'mqttUrl' | 'mqttsUrl'> {
   const { address, port } = http.server.address() as AddressInfo;
   const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  const place = host.includes(':') ? `[${host}]` : host;
   const scheme = config.listen.tls === undefined ? 'http' : 'https';
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return {
+    url: `${scheme}://${place}:${port}`,
+    mqttUrl: `mqtt://${place}:${mqtt.port}`,
+    ...(mqtt.tlsPort !== undefined && { mqttsUrl: `mqtts://${place}:${mqtt.tlsPort}` }),
+  };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withRemovalNotices } from './removal-notices.ts';
+import { createRemovalNotices } from './removal-notices.ts';
 import {
   actuatorId,
   aDevice,
@@ -22,7 +22,8 @@ const owner = aUser('ana').username;
 
 async function aStorage() {
   const notices: string[] = [];
-  const storage = withRemovalNotices(createMemoryStorage(), {
+  const { storage, tell } = createRemovalNotices(createMemoryStorage());
+  tell({
     topicsRemoved: async (prefix) => void notices.push(prefix),
     identityRemoved: async (identity) => void notices.push(identity),
   });

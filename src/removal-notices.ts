@@ -10,13 +10,34 @@ export interface RemovalListener {
   identityRemoved(identity: string): Promise<void>;
 }
 
+/** A storage that tells of removals. */
+export interface RemovalNotices {
+  readonly storage: Storage;
+  /** Whom to tell from now on. */
+  tell(listener: RemovalListener): void;
+}
+
 /**
  * The storage, with notices of removals for parts that keep something in memory: whatever road a
  * removal takes, it ends here.
  */
-export function withRemovalNotices(storage: Storage, listener: RemovalListener): Storage {
+export function createRemovalNotices(storage: Storage): RemovalNotices {
+  let told: RemovalListener | undefined;
+  const listener: RemovalListener = {
+    topicsRemoved: async (prefix) => told?.topicsRemoved(prefix),
+    identityRemoved: async (identity) => told?.identityRemoved(identity),
+  };
+  return {
+    storage: withNotices(storage, listener),
+    tell: (other) => {
+      told = other;
+    },
+  };
+}
+
+function withNotices(storage: Storage, listener: RemovalListener): Storage {
   const { devices, gateways, users, credentials } = storage;
-  const told = async <Outcome>(
+  const telling = async <Outcome>(
     removal: Promise<Outcome>,
     tell: (outcome: Outcome) => Promise<unknown>,
   ): Promise<Outcome> => {
@@ -34,20 +55,20 @@ export function withRemovalNotices(storage: Storage, listener: RemovalListener):
     ...storage,
     devices: {
       ...devices,
-      remove: (id) => told(devices.remove(id), thingGone('device', id)),
+      remove: (id) => telling(devices.remove(id), thingGone('device', id)),
       removeSensor: (id, sensorId, at) =>
-        told(devices.removeSensor(id, sensorId, at), partGone(id, 'sensor', sensorId)),
+        telling(devices.removeSensor(id, sensorId, at), partGone(id, 'sensor', sensorId)),
       removeActuator: (id, actuatorId, at) =>
-        told(devices.removeActuator(id, actuatorId, at), partGone(id, 'actuator', actuatorId)),
+        telling(devices.removeActuator(id, actuatorId, at), partGone(id, 'actuator', actuatorId)),
     },
     gateways: {
       ...gateways,
-      remove: (id) => told(gateways.remove(id), thingGone('gateway', id)),
+      remove: (id) => telling(gateways.remove(id), thingGone('gateway', id)),
     },
     credentials: {
       ...credentials,
       removeKey: (userId, keyId) =>
-        told(credentials.removeKey(userId, keyId), () =>
+        telling(credentials.removeKey(userId, keyId), () =>
           listener.identityRemoved(identityOfAccount(userId, keyId)),
         ),
     },

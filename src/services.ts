@@ -7,16 +7,21 @@ import { createIngestMany } from './domain/datapoints/ingest-many.ts';
 import { createReadMany } from './domain/datapoints/merged-history.ts';
 import { createSnapshots } from './domain/datapoints/snapshots.ts';
 import { createSummaries } from './domain/datapoints/summaries.ts';
+import { createWatch } from './domain/datapoints/watch.ts';
 import { createActuators } from './domain/devices/actuators.ts';
 import { createDevices } from './domain/devices/devices.ts';
 import { createGateways } from './domain/gateways/gateways.ts';
 import { createPresence } from './domain/gateways/presence.ts';
+import { createMayTunnel } from './domain/messaging/tunnels.ts';
+import type { Channel } from './domain/notifications/channel.ts';
 import { createProjects } from './domain/projects/projects.ts';
 import type { Reporter } from './domain/reporter.ts';
 import { createSharing } from './domain/sharing/sharing.ts';
 import { createSocials } from './domain/socials/socials.ts';
+import { createFindAbsent } from './domain/users/absent-actors.ts';
 import { createAccessKeys } from './domain/users/access-keys.ts';
 import { createAccounts } from './domain/users/accounts.ts';
+import { createAdmit } from './domain/users/admissions.ts';
 import { createLogins } from './domain/users/logins.ts';
 import { createPasswordResets, type SendMail } from './domain/users/password-resets.ts';
 import { createSessions } from './domain/users/sessions.ts';
@@ -24,6 +29,7 @@ import { createInProcessFeed } from './feed/in-process-feed.ts';
 import type { Services } from './http/v2/index.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
+import type { MqttServices } from './mqtt/mqtt-door.ts';
 import { createOwnedResources } from './owned-resources.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -34,9 +40,16 @@ export function createServices(parts: {
   readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;
+  /** The channels that are configured. */
+  readonly channels: ReadonlyMap<string, Channel>;
+  readonly webhookSecretOf: Services['webhookSecretOf'];
   /** Absent: nobody can be sent mail. */
   readonly sendMail?: SendMail;
-}): { readonly services: Services; readonly drain: () => Promise<void> } {
+}): {
+  readonly services: Services;
+  readonly mqttServices: MqttServices;
+  readonly drain: () => Promise<void>;
+} {
   const { config, storage, clock, reporter, log, sendMail } = parts;
   const { users, credentials, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
@@ -71,18 +84,20 @@ export function createServices(parts: {
   const readHistory = createHistory(roadOut);
   const readMany = createReadMany(roadOut);
   const snapshots = createSnapshots({ devices, datapoints, grants, access });
+  const presence = createPresence();
   return {
     services: {
       logins,
       sessions,
       accounts,
       passwordResets,
+      webhookSecretOf: parts.webhookSecretOf,
       accessKeys,
       sharing,
       devices,
       actuators,
       gateways,
-      presence: createPresence(),
+      presence,
       projects,
       socials,
       snapshots,
@@ -91,6 +106,13 @@ export function createServices(parts: {
       readHistory,
       summaries: createSummaries(roadOut),
       readMany,
+    },
+    mqttServices: {
+      ...{ ingest, actuators, gateways, presence, sessions },
+      watch: createWatch({ feed, devices: storage.devices, access }),
+      mayTunnel: createMayTunnel({ devices: storage.devices, gateways: storage.gateways, access }),
+      admit: createAdmit({ users, logins, sessions }),
+      findAbsent: createFindAbsent({ users, credentials, sessions, clock }),
     },
     drain: () => appender.drain(),
   };

@@ -29,6 +29,7 @@ export interface ServiceOptions {
 /** The real app on a free port, and a client for its front door. */
 export interface Service {
   readonly url: string;
+  readonly mqttUrl: string;
   readonly app: RunningApp;
   /** Sends a request to a path below /api/v2. */
   call(request: Call): Promise<Reply>;
@@ -86,6 +87,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const tokenOf = createTokens(call);
   return {
     url: app.url,
+    mqttUrl: app.mqttUrl,
     app,
     call,
     tokenOf,

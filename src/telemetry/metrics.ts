@@ -1,4 +1,6 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { Figure, FigureSource, MqttFigures } from '../domain/figures.ts';
+import { addMqttMetrics } from './mqtt-metrics.ts';
 
 /** Everything the service measures about itself, and the text a Prometheus server reads. */
 export interface Metrics {
@@ -11,6 +13,10 @@ export interface Metrics {
   readonly commitsFailed: Counter;
   readonly publishesRefused: Counter<'reason'>;
   readonly connectionsRefused: Counter<'reason'>;
+  /** Adds what the MQTT broker counts. */
+  watchMqtt(read: () => MqttFigures): void;
+  /** All metrics as plain figures. */
+  readonly figures: FigureSource;
   /** All metrics in the Prometheus text format. */
   metricsText(): Promise<string>;
 }
@@ -85,9 +91,29 @@ export function createMetrics(): Metrics {
       labelNames: ['reason'],
       registers,
     }),
+    watchMqtt: (read) => addMqttMetrics(registry, read),
+    figures: {
+      names: () => registry.getMetricsAsArray().map(({ name }) => name),
+      async read() {
+        watchProcess();
+        const metrics = await registry.getMetricsAsJSON();
+        return metrics.map(({ name, values }) => ({ name, values: values.map(plainValue) }));
+      },
+    },
     metricsText: () => {
       watchProcess();
       return registry.metrics();
     },
   };
+}
+
+/** A value of a figure; parts of a histogram are told apart by their names. */
+function plainValue(part: {
+  readonly labels: object;
+  readonly value: number;
+  readonly metricName?: string;
+}): Figure['values'][number] {
+  const { labels, value, metricName } = part;
+  const named = metricName === undefined ? {} : { part: metricName };
+  return { labels: { ...labels, ...named }, value };
 }

@@ -1,0 +1,120 @@
+import type { Watch } from '../domain/datapoints/watch.ts';
+import type { FigureSource } from '../domain/figures.ts';
+import type { Gateways } from '../domain/gateways/gateways.ts';
+import type { Presence } from '../domain/gateways/presence.ts';
+import type { SessionStore } from '../domain/messaging/session-store.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import type { FindAbsent } from '../domain/users/absent-actors.ts';
+import type { Admit } from '../domain/users/admissions.ts';
+import type { Sessions } from '../domain/users/sessions.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { TlsSource } from '../lib/tls-source.ts';
+import { createBroker } from './broker/broker-engine.ts';
+import type { Broker } from './broker.ts';
+import { deliverLive } from './deliveries.ts';
+import { createGatewaySigns } from './gateway-signs.ts';
+import { createAuthority } from './house.ts';
+import { createMqttListener, type MqttListener } from './listener.ts';
+import { createPublish, type PublishOptions } from './publish.ts';
+import { createMayReceive } from './rights.ts';
+import { deliverFigures } from './system-figures.ts';
+import { createTopicReader } from './topics.ts';
+
+/** What MQTT is built on: the same roads as HTTP. */
+export interface MqttServices extends Pick<PublishOptions, 'ingest' | 'actuators' | 'mayTunnel'> {
+  readonly watch: Watch;
+  readonly gateways: Gateways;
+  readonly presence: Presence;
+  readonly sessions: Sessions;
+  readonly admit: Admit;
+  readonly findAbsent: FindAbsent;
+}
+
+export interface MqttDoorOptions {
+  readonly services: MqttServices;
+  readonly store: SessionStore;
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: TlsSource;
+  readonly tlsPort: number;
+  readonly figures: FigureSource;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  readonly log: Log;
+}
+
+/** The MQTT door: a broker whose rights and values are the service's. */
+export interface MqttDoor extends Pick<MqttListener, 'listen' | 'port' | 'tlsPort'> {
+  /** What shares the port of HTTP. */
+  readonly guest: typeof firstByteAndPaths & Pick<MqttListener, 'takeOver' | 'upgrade'>;
+  readonly broker: Broker;
+  /** To be told of what was removed from the storage. */
+  readonly removals: {
+    topicsRemoved(prefix: string): Promise<void>;
+    identityRemoved(identity: string): Promise<void>;
+  };
+  /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
+  close(): Promise<void>;
+}
+
+/** A CONNECT packet begins with this byte [MQTT-3.1]; paths as clients of WebSocket use them. */
+const firstByteAndPaths = {
+  firstByte: 0x10,
+  webSocketPaths: new Set(['/websocket', '/mqtt']) as ReadonlySet<string>,
+} as const;
+
+/** Loads what is kept of sessions and builds the door; `listen` opens it. */
+export async function createMqttDoor(options: MqttDoorOptions): Promise<MqttDoor> {
+  const { services, store, clock, log } = options;
+  const broker = await createHouseBroker(options);
+  const listener = createMqttListener({ ...options, broker });
+  const ends = [
+    deliverLive(services.watch, broker),
+    deliverFigures({ broker, figures: options.figures, log }),
+  ];
+  return {
+    listen: listener.listen,
+    get port() {
+      return listener.port;
+    },
+    get tlsPort() {
+      return listener.tlsPort;
+    },
+    guest: { ...firstByteAndPaths, takeOver: listener.takeOver, upgrade: listener.upgrade },
+    broker,
+    removals: {
+      topicsRemoved: (prefix) => broker.forgetRetained(prefix),
+      identityRemoved: (identity) => broker.endIdentity(identity, { forget: true }),
+    },
+    async close() {
+      // Nobody comes in any more, but sockets end only with what the broker says to them.
+      const stopped = listener.stop();
+      await broker.close();
+      for (const end of ends) end();
+      await stopped;
+    },
+  };
+
+  function createHouseBroker({ reporter }: MqttDoorOptions): Promise<Broker> {
+    const { watch, mayTunnel, gateways, presence } = services;
+    const readTopic = createTopicReader();
+    const retain: PublishOptions['retain'] = (message) =>
+      created.then((one) => one.retain(message));
+    const publish = createPublish({ ...services, readTopic, retain, reporter, log });
+    const authority = createAuthority({
+      publish,
+      mayReceive: createMayReceive({ watch, mayTunnel, readTopic }),
+      gatewaySigns: createGatewaySigns({ gateways, presence, log }),
+      sessions: services.sessions,
+      admit: services.admit,
+      findAbsent: services.findAbsent,
+      clock,
+      reporter,
+      log,
+    });
+    // The broker asks the house, and the house hands the broker what to retain.
+    const created: Promise<Broker> = createBroker({ authority, store, clock, log });
+    return created;
+  }
+}
