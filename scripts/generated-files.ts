@@ -5,6 +5,7 @@ import { later } from '../src/config-kinds.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
 import { createVersionDocument } from '../src/http/openapi.ts';
+import { textToV1 } from '../src/http/v1/dictionary.ts';
 import { v1Routes } from '../src/http/v1/index.ts';
 import { type Services, v2Routes } from '../src/http/v2/index.ts';
 import { readVersion } from '../src/version.ts';
@@ -110,7 +111,12 @@ function lines(...all: readonly string[]): string {
 function versionDocument(name: 'v1' | 'v2'): string {
   // The routes close over the services and ask nothing of them until a request comes.
   const services = {} as Services;
-  const routes = name === 'v1' ? v1Routes(services, 60) : v2Routes(services, 600);
-  const document = createVersionDocument(name, { version: readVersion(), routes });
+  const version = readVersion();
+  const document =
+    name === 'v1'
+      ? createVersionDocument(name, {
+          ...{ version, routes: v1Routes(services, 60), inWords: textToV1 },
+        })
+      : createVersionDocument(name, { version, routes: v2Routes(services, 600) });
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }

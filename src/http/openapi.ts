@@ -11,22 +11,29 @@ const titleOf = { v2: 'Kipimo', v1: 'Kipimo, version 1' } as const;
 /** The reference of one API version, made from the same routes that are mounted. */
 export function createVersionDocument(
   name: keyof typeof titleOf,
-  options: { readonly version: string; readonly routes: readonly Route[] },
+  options: {
+    readonly version: string;
+    readonly routes: readonly Route[];
+    /** Says a sentence of ours in the words of this version of the API. */
+    readonly inWords?: (sentence: string) => string;
+  },
 ): OpenApiDocument {
+  const { inWords = (sentence) => sentence } = options;
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of options.routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     paths[path] ??= {};
-    paths[path][route.method.toLowerCase()] = operation(route);
+    paths[path][route.method.toLowerCase()] = operation(route, inWords);
   }
   return {
     openapi: '3.1.0',
     info: {
       title: titleOf[name],
       version: options.version,
-      description:
-        'Your own sensor cloud. Create a device, push values, read them back. ' +
-        'Most calls work without a token too, as a guest.',
+      description: `Your own sensor cloud. ${inWords(
+        'Create a device, push values, read them back. ' +
+          'Most calls work without a token too, as a guest.',
+      )}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `/api/${name}` }],
@@ -52,7 +59,7 @@ const errorSchema = {
   },
 };
 
-function operation(route: Route): object {
+function operation(route: Route, inWords: (sentence: string) => string): object {
   const parameters = [...pathParameters(route), ...queryParameters(route)];
   return {
     tags: [route.tag],
@@ -68,7 +75,7 @@ function operation(route: Route): object {
         content: bodyContent(route.body.kind, route.body.schema),
       },
     }),
-    responses: { [route.answer.status]: success(route), ...refusals(route) },
+    responses: { [route.answer.status]: success(route), ...refusals(route, inWords) },
   };
 }
 
@@ -120,10 +127,13 @@ function success({ answer }: Route): object {
   };
 }
 
-function refusals(route: Route): object {
+function refusals(route: Route, inWords: (sentence: string) => string): object {
   const descriptions: Readonly<Record<string, string>> = { ...errorCodes, ...edgeErrorCodes };
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
   return Object.fromEntries(
-    route.errors.map((code) => [statusOf[code], { description: descriptions[code], content }]),
+    route.errors.map((code) => [
+      statusOf[code],
+      { description: inWords(descriptions[code] ?? ''), content },
+    ]),
   );
 }

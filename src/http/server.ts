@@ -16,6 +16,7 @@ import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { mountRoutes } from './route.ts';
 import { type PortGuest, sharePort } from './shared-port.ts';
+import { textToV1 } from './v1/dictionary.ts';
 import { v1Routes } from './v1/index.ts';
 import { createV1Paths } from './v1/paths.ts';
 import { type Services, v2Routes } from './v2/index.ts';
@@ -61,7 +62,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   mountOperations(fastify, { ...options, authenticate });
   await mountReference(fastify, {
     v2: () => createVersionDocument('v2', { version: options.version, routes: routes.v2 }),
-    v1: () => createVersionDocument('v1', { version: options.version, routes: routes.v1 }),
+    v1: () =>
+      createVersionDocument('v1', {
+        ...{ version: options.version, routes: routes.v1, inWords: textToV1 },
+      }),
   });
   await mountDashboard(fastify, {
     settings: {
