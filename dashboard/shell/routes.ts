@@ -36,6 +36,71 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/welcome/signup.tsx').then(({ Signup }) => Signup),
   },
   {
+    path: '/devices/:device',
+    title: 'device.name',
+    load: () => import('../screens/device/device.tsx').then(({ DeviceScreen }) => DeviceScreen),
+  },
+  {
+    path: '/devices/:device/settings',
+    title: 'device.settings',
+    load: () =>
+      import('../screens/device/settings.tsx').then(({ DeviceSettings }) => DeviceSettings),
+  },
+  {
+    path: '/devices/:device/new-sensor',
+    title: 'device.addSensor',
+    load: () => import('../screens/device/new-sensor.tsx').then(({ NewSensor }) => NewSensor),
+  },
+  {
+    path: '/devices/:device/sensors/:sensor',
+    title: 'device.sensor',
+    load: () => import('../screens/device/sensor.tsx').then(({ SensorScreen }) => SensorScreen),
+  },
+  {
+    path: '/devices/:device/new-actuator',
+    title: 'device.addActuator',
+    load: () => import('../screens/device/actuator.tsx').then(({ NewActuator }) => NewActuator),
+  },
+  {
+    path: '/devices/:device/actuators/:actuator',
+    title: 'device.actuator',
+    load: () =>
+      import('../screens/device/actuator.tsx').then(({ ActuatorScreen }) => ActuatorScreen),
+  },
+  {
+    path: '/devices/:device/data',
+    title: 'data.title',
+    load: () => import('../screens/device/data.tsx').then(({ DeviceData }) => DeviceData),
+  },
+  {
+    path: '/devices/:device/send',
+    title: 'send.title',
+    load: () => import('../screens/device/send.tsx').then(({ DeviceSend }) => DeviceSend),
+  },
+  {
+    path: '/devices/:device/share',
+    title: 'sharing.mine',
+    needsLogin: true,
+    load: () => import('../screens/device/share.tsx').then(({ DeviceShare }) => DeviceShare),
+  },
+  {
+    path: '/sharing',
+    title: 'sharing.mine',
+    needsLogin: true,
+    load: () => import('../screens/sharing/sharing.tsx').then(({ Sharing }) => Sharing),
+  },
+  {
+    path: '/profile',
+    title: 'profile.title',
+    needsLogin: true,
+    load: () => import('../screens/profile/profile.tsx').then(({ Profile }) => Profile),
+  },
+  {
+    path: '/new-device',
+    title: 'start.title',
+    load: () => import('../screens/new-device/new-device.tsx').then(({ NewDevice }) => NewDevice),
+  },
+  {
     path: '/more',
     title: 'shell.more',
     load: () => import('../screens/more/more.tsx').then(({ More }) => More),

@@ -40,7 +40,7 @@ export const profile = {
   logout: 'Log out',
   delete: 'Delete my account',
   deleteText:
-    'Deletes your account {name}. Devices you own, with all their values, are not deleted with it: delete them before. Type your username to go on.',
+    'Deletes your account {name}, your devices, and every value they ever sent. This cannot be undone. Type your username to go on.',
   deleteConfirm: 'Your username',
   deleted: 'Your account is deleted',
   smsCredit: { one: '{count} text message left', other: '{count} text messages left' },

@@ -1,0 +1,138 @@
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { errorSentence } from '../../api/error-sentence.ts';
+import type { Device } from '../../api/types.ts';
+import { t } from '../../i18n/i18n.ts';
+import { api } from '../../state/session.ts';
+import { Field, SelectField } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { sensorName } from '../../ui/value.tsx';
+import { CsvFault, readCsvRows, type UploadRow } from './csv-rows.ts';
+
+const rowsPerRequest = 5_000;
+const shownRefusals = 5;
+
+interface Refusal {
+  readonly line: number;
+  readonly description: string;
+}
+
+interface Outcome {
+  readonly stored: number;
+  readonly refusedCount: number;
+  readonly refused: readonly Refusal[];
+}
+
+/** Sends the rows of a file in parts, and says which were refused. */
+export function CsvUpload({ device }: { readonly device: Device }): JSX.Element {
+  const [sensor, setSensor] = useState(device.sensors[0]?.id ?? '');
+  const [progress, setProgress] = useState<{ readonly done: number; readonly count: number }>();
+  const [outcome, setOutcome] = useState<Outcome>();
+  const [error, setError] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
+
+  async function upload(event: Event): Promise<void> {
+    event.preventDefault();
+    const file = input.current?.files?.[0];
+    if (file === undefined || progress !== undefined) return;
+    setOutcome(undefined);
+    setError(undefined);
+    try {
+      const rows = readCsvRows(await file.text(), { device: device.id, sensor });
+      if (rows.length === 0) return setError(t('data.noRows'));
+      setOutcome(await sendRows(rows, (done) => setProgress({ done, count: rows.length })));
+    } catch (failure) {
+      setError(
+        failure instanceof CsvFault
+          ? failure.message === 'columns'
+            ? t('data.columns')
+            : t('data.badFile', { line: failure.line, reason: failure.message })
+          : errorSentence(failure, t),
+      );
+    } finally {
+      setProgress(undefined);
+    }
+  }
+
+  return (
+    <form class="form" onSubmit={upload} noValidate>
+      <p class="quiet">{t('data.uploadText')}</p>
+      <SelectField
+        label={t('data.forSensor')}
+        value={sensor}
+        options={device.sensors.map((one) => ({ value: one.id, label: sensorName(one) }))}
+        onValue={setSensor}
+      />
+      <Field
+        label={t('data.file')}
+        control={(ids) => (
+          <input {...ids} ref={input} class="input" type="file" accept=".csv,text/csv,text/plain" />
+        )}
+      />
+      <FormError text={error} />
+      {progress === undefined ? (
+        <button type="submit" class="button tiles-add">
+          {t('data.upload')}
+        </button>
+      ) : (
+        <div class="row" role="status">
+          <progress value={progress.done} max={progress.count} />
+          {t('data.uploading', progress)}
+        </div>
+      )}
+      {outcome !== undefined && <OutcomeText outcome={outcome} />}
+    </form>
+  );
+}
+
+function OutcomeText({ outcome }: { readonly outcome: Outcome }): JSX.Element {
+  return (
+    <div class="note stack-tight" role="status">
+      <p>{t('data.uploaded', { count: outcome.stored })}</p>
+      {outcome.refusedCount > 0 && (
+        <>
+          <p class="field-error">{t('data.refused', { count: outcome.refusedCount })}</p>
+          <ul>
+            {outcome.refused.map(({ line, description }) => (
+              <li key={line}>{t('data.refusedLine', { line, reason: description })}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+async function sendRows(
+  rows: readonly UploadRow[],
+  onDone: (done: number) => void,
+): Promise<Outcome> {
+  let outcome: Outcome = { stored: 0, refusedCount: 0, refused: [] };
+  for (let at = 0; at < rows.length; at += rowsPerRequest) {
+    const part = rows.slice(at, at + rowsPerRequest);
+    const body = part.map(({ line: _line, ...row }) => JSON.stringify(row)).join('\n');
+    const response = await api.request({
+      method: 'POST',
+      path: '/sensors_data',
+      body,
+      type: 'application/x-ndjson',
+    });
+    const answer = (await response.json()) as {
+      readonly stored: number;
+      readonly refused: readonly Refusal[];
+      readonly refused_count: number;
+    };
+    // Lines of the request become lines of the file.
+    const refused = answer.refused.map(({ line, description }) => ({
+      line: part[line - 1]?.line ?? line,
+      description,
+    }));
+    outcome = {
+      stored: outcome.stored + answer.stored,
+      refusedCount: outcome.refusedCount + answer.refused_count,
+      refused: [...outcome.refused, ...refused].slice(0, shownRefusals),
+    };
+    onDone(Math.min(rows.length, at + rowsPerRequest));
+  }
+  return outcome;
+}

@@ -1,0 +1,44 @@
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { freshnessOf, instantOf } from '../../api/freshness.ts';
+import type { Device, Sensor } from '../../api/types.ts';
+import { unitSymbol } from '../../api/unit-symbol.ts';
+import { Chart } from '../../charts/lazy-chart.tsx';
+import { now } from '../../state/clock.ts';
+import { useVocabulary } from '../../state/vocabulary.ts';
+import { sensorName } from '../../ui/value.tsx';
+
+/** How sensors of a device went, on one time axis. */
+export function DeviceChart({
+  device,
+  sensors,
+}: {
+  readonly device: Device;
+  readonly sensors: readonly Sensor[];
+}): JSX.Element {
+  const units = useVocabulary('units').value;
+  const instants = sensors.map(({ last_value }) => instantOf(last_value));
+  const stale = instants.map((at) => freshnessOf(at, now.value) === 'stale');
+  const described = JSON.stringify(
+    sensors.map(({ id, name, unit, calib }, index) => [id, name, unit, calib, stale[index]]),
+  );
+  // New values alone do not make it another chart.
+  const shown = useMemo(
+    () =>
+      sensors.map((sensor, index) => {
+        const unit = unitSymbol(sensor.unit, units);
+        return {
+          deviceId: device.id,
+          sensorId: sensor.id,
+          name: sensorName(sensor),
+          ...(unit !== '' && { unit }),
+          ...(sensor.calib !== undefined && { calib: sensor.calib }),
+          isStale: stale[index] === true,
+        };
+      }),
+    [device.id, described, units],
+  );
+  const heard = instants.filter((at) => at !== undefined);
+  const lastAt = heard.length === 0 ? undefined : Math.max(...heard);
+  return <Chart sensors={shown} lastAt={lastAt} />;
+}

@@ -1,0 +1,221 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { freshnessOf, instantOf } from '../../api/freshness.ts';
+import { screenPaths } from '../../api/paths.ts';
+import type { DeviceRights } from '../../api/rights.ts';
+import type { Device, Sensor } from '../../api/types.ts';
+import { t } from '../../i18n/i18n.ts';
+import type { ScreenProps } from '../../shell/routes.ts';
+import { now } from '../../state/clock.ts';
+import { useDevice } from '../../state/device.ts';
+import { username } from '../../state/session.ts';
+import { Age } from '../../ui/age.tsx';
+import { Icon, type IconName } from '../../ui/icons.tsx';
+import { LiveMark } from '../../ui/live-mark.tsx';
+import { deviceName, sensorName, Value } from '../../ui/value.tsx';
+import { ActuatorControl } from './actuator-control.tsx';
+import { DeviceChart } from './device-chart.tsx';
+import { DeviceOrWhy } from './device-part.tsx';
+import { DevicePlace } from './device-place.tsx';
+
+/** One device: what it says now, how it went, and what can be done with it. */
+export function DeviceScreen({ params }: ScreenProps): JSX.Element {
+  const state = useDevice(params['device'] ?? '');
+  const name = state.device === undefined ? undefined : deviceName(state.device);
+  useEffect(() => {
+    if (name !== undefined) document.title = `${name} · Kipimo`;
+  }, [name]);
+  return (
+    <div class="stack">
+      <a class="back-link" href="/">
+        <Icon name="back" />
+        {t('device.back')}
+      </a>
+      <DeviceOrWhy state={state}>
+        {({ device, rights, reload }) => (
+          <>
+            <DeviceHead device={device} rights={rights} />
+            {rights.seesData ? (
+              <SensorsAndChart device={device} rights={rights} />
+            ) : (
+              <p class="note">{t('device.hiddenData')}</p>
+            )}
+            <Actuators device={device} rights={rights} />
+            <DevicePlace device={device} mayChange={rights.changes} onChange={reload} />
+          </>
+        )}
+      </DeviceOrWhy>
+    </div>
+  );
+}
+
+function DeviceHead({
+  device,
+  rights,
+}: {
+  readonly device: Device;
+  readonly rights: DeviceRights;
+}): JSX.Element {
+  return (
+    <header class="stack-tight">
+      <div class="row row-apart">
+        <h1>{deviceName(device)}</h1>
+        <LiveMark />
+      </div>
+      <p class="quiet row">
+        <span class="mark">
+          <Icon name={device.visibility === 'private' ? 'lock' : 'globe'} />
+          {visibilitySentence(device)}
+        </span>
+        {device.owner !== username.value && device.owner !== 'guest' && (
+          <span>{t('device.ownedBy', { name: device.owner })}</span>
+        )}
+        {device.gateway_id !== undefined && device.gateway_id !== '' && (
+          <span>{t('device.byGateway', { name: device.gateway_id })}</span>
+        )}
+      </p>
+      <nav class="row actions" aria-label={deviceName(device)}>
+        {rights.shares && <Way device={device} part="share" icon="share" label="device.share" />}
+        {username.value !== undefined && rights.seesData && (
+          <a class="button" href={`/alerts/new?device=${encodeURIComponent(device.id)}`}>
+            <Icon name="alerts" />
+            {t('device.alert')}
+          </a>
+        )}
+        {rights.seesData && device.sensors.length > 0 && (
+          <Way device={device} part="data" icon="download" label="device.download" />
+        )}
+        {rights.sends && <Way device={device} part="send" icon="code" label="device.send" />}
+        {rights.changes && (
+          <Way device={device} part="settings" icon="tune" label="device.settings" />
+        )}
+      </nav>
+    </header>
+  );
+}
+
+function Way(props: {
+  readonly device: Device;
+  readonly part: string;
+  readonly icon: IconName;
+  readonly label: 'device.share' | 'device.download' | 'device.send' | 'device.settings';
+}): JSX.Element {
+  const { device, part, icon, label } = props;
+  return (
+    <a class="button" href={screenPaths.devicePart(device.id, part)}>
+      <Icon name={icon} />
+      {t(label)}
+    </a>
+  );
+}
+
+/** Who can see a device, in words. */
+export function visibilitySentence(device: Device): string {
+  if (device.visibility !== 'private') {
+    return t(device.owner === 'guest' ? 'device.ofGuest' : 'device.seenByAll');
+  }
+  return device.owner === username.value
+    ? t('device.seenByMe')
+    : t('device.seenByOwner', { name: device.owner });
+}
+
+function SensorsAndChart({
+  device,
+  rights,
+}: {
+  readonly device: Device;
+  readonly rights: DeviceRights;
+}): JSX.Element {
+  const addPath = screenPaths.devicePart(device.id, 'new-sensor');
+  if (device.sensors.length === 0) {
+    return (
+      <div class="empty surface">
+        <p class="quiet">{t('device.firstSensor')}</p>
+        {rights.changes && (
+          <a class="button button-main" href={addPath}>
+            <Icon name="plus" />
+            {t('device.addSensor')}
+          </a>
+        )}
+      </div>
+    );
+  }
+  return (
+    <>
+      <section aria-label={t('device.sensors')} class="stack-tight">
+        <ul class="tiles">
+          {device.sensors.map((sensor, index) => (
+            <li key={sensor.id}>
+              <SensorTile device={device} sensor={sensor} place={index} />
+            </li>
+          ))}
+        </ul>
+        {rights.changes && (
+          <a class="button button-quiet tiles-add" href={addPath}>
+            <Icon name="plus" />
+            {t('device.addSensor')}
+          </a>
+        )}
+      </section>
+      <DeviceChart device={device} sensors={device.sensors} />
+    </>
+  );
+}
+
+const seriesMax = 6;
+
+function SensorTile(props: {
+  readonly device: Device;
+  readonly sensor: Sensor;
+  readonly place: number;
+}): JSX.Element {
+  const { device, sensor, place } = props;
+  const at = instantOf(sensor.last_value);
+  const path = screenPaths.devicePart(device.id, `sensors/${encodeURIComponent(sensor.id)}`);
+  const colour = { background: `var(--series-${(place % seriesMax) + 1})` };
+  return (
+    <a class={`tile is-${freshnessOf(at, now.value)}`} href={path}>
+      <span class="tile-name">
+        <span class="tile-series" style={colour} aria-hidden="true" />
+        {sensorName(sensor)}
+      </span>
+      <span class="tile-value">
+        <Value value={sensor.last_value?.value} unit={sensor.unit} />
+      </span>
+      <span class="tile-age">{at === undefined ? t('device.noValue') : <Age at={at} />}</span>
+    </a>
+  );
+}
+
+function Actuators({
+  device,
+  rights,
+}: {
+  readonly device: Device;
+  readonly rights: DeviceRights;
+}): JSX.Element | null {
+  if (device.actuators.length === 0 && !rights.changes) return null;
+  return (
+    <section class="stack-tight" aria-labelledby="actuators">
+      <h2 id="actuators">{t('device.actuators')}</h2>
+      {device.actuators.length > 0 && (
+        <ul class="surface controls">
+          {device.actuators.map((actuator) => (
+            <li key={actuator.id}>
+              <ActuatorControl device={device} actuator={actuator} rights={rights} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {rights.changes && (
+        <a
+          class="button button-quiet tiles-add"
+          href={screenPaths.devicePart(device.id, 'new-actuator')}
+        >
+          <Icon name="plus" />
+          {t('device.addActuator')}
+        </a>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,79 @@
+import type { JSX } from 'preact';
+import { apiPaths } from '../../api/paths.ts';
+import type { Datapoint, Device, Sensor } from '../../api/types.ts';
+import { describeZone, formatDate, formatSpan, formatValue, ownZone } from '../../i18n/formats.ts';
+import { language, t } from '../../i18n/i18n.ts';
+import { useResource } from '../../state/resource.ts';
+import { api } from '../../state/session.ts';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+
+const rowsMax = 20;
+/** A value that comes this much after it was measured is worth a word. */
+const lateMs = 120_000;
+
+/** The newest values of any kind as a table, with how late they came. */
+export function LatestValues({
+  device,
+  sensor,
+}: {
+  readonly device: Device;
+  readonly sensor: Sensor;
+}): JSX.Element | null {
+  const newest = sensor.last_value?.timestamp ?? sensor.last_value?.date_received;
+  const { value, error, reload } = useResource(
+    newest === undefined ? undefined : `latest ${device.id} ${sensor.id} ${newest}`,
+    (signal) =>
+      api.getJson<readonly Datapoint[]>({
+        path: `${apiPaths.sensor(device.id, sensor.id)}/values`,
+        query: { lastN: rowsMax },
+        signal,
+      }),
+  );
+  if (newest === undefined) return null;
+  return (
+    <details class="surface fold">
+      <summary>{t('device.latest')}</summary>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {value === undefined ? (
+        error === undefined && <Skeleton height={240} />
+      ) : (
+        <div class="table-wide">
+          <table class="table">
+            <thead>
+              <tr>
+                <th scope="col">{t('device.time')}</th>
+                <th scope="col">{t('device.value')}</th>
+                <th scope="col">{t('device.received')}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {value.map((datapoint, index) => (
+                <LatestRow key={`${datapoint.timestamp} ${index}`} datapoint={datapoint} />
+              ))}
+            </tbody>
+          </table>
+          <p class="quiet small">
+            {t('chart.zone', { zone: describeZone(ownZone(), Date.now()) })}
+          </p>
+        </div>
+      )}
+    </details>
+  );
+}
+
+function LatestRow({ datapoint }: { readonly datapoint: Datapoint }): JSX.Element {
+  const measured = Date.parse(datapoint.timestamp ?? '');
+  const received = Date.parse(datapoint.date_received ?? '');
+  const delay = received - measured;
+  const show = (at: number) => formatDate(at, { language: language.value, style: 'precise' });
+  return (
+    <tr>
+      <td class="number">{show(measured)}</td>
+      <td class="number">{formatValue(datapoint.value, language.value, t)}</td>
+      <td class="number">
+        {delay > lateMs ? t('device.lateBy', { span: formatSpan(delay, t) }) : show(received)}
+      </td>
+    </tr>
+  );
+}

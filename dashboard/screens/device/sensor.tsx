@@ -1,0 +1,190 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { instantOf } from '../../api/freshness.ts';
+import { apiPaths, screenPaths } from '../../api/paths.ts';
+import type { Sensor } from '../../api/types.ts';
+import { t } from '../../i18n/i18n.ts';
+import type { ScreenProps } from '../../shell/routes.ts';
+import { useAction } from '../../state/action.ts';
+import { api } from '../../state/session.ts';
+import { showToast } from '../../state/toasts.ts';
+import { Age } from '../../ui/age.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { sensorName, Value } from '../../ui/value.tsx';
+import { CalibrationForm } from './calibration-form.tsx';
+import { parseLoosely } from './control-value.ts';
+import { DeviceChart } from './device-chart.tsx';
+import { DevicePart, type KnownDevice } from './device-part.tsx';
+import { LatestValues } from './latest-values.tsx';
+import { SensorForm, sensorMessage } from './sensor-form.tsx';
+
+/** One sensor: its value, its history, and all there is to set. */
+export function SensorScreen({ params }: ScreenProps): JSX.Element {
+  const id = params['sensor'] ?? '';
+  return (
+    <DevicePart
+      id={params['device'] ?? ''}
+      title={(device) => sensorName(device.sensors.find((sensor) => sensor.id === id) ?? { id })}
+    >
+      {(known) => {
+        const sensor = known.device.sensors.find((candidate) => candidate.id === id);
+        return sensor === undefined ? (
+          <p class="note">{t('errors.notFound')}</p>
+        ) : (
+          <SensorParts known={known} sensor={sensor} />
+        );
+      }}
+    </DevicePart>
+  );
+}
+
+function SensorParts({
+  known,
+  sensor,
+}: {
+  readonly known: KnownDevice;
+  readonly sensor: Sensor;
+}): JSX.Element {
+  const { device, rights, reload } = known;
+  const at = instantOf(sensor.last_value);
+  return (
+    <>
+      <div class="row row-apart">
+        <p class="hero">
+          <Value value={sensor.last_value?.value} unit={sensor.unit} />{' '}
+          <span class="quiet hero-age">
+            {at === undefined ? t('device.latestNone') : <Age at={at} />}
+          </span>
+        </p>
+        <a class="button" href={alertPath(device.id, sensor.id)}>
+          <Icon name="alerts" />
+          {t('device.alert')}
+        </a>
+      </div>
+      {rights.seesData && <DeviceChart device={device} sensors={[sensor]} />}
+      {rights.seesData && <LatestValues device={device} sensor={sensor} />}
+      {rights.changes && (
+        <>
+          <details class="surface fold">
+            <summary>{t('device.calibrate')}</summary>
+            <CalibrationForm device={device} sensor={sensor} onChange={reload} />
+          </details>
+          <details class="surface fold">
+            <summary>{t('common.edit')}</summary>
+            <SensorEditor known={known} sensor={sensor} />
+          </details>
+        </>
+      )}
+      {rights.sends && (
+        <details class="surface fold">
+          <summary>{t('device.test')}</summary>
+          <TestValue device={device.id} sensor={sensor.id} onSent={reload} />
+        </details>
+      )}
+    </>
+  );
+}
+
+const alertPath = (device: string, sensor: string): string =>
+  `/alerts/new?device=${encodeURIComponent(device)}&sensor=${encodeURIComponent(sensor)}`;
+
+function SensorEditor({
+  known,
+  sensor,
+}: {
+  readonly known: KnownDevice;
+  readonly sensor: Sensor;
+}): JSX.Element {
+  const { device, reload } = known;
+  const { route } = useLocation();
+  const action = useAction();
+  const [isAsking, setAsking] = useState(false);
+  const name = sensorName(sensor);
+  const path = apiPaths.sensor(device.id, sensor.id);
+
+  async function remove(): Promise<void> {
+    const isDone = await action.run(() => api.send({ method: 'DELETE', path }));
+    setAsking(false);
+    if (!isDone) return;
+    showToast(t('device.deleted', { name }));
+    route(screenPaths.device(device.id), true);
+  }
+
+  return (
+    <div class="stack">
+      <p class="quiet">
+        {t('device.id')}: <span class="mono">{sensor.id}</span>
+      </p>
+      <SensorForm
+        key={sensor.id}
+        sensor={sensor}
+        isBusy={action.isBusy}
+        error={action.error}
+        submit={t('common.save')}
+        onSubmit={async (draft) => {
+          const json = sensorMessage(draft, sensor);
+          const target = `${apiPaths.device(device.id)}/sensors`;
+          if (await action.run(() => api.send({ method: 'POST', path: target, json }))) {
+            showToast(t('device.saved'));
+            reload();
+          }
+        }}
+      />
+      <div>
+        <button type="button" class="button button-danger" onClick={() => setAsking(true)}>
+          <Icon name="trash" />
+          {t('device.deleteSensor')}
+        </button>
+      </div>
+      {isAsking && (
+        <ConfirmDialog
+          title={t('device.deleteSensor')}
+          text={t('device.deleteSensorText', { name })}
+          action={t('common.delete')}
+          isBusy={action.isBusy}
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+function TestValue(props: {
+  readonly device: string;
+  readonly sensor: string;
+  readonly onSent: () => void;
+}): JSX.Element {
+  const { device, sensor, onSent } = props;
+  const [text, setText] = useState('');
+  const action = useAction();
+  async function send(event: Event): Promise<void> {
+    event.preventDefault();
+    if (text.trim() === '') return;
+    const path = `${apiPaths.sensor(device, sensor)}/value`;
+    const json = { value: parseLoosely(text), timestamp: new Date().toISOString() };
+    if (!(await action.run(() => api.send({ method: 'POST', path, json })))) return;
+    showToast(t('device.testSent'));
+    setText('');
+    onSent();
+  }
+  return (
+    <form class="form" onSubmit={send} noValidate>
+      <TextField
+        label={t('device.value')}
+        hint={t('device.testHint')}
+        autocomplete="off"
+        value={text}
+        onValue={setText}
+      />
+      <FormError text={action.error} />
+      <button type="submit" class="button" disabled={action.isBusy}>
+        {t('device.testSend')}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,73 @@
+/** A sensor that many devices have; its name is a text of section "start". */
+export interface UsualSensor {
+  readonly text:
+    | 'airTemperature'
+    | 'airHumidity'
+    | 'soilMoisture'
+    | 'soilTemperature'
+    | 'waterLevel'
+    | 'waterTemperature'
+    | 'rain'
+    | 'light'
+    | 'battery'
+    | 'switch';
+  readonly id: string;
+  readonly kind?: string;
+  readonly quantity?: string;
+  readonly unit?: string;
+}
+
+/** In the order of the buttons. Kinds, quantities and units are terms of the vocabularies. */
+export const usualSensors: readonly UsualSensor[] = [
+  {
+    text: 'airTemperature',
+    id: 'TC',
+    kind: 'AirThermometer',
+    quantity: 'AirTemperature',
+    unit: 'DegreeCelsius',
+  },
+  {
+    text: 'airHumidity',
+    id: 'HUM',
+    kind: 'AirHumiditySensor',
+    quantity: 'AirHumidity',
+    unit: 'Percent',
+  },
+  {
+    text: 'soilMoisture',
+    id: 'SM',
+    kind: 'SoilHumiditySensor',
+    quantity: 'SoilHumidity',
+    unit: 'Percent',
+  },
+  {
+    text: 'soilTemperature',
+    id: 'ST',
+    kind: 'SoilThermometer',
+    quantity: 'SoilTemperature',
+    unit: 'DegreeCelsius',
+  },
+  { text: 'waterLevel', id: 'WL', quantity: 'WaterLevel', unit: 'Centimetre' },
+  {
+    text: 'waterTemperature',
+    id: 'WT',
+    quantity: 'WaterTemperature',
+    unit: 'DegreeCelsius',
+  },
+  {
+    text: 'rain',
+    id: 'RAIN',
+    kind: 'RainFallSensor',
+    quantity: 'Rainfall',
+    unit: 'Millimetre',
+  },
+  { text: 'light', id: 'LUM', kind: 'LightSensor', quantity: 'Illuminance', unit: 'Lux' },
+  {
+    text: 'battery',
+    id: 'BAT',
+    kind: 'BoardVoltageSensor',
+    quantity: 'Voltage',
+    unit: 'Volt',
+  },
+  { text: 'switch', id: 'SW' },
+];
