@@ -9,6 +9,7 @@ import type { TlsSource } from '../lib/tls-source.ts';
 import { commonHeaders, jsonType } from './answer.ts';
 import { createAuthenticate } from './authentication.ts';
 import { createBrokenRequests } from './broken-request.ts';
+import { mountCallAnswers } from './call-answers.ts';
 import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
 import { createVersionDocument } from './openapi.ts';
@@ -30,6 +31,8 @@ export interface HttpServerOptions {
   readonly tls?: TlsSource;
   /** Another protocol on the same port. */
   readonly guest?: PortGuest;
+  /** What a call that was picked up shall say; absent: no provider asks. */
+  readonly answerCall?: (callId: string) => string;
   readonly ping: () => Promise<void>;
   readonly metricsText: () => Promise<string>;
   readonly metricsContentType: string;
@@ -60,6 +63,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, authenticate, reporter });
   mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, authenticate, reporter });
   mountOperations(fastify, { ...options, authenticate });
+  if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
   await mountReference(fastify, {
     v2: () => createVersionDocument('v2', { version: options.version, routes: routes.v2 }),
     v1: () =>

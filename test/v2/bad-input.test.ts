@@ -95,6 +95,7 @@ const profile = {
   phone: ['1'],
   address: ['a'],
   facebook: ['f'],
+  webhook: ['https://farm.example.org/hook'],
   twitter: ['t'],
 };
 

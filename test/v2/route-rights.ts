@@ -213,6 +213,7 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   },
   'GET /users': { status: anybody(200) },
   'GET /users/me': { status: person(200) },
+  'GET /users/me/webhook_secret': { status: person(200) },
   'PUT /users/me': { status: person(204), send: profile },
   'GET /users/me/grants': { status: person(200) },
   'GET /users/{user_id}': { status: anybody(200) },

@@ -8,6 +8,7 @@ import type { Actuators } from '../../domain/devices/actuators.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
 import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
+import type { Username } from '../../domain/ids.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import type { Socials } from '../../domain/socials/socials.ts';
@@ -39,6 +40,8 @@ export interface Services {
   readonly sessions: Sessions;
   readonly accounts: Accounts;
   readonly passwordResets: PasswordResets;
+  /** What messages to a user's webhook are signed with. */
+  readonly webhookSecretOf: (username: Username) => string;
   readonly accessKeys: AccessKeys;
   readonly sharing: Sharing;
   readonly devices: Devices;
@@ -73,7 +76,7 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     ...grantRoutes(sharing, 'gateway'),
     ...projectRoutes(services),
     ...grantRoutes(sharing, 'project'),
-    ...userRoutes(accounts),
+    ...userRoutes(accounts, services.webhookSecretOf),
     myGrantsRoute(sharing),
     ...socialRoutes(services.socials),
     ...ontologyRoutes(),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
 import { invalid } from '../../domain/errors.ts';
-import { parseUserId } from '../../domain/ids.ts';
+import { parseUserId, type Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
 import type { User } from '../../domain/users/user.ts';
@@ -14,7 +14,7 @@ import {
   userToWire,
 } from '../../wire/user.ts';
 import { isRecord } from '../../wire/validation.ts';
-import { done, json } from '../answer.ts';
+import { bare, done, json } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -39,7 +39,10 @@ const oneUser = {
 } as const;
 
 /** Accounts: sign up, read, change, delete. */
-export function userRoutes(accounts: Accounts): readonly Route[] {
+export function userRoutes(
+  accounts: Accounts,
+  webhookSecretOf: (username: Username) => string,
+): readonly Route[] {
   const shown = (actor: Actor, user: User) => userToWire(user, accounts.maySeeContact(actor, user));
 
   return [
@@ -86,6 +89,19 @@ export function userRoutes(accounts: Accounts): readonly Route[] {
       answer: oneUser,
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json(shown(actor, await accounts.me(actor))),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/users/me/webhook_secret',
+      tag,
+      summary: 'Read what messages to your webhook are signed with',
+      answer: {
+        status: 200,
+        description: 'The key of the HMAC-SHA256 in the header Kipimo-Signature.',
+        content: { 'text/plain': Type.String() },
+      },
+      errors: ['unauthenticated', 'forbidden'],
+      handle: async ({ actor }) => bare(webhookSecretOf((await accounts.me(actor)).username)),
     }),
     defineRoute({
       method: 'PUT',

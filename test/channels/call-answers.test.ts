@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startHttpStandIn } from '../../src/channels/contract/http-stand-in.ts';
+import { type Service, startService } from '../service.ts';
+
+const answer = () => ({
+  status: 200,
+  json: { entries: [{ status: 'Queued' }], errorMessage: 'None' },
+});
+
+const startWith = (standInUrl: string) =>
+  startService({
+    environment: {
+      KIPIMO_VOICE_URL: `africastalking://farm:key@voice.africastalking.com?from=%2B254711000000&base=${standInUrl}`,
+    },
+  });
+
+const ask = (service: Service, form: Readonly<Record<string, string>>) =>
+  service.call({
+    method: 'POST',
+    path: '//callbacks/africastalking/voice',
+    body: new URLSearchParams(form).toString(),
+    type: 'application/x-www-form-urlencoded',
+  });
+
+test('a call that is not ours is hung up, whatever it says', async () => {
+  await using standIn = await startHttpStandIn({ behaviour: 'accepts', answer });
+  await using service = await startWith(standIn.url);
+  for (const form of [{}, { clientRequestId: 'x' }, { isActive: '1', clientRequestId: '' }]) {
+    const reply = await ask(service, form);
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get('content-type'), 'application/xml');
+    assert.equal(reply.text, '<Response><Reject/></Response>');
+  }
+  const end = await ask(service, { isActive: '0', clientRequestId: 'x' });
+  assert.deepEqual([end.status, end.text], [200, '']);
+});
+
+test('without a provider that asks there is no such path', async () => {
+  await using service = await startService();
+  assert.equal((await ask(service, { clientRequestId: 'x' })).status, 404);
+});
+
+test('everybody has a secret of their own for the webhook, and keeps it', async () => {
+  await using service = await startService();
+  const secretOf = async (username: string) => {
+    const reply = await (await service.as(username))({ path: '/users/me/webhook_secret' });
+    assert.equal(reply.status, 200);
+    return reply.text;
+  };
+  const [ama, kofi] = [await secretOf('ama'), await secretOf('kofi')];
+  assert.match(ama, /^[0-9a-f]{64}$/);
+  assert.notEqual(ama, kofi);
+  assert.equal(await secretOf('ama'), ama);
+});
