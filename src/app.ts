@@ -7,6 +7,7 @@ import { createHttpServer, type HttpServer } from './http/server.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
+import { PortError } from './lib/port-error.ts';
 import { openMessageWays } from './message-ways.ts';
 import { createMqttDoor, type MqttDoor } from './mqtt/mqtt-door.ts';
 import { createRemovalNotices } from './removal-notices.ts';
@@ -113,10 +114,7 @@ async function listenForHttp(http: HttpServer, config: Config): Promise<void> {
   try {
     await http.listen({ host, port });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`cannot listen for HTTP on port ${port} (KIPIMO_HTTP_PORT): ${reason}`, {
-      cause,
-    });
+    throw new PortError({ port, setting: 'KIPIMO_HTTP_PORT', cause });
   }
 }
 

@@ -21,6 +21,7 @@ function start(directory: string, environment: Readonly<Record<string, string>> 
       PATH: process.env['PATH'],
       KIPIMO_HOST: '127.0.0.1',
       KIPIMO_HTTP_PORT: '0',
+      KIPIMO_MQTT_PORT: '0',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
 import { ConfigError } from '../config.ts';
+import { PortError } from '../lib/port-error.ts';
 import { type CommandEntry, commands } from './commands.ts';
 import { sentencesOf } from './failure.ts';
 import { createProgram } from './program.ts';
@@ -64,10 +65,14 @@ test('settings that are wrong become one sentence each', () => {
 });
 
 test('failures of the system become sentences that say what to change', () => {
-  const failure = (code: string, more: object) => Object.assign(new Error('x'), { code, ...more });
-  assert.match(sentencesOf(failure('EADDRINUSE', { port: 8080 })).join(), /port 8080 is taken/);
-  assert.match(sentencesOf(failure('EACCES', { port: 80 })).join(), /above 1023/);
-  assert.match(sentencesOf(failure('EADDRNOTAVAIL', {})).join(), /KIPIMO_HOST/);
-  assert.deepEqual(sentencesOf(failure('EACCES', {})), ['x']);
+  const failure = (code: string) => Object.assign(new Error('x'), { code });
+  const setting = 'KIPIMO_MQTT_PORT';
+  const taken = new PortError({ port: 8080, setting, cause: failure('EADDRINUSE') });
+  assert.match(sentencesOf(taken).join(), /port 8080 is taken.*KIPIMO_MQTT_PORT/);
+  const closed = new PortError({ port: 80, setting, cause: failure('EACCES') });
+  assert.match(sentencesOf(closed).join(), /above 1023 with KIPIMO_MQTT_PORT/);
+  const absent = new PortError({ port: 80, setting, cause: failure('EADDRNOTAVAIL') });
+  assert.match(sentencesOf(absent).join(), /KIPIMO_HOST/);
+  assert.deepEqual(sentencesOf(failure('EACCES')), ['x']);
   assert.deepEqual(sentencesOf('thrown text'), ['thrown text']);
 });

@@ -60,13 +60,15 @@ function announce(app: RunningApp, config: Config, log: Log): void {
     );
   }
   if (!process.stdout.isTTY) {
-    log.info({ version, url: app.url, directory }, 'listening');
+    const { url, mqttUrl, mqttsUrl } = app;
+    log.info({ version, url, mqttUrl, mqttsUrl, directory }, 'listening');
     return;
   }
   process.stdout.write(
     `Kipimo ${version} is ready.\n` +
       `  API        ${app.url}/api/v2\n` +
       `  reference  ${app.url}/docs\n` +
+      `  MQTT       ${[app.mqttUrl, app.mqttsUrl ?? []].flat().join(', ')}\n` +
       `  data in    ${directory}\n`,
   );
 }

@@ -6,6 +6,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { WebSocketServer } from 'ws';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
+import { PortError } from '../lib/port-error.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import type { Broker } from './broker.ts';
 import { type ConnectionCount, createConnectionCount } from './connection-count.ts';
@@ -143,8 +144,7 @@ async function open(
   try {
     await once(server, 'listening');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`cannot listen for MQTT on port ${port} (${setting}): ${reason}`, { cause });
+    throw new PortError({ port, setting, cause });
   }
 }
 
