@@ -230,7 +230,7 @@ export const limits = {
   mqttPublishesUnderWayMax: 1_024,
   /** QoS 1 and 2 messages on their way to one client. */
   mqttInFlightMax: 256,
-  mqttTopicAliasesMax: 32,
+  mqttTopicAliasesMax: 10,
   /** What waits for one session, in flight or not. */
   mqttQueuedMessagesMax: 1_000,
   mqttQueuedBytesMax: 8 * 1_048_576,

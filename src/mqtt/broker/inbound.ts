@@ -229,9 +229,11 @@ export class Inbound {
     }
     if (qos === 0) return;
     const type = qos === 1 ? packetType.puback : packetType.pubrec;
+    // With QoS 2 nobody expects to be told that nobody listens, though it is allowed.
+    const reasonCode = qos === 2 && code === reason.noMatchingSubscribers ? reason.success : code;
     const reasonString =
       wantsProblemInformation && outcome?.kind === 'refused' ? outcome.description : undefined;
-    writeAcknowledgement(outbox, { type, packetId, reasonCode: code, version, reasonString });
+    writeAcknowledgement(outbox, { type, packetId, reasonCode, version, reasonString });
   }
 
   #pauseIfFull(): void {

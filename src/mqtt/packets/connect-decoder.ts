@@ -21,19 +21,28 @@ export class ConnectError extends ProtocolError {
 
 /** Reads a CONNECT, or throws ConnectError. */
 export function decodeConnect(header: number, body: Buffer): ConnectPacket {
-  let version: ProtocolVersion = 4;
+  let version: ProtocolVersion = 5;
   try {
-    if ((header & 15) !== 0) throw silently('CONNECT has reserved flags');
     const reader = new ByteReader(body);
     const name = readSilently(() => reader.text());
     const level = readSilently(() => reader.byte());
-    version = readVersion(name, level);
-    return readFields(reader, version);
+    version = spellingOf(level);
+    // Before 3.1.1 they meant nothing.
+    if ((header & 15) !== 0 && version !== 3) throw silently('CONNECT has reserved flags');
+    return readFields(reader, readVersion(name, level));
   } catch (error) {
-    if (error instanceof ProtocolError) throw new ConnectError(version, error);
-    throw error;
+    if (!(error instanceof ProtocolError)) throw error;
+    // Before MQTT 5 there was no word for a malformed packet [MQTT-4.8.0-1].
+    const hasWord = version === 5 || error.code !== reason.malformed;
+    throw new ConnectError(version, hasWord ? error : silently(error.message));
   }
 }
+
+/** A version that is not spoken here at all is refused in the words of the newest. */
+const spellingOf = (level: number): ProtocolVersion => {
+  const version = level & 0x7f;
+  return version === 3 || version === 4 ? version : 5;
+};
 
 function readVersion(name: string, level: number): ProtocolVersion {
   // A bridge of another broker sets the highest bit; it is a client like any other here.
@@ -49,9 +58,9 @@ function readVersion(name: string, level: number): ProtocolVersion {
 function readFields(reader: ByteReader, version: ProtocolVersion): ConnectPacket {
   const flags = readSilently(() => reader.byte());
   checkFlags(flags, version);
-  const keepAliveSeconds = reader.twoBytes();
+  const keepAliveSeconds = readSilently(() => reader.twoBytes());
   const properties = version === 5 ? readProperties(reader, place.connect) : noProperties;
-  const clientId = readClientId(reader);
+  const clientId = readClientId(reader, version);
   const will = (flags & flag.will) === 0 ? undefined : readWill(reader, flags, version);
   const username = (flags & flag.username) === 0 ? undefined : readSilently(() => reader.text());
   const password = (flags & flag.password) === 0 ? undefined : readSilently(() => reader.binary());
@@ -77,7 +86,8 @@ function readFields(reader: ByteReader, version: ProtocolVersion): ConnectPacket
 }
 
 function checkFlags(flags: number, version: ProtocolVersion): void {
-  if ((flags & 1) !== 0) throw silently('the reserved flag of CONNECT is set');
+  // [MQTT-3.1.2-3]; 3.1 did not mind.
+  if ((flags & 1) !== 0 && version !== 3) throw silently('the reserved flag of CONNECT is set');
   const qos = (flags >> 3) & 3;
   if (qos === 3) throw silently('the QoS of the will is 3');
   if ((flags & flag.will) === 0 && (flags & (flag.willRetain | 24)) !== 0) {
@@ -89,11 +99,11 @@ function checkFlags(flags: number, version: ProtocolVersion): void {
   }
 }
 
-function readClientId(reader: ByteReader): string {
+function readClientId(reader: ByteReader, version: ProtocolVersion): string {
   try {
     return reader.text();
   } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
+    if (!(error instanceof ProtocolError) || version !== 5) throw error;
     throw new ProtocolError(reason.clientIdInvalid, error.message);
   }
 }

@@ -65,8 +65,7 @@ export interface ConnackProperties {
 export function encodeConnack(packet: ConnackPacket): Buffer {
   const { version, reasonCode, sessionPresent, properties, reasonString } = packet;
   const flags = sessionPresent ? 1 : 0;
-  // A version that is not spoken here is refused in the words of the newest [MQTT5 3.1.2.2].
-  if (version !== 5 && reasonCode !== 0x84) {
+  if (version !== 5) {
     return encodePacket(0x20, [Buffer.from([flags, returnCodeOf(reasonCode)])]);
   }
   const list = [
