@@ -62,7 +62,9 @@ const ofNoVersion = new Set([
   'tls.test.ts',
 ]);
 
-const files = globSync('test/v2/*.test.ts', { cwd: repositoryRoot })
+const walks = ['test/walks/gateway-protocol.test.ts', 'test/walks/share-then-revoke.test.ts'];
+
+const files = [...globSync('test/v2/*.test.ts', { cwd: repositoryRoot }), ...walks]
   .filter((path) => !ofNoVersion.has(basename(path)))
   .toSorted();
 
