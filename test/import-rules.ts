@@ -51,7 +51,7 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
     { under: 'src/storage/postgres/', packages: ['pg'] },
     { under: 'src/cli/bench/no-op-server.ts', packages: ['fastify'] },
     { under: 'src/feed/nats-feed.ts', packages: ['@nats-io/*'] },
-    { under: 'src/channels/contract/', packages: ['fast-check'] },
+    { under: 'src/channels/contract/', packages: ['fast-check', 'smpp'] },
     { under: 'src/channels/email/', packages: ['nodemailer', 'nodemailer/lib/smtp-transport'] },
     { under: 'src/channels/sms/', packages: ['smpp'] },
     { under: 'src/channels/twitter/', packages: ['twitter-api-v2'] },

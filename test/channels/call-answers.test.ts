@@ -8,12 +8,10 @@ const answer = () => ({
   json: { entries: [{ status: 'Queued' }], errorMessage: 'None' },
 });
 
+const account = 'africastalking://farm:key@voice.africastalking.com?from=%2B254711000000';
+
 const startWith = (standInUrl: string) =>
-  startService({
-    environment: {
-      KIPIMO_VOICE_URL: `africastalking://farm:key@voice.africastalking.com?from=%2B254711000000&base=${standInUrl}`,
-    },
-  });
+  startService({ environment: { KIPIMO_VOICE_URL: `${account}&base=${standInUrl}` } });
 
 const ask = (service: Service, form: Readonly<Record<string, string>>) =>
   service.call({

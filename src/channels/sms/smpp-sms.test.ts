@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import type { Pdu } from 'smpp';
 import { parseUsername } from '../../domain/ids.ts';
 import { aMessage, describeChannel } from '../contract/channel-contract.ts';
+import { startSmppStandIn } from '../contract/smpp-stand-in.ts';
 import { createSmppSms } from './smpp-sms.ts';
-import { startSmppStandIn } from './smpp-stand-in.ts';
+
 import { readSmsUrl } from './sms-settings.ts';
 
 const phone = '+255712345678';

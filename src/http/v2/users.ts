@@ -90,19 +90,7 @@ export function userRoutes(
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json(shown(actor, await accounts.me(actor))),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/users/me/webhook_secret',
-      tag,
-      summary: 'Read what messages to your webhook are signed with',
-      answer: {
-        status: 200,
-        description: 'The key of the HMAC-SHA256 in the header Kipimo-Signature.',
-        content: { 'text/plain': Type.String() },
-      },
-      errors: ['unauthenticated', 'forbidden'],
-      handle: async ({ actor }) => bare(webhookSecretOf((await accounts.me(actor)).username)),
-    }),
+    webhookSecretRoute(accounts, webhookSecretOf),
     defineRoute({
       method: 'PUT',
       path: '/users/me',
@@ -129,6 +117,25 @@ export function userRoutes(
     }),
     ...userChangeRoutes(accounts),
   ];
+}
+
+function webhookSecretRoute(
+  accounts: Accounts,
+  webhookSecretOf: (username: Username) => string,
+): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/users/me/webhook_secret',
+    tag,
+    summary: 'Read what messages to your webhook are signed with',
+    answer: {
+      status: 200,
+      description: 'The key of the HMAC-SHA256 in the header Kipimo-Signature.',
+      content: { 'text/plain': Type.String() },
+    },
+    errors: ['unauthenticated', 'forbidden'],
+    handle: async ({ actor }) => bare(webhookSecretOf((await accounts.me(actor)).username)),
+  });
 }
 
 function userChangeRoutes(accounts: Accounts): readonly Route[] {

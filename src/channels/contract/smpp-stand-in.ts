@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import smpp, { type Pdu, type Session } from 'smpp';
-import type { Behaviour } from '../contract/http-stand-in.ts';
+import type { Behaviour } from './http-stand-in.ts';
 
 /** A message centre on this machine, spoken to in real SMPP. */
 export interface SmppStandIn {
