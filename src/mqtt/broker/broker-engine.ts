@@ -65,11 +65,11 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       parts.members.add(connection);
       return connection;
     },
-    deliver(messages) {
-      for (const message of messages) router.route(message);
+    deliver(messages, reach) {
+      for (const message of messages) router.route(message, reach);
     },
-    hasSubscribers(topic) {
-      const { targets, shared } = tree.match(topic);
+    hasSubscribers(topic, reach) {
+      const { targets, shared } = tree.match(topic, reach);
       return targets.length > 0 || shared.length > 0;
     },
     async retain(message) {

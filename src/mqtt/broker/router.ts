@@ -1,6 +1,7 @@
 import type { Message, Qos } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Reach } from '../broker.ts';
 import { Delivery } from './delivery.ts';
 import type { DeliveryTerms, Outbound } from './outbound.ts';
 import type { Session } from './session.ts';
@@ -9,7 +10,7 @@ import type { SharedTarget, SubscriptionTree, Target } from './subscription-tree
 /** Hands messages to all who subscribed. */
 export interface Router {
   /** Answers whether anybody subscribed, whatever came of it. */
-  route(message: Message): boolean;
+  route(message: Message, reach?: Reach): boolean;
 }
 
 const none: readonly number[] = [];
@@ -21,8 +22,8 @@ export function createRouter(options: {
 }): Router {
   const { tree, outbound, clock } = options;
 
-  function route(message: Message): boolean {
-    const { targets, shared } = tree.match(message.topic);
+  function route(message: Message, reach?: Reach): boolean {
+    const { targets, shared } = tree.match(message.topic, reach);
     if (targets.length === 0 && shared.length === 0) return false;
     const delivery = new Delivery(message, clock.now());
     for (const target of targets) {

@@ -2,6 +2,7 @@ import { limits } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { readSharedFilter } from '../../lib/topic-filter.ts';
+import type { Reach } from '../broker.ts';
 import type { Session } from './session.ts';
 
 /** A session that gets the messages of a topic, with all its subscriptions that include it. */
@@ -26,7 +27,7 @@ export interface Match {
 export interface SubscriptionTree {
   add(session: Session, subscription: Subscription): void;
   remove(session: Session, filter: string): void;
-  match(topic: string): Match;
+  match(topic: string, reach?: Reach): Match;
   readonly size: number;
 }
 
@@ -47,6 +48,7 @@ const nobody: Match = { targets: [], shared: [] };
 export function createSubscriptionTree(): SubscriptionTree {
   const root: Node = { children: undefined, leaf: undefined };
   const matches = createLruCache<string, Match>(limits.mqttTopicCacheEntriesMax);
+  const namedMatches = createLruCache<string, Match>(limits.mqttTopicCacheEntriesMax);
   let size = 0;
 
   function add(session: Session, subscription: Subscription): void {
@@ -55,23 +57,29 @@ export function createSubscriptionTree(): SubscriptionTree {
     const members = membersOf(leaf, group);
     if (!members.has(session)) size += 1;
     members.set(session, subscription);
-    matches.clear();
+    forget();
   }
 
   function remove(session: Session, text: string): void {
     const { group, filter } = split(text);
     if (removeFrom(root, { session, group, levels: filter.split('/') }, 0)) size -= 1;
-    matches.clear();
+    forget();
   }
 
-  function match(topic: string): Match {
+  function forget(): void {
+    matches.clear();
+    namedMatches.clear();
+  }
+
+  function match(topic: string, reach: Reach = 'all'): Match {
     if (size === 0) return nobody;
-    const known = matches.get(topic);
+    const cache = reach === 'all' ? matches : namedMatches;
+    const known = cache.get(topic);
     if (known !== undefined) return known;
     const leaves: Leaf[] = [];
-    collect(root, topic.split('/'), 0, leaves);
+    collect(root, { levels: topic.split('/'), reach }, 0, leaves);
     const found = leaves.length === 0 ? nobody : combine(leaves);
-    matches.set(topic, found);
+    cache.set(topic, found);
     return found;
   }
 
@@ -148,22 +156,29 @@ function removeFromLeaf(
   return isRemoved;
 }
 
-function collect(node: Node, levels: readonly string[], depth: number, found: Leaf[]): void {
+function collect(
+  node: Node,
+  wanted: { readonly levels: readonly string[]; readonly reach: Reach },
+  depth: number,
+  found: Leaf[],
+): void {
+  const { levels, reach } = wanted;
   const { children } = node;
   const level = levels[depth];
   if (level === undefined && node.leaf !== undefined) found.push(node.leaf);
   if (children === undefined) return;
   // At the first level no wildcard stands for a name with $ [MQTT-4.7.2-1].
   const mayBeWild = depth > 0 || !(level?.startsWith('$') ?? false);
-  if (mayBeWild) {
+  if (mayBeWild && reach === 'all') {
     const rest = children.get('#')?.leaf;
     if (rest !== undefined) found.push(rest);
   }
   if (level === undefined) return;
   const named = children.get(level);
-  if (named !== undefined) collect(named, levels, depth + 1, found);
-  const any = mayBeWild ? children.get('+') : undefined;
-  if (any !== undefined) collect(any, levels, depth + 1, found);
+  if (named !== undefined) collect(named, wanted, depth + 1, found);
+  const mustBeNamed = reach === 'named' && depth === levels.length - 1;
+  const any = mayBeWild && !mustBeNamed ? children.get('+') : undefined;
+  if (any !== undefined) collect(any, wanted, depth + 1, found);
 }
 
 function combine(leaves: readonly Leaf[]): Match {
