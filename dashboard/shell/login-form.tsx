@@ -64,7 +64,9 @@ export function LoginForm({
       <button type="submit" class="button button-main" disabled={isBusy}>
         {t('shell.login')}
       </button>
-      <p class="field-hint">{t('welcome.forgotten')}</p>
+      <a class="button button-quiet" href={`/forgotten?name=${encodeURIComponent(name.trim())}`}>
+        {t('welcome.forgottenAsk')}
+      </a>
     </form>
   );
 }

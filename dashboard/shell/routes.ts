@@ -101,6 +101,16 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/new-device/new-device.tsx').then(({ NewDevice }) => NewDevice),
   },
   {
+    path: '/forgotten',
+    title: 'welcome.forgottenTitle',
+    load: () => import('../screens/welcome/forgotten.tsx').then(({ Forgotten }) => Forgotten),
+  },
+  {
+    path: '/map',
+    title: 'shell.map',
+    load: () => import('../screens/map/map.tsx').then(({ MapScreen }) => MapScreen),
+  },
+  {
     path: '/more',
     title: 'shell.more',
     load: () => import('../screens/more/more.tsx').then(({ More }) => More),

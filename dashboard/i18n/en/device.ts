@@ -16,7 +16,7 @@ export const device = {
   share: 'Share',
   download: 'CSV',
   alert: 'Alert me',
-  send: 'Send data',
+  send: 'Send',
   settings: 'Settings',
   sensors: 'Sensors',
   addSensor: 'Add a sensor',
@@ -38,7 +38,6 @@ export const device = {
   setPlace: 'Set the place',
   changePlace: 'Change the place',
   placeSaved: 'The place is saved',
-  placeRemoved: 'The place is removed',
   name: 'Name',
   id: 'Id',
   domain: 'Field of use',
@@ -75,7 +74,8 @@ export const device = {
   lateBy: '{span} later',
   calibrate: 'Correct its values',
   calibrateText:
-    'Compare the sensor with a good instrument at two points. What it sends is kept as it is; what you read is corrected.',
+    'Compare the sensor with a good instrument at two points. What it sends is kept as ' +
+    'it is; what you read is corrected.',
   sensorSays: 'The sensor says',
   reallyIs: 'It really is',
   pointLow: 'First point',

@@ -15,7 +15,8 @@ export const profile = {
   passwordChanged: 'The password is changed. All other places are logged out.',
   keys: 'Keys',
   keysText:
-    'For gateways, devices and programs, which cannot log in again every ten minutes. A key works in place of a token or a password.',
+    'For gateways, devices and programs, which cannot log in again every ten minutes. ' +
+    'A key works in place of a token or a password.',
   keysNone: 'You have no keys.',
   keyName: 'What it is for',
   keyNameHint: 'For instance: gateway on the school roof.',
@@ -33,14 +34,16 @@ export const profile = {
   keyDeleted: 'The key {name} is deleted',
   take: 'Take your data with you',
   takeText:
-    'Each device has its values as CSV under CSV. This file has everything else: your profile, devices, alerts, keys without their secrets, and who shares what.',
+    'Each device has its values as CSV under CSV. This file has everything else: your ' +
+    'profile, devices, alerts, keys without their secrets, and who shares what.',
   takeDo: 'Download my account',
   taking: 'Collecting…',
   account: 'Account',
   logout: 'Log out',
   delete: 'Delete my account',
   deleteText:
-    'Deletes your account {name}, your devices, and every value they ever sent. This cannot be undone. Type your username to go on.',
+    'Deletes your account {name}, your devices, and every value they ever sent. This ' +
+    'cannot be undone. Type your username to go on.',
   deleteConfirm: 'Your username',
   deleted: 'Your account is deleted',
   smsCredit: { one: '{count} text message left', other: '{count} text messages left' },

@@ -141,7 +141,7 @@ function SensorsAndChart({
     );
   }
   return (
-    <>
+    <div class="device-main">
       <section aria-label={t('device.sensors')} class="stack-tight">
         <ul class="tiles">
           {device.sensors.map((sensor, index) => (
@@ -157,8 +157,10 @@ function SensorsAndChart({
           </a>
         )}
       </section>
-      <DeviceChart device={device} sensors={device.sensors} />
-    </>
+      <div class="device-chart">
+        <DeviceChart device={device} sensors={device.sensors} />
+      </div>
+    </div>
   );
 }
 

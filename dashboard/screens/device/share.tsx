@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { apiPaths } from '../../api/paths.ts';
-import { type DeviceScope, grantable, scopeWord } from '../../api/sharing-words.ts';
+import { type DeviceScope, grantable, type ScopeWord, scopeWord } from '../../api/sharing-words.ts';
 import type { Device, Grant, User } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/routes.ts';
@@ -113,7 +113,7 @@ function GrantCard(props: {
         {grantable.map((scope) => (
           <li key={scope}>
             <label class="choice switch-row">
-              <span class="grow">{t(`sharing.${scopeWord(scope) ?? 'view'}`)}</span>
+              <SwitchText word={scopeWord(scope) ?? 'view'} />
               <input
                 type="checkbox"
                 class="switch"
@@ -136,6 +136,17 @@ function GrantCard(props: {
         {t('sharing.revoke')}
       </button>
     </article>
+  );
+}
+
+function SwitchText({ word }: { readonly word: ScopeWord }): JSX.Element {
+  return (
+    <span class="grow">
+      {t(`sharing.${word}`)}
+      {word !== 'view' && word !== 'data-view' && (
+        <span class="quiet small"> · {t(`sharing.${word}Hint`)}</span>
+      )}
+    </span>
   );
 }
 

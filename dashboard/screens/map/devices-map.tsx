@@ -1,8 +1,60 @@
 import type { JSX } from 'preact';
+import { freshnessOf, instantOf, lastHeardAt } from '../../api/freshness.ts';
+import { screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { unitSymbol } from '../../api/unit-symbol.ts';
+import { formatAge, formatValue } from '../../i18n/formats.ts';
+import { language, t } from '../../i18n/i18n.ts';
+import { MapOfPlaces } from '../../map/lazy-map.tsx';
+import type { MapPlace } from '../../map/map-place.ts';
+import { now } from '../../state/clock.ts';
+import { useVocabulary } from '../../state/vocabulary.ts';
+import { deviceName } from '../../ui/value.tsx';
 
-/** Devices on a map. */
-export function DevicesMap(_props: { readonly devices: readonly Device[] }): JSX.Element {
-  return <Skeleton height={320} />;
+const defaultHeightPx = 320;
+/** Sensors told in a popup. */
+const popupValuesMax = 3;
+
+/** Devices on a map; those without a place are counted below it. */
+export function DevicesMap(props: {
+  readonly devices: readonly Device[];
+  readonly heightPx?: number;
+}): JSX.Element {
+  const { devices, heightPx = defaultHeightPx } = props;
+  const units = useVocabulary('units');
+  const places = devices.flatMap((device) => placeOf(device, units.value));
+  const homeless = devices.length - places.length;
+  return (
+    <div class="stack-tight">
+      <MapOfPlaces places={places} heightPx={heightPx} />
+      {places.length === 0 && <p class="small quiet">{t('map.nobody')}</p>}
+      {places.length > 0 && homeless > 0 && (
+        <p class="small quiet">{t('map.withoutPlace', { count: homeless })}</p>
+      )}
+    </div>
+  );
+}
+
+function placeOf(device: Device, units: Parameters<typeof unitSymbol>[1]): readonly MapPlace[] {
+  const { id, location, sensors } = device;
+  if (location === undefined) return [];
+  const heardAt = lastHeardAt(device);
+  const freshness = freshnessOf(heardAt, now.value);
+  const values = sensors
+    .filter(({ last_value }) => instantOf(last_value) !== undefined)
+    .slice(0, popupValuesMax)
+    .map(({ last_value, unit }) => {
+      const symbol = typeof last_value?.value === 'boolean' ? '' : ` ${unitSymbol(unit, units)}`;
+      return `${formatValue(last_value?.value, language.value, t)}${symbol}`.trim();
+    });
+  return [
+    {
+      id,
+      ...{ latitude: location.latitude, longitude: location.longitude },
+      name: deviceName(device),
+      state: freshness === 'never' ? 'off' : freshness,
+      text: [...values, formatAge(heardAt, now.value, t)].join(' · '),
+      href: screenPaths.device(id),
+    },
+  ];
 }
