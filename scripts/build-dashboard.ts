@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile } from 'esbuild-wasm';
+import { worldOutline } from './world-outline.ts';
 
 const root = resolve(dirname(import.meta.filename), '..');
 
@@ -73,6 +74,7 @@ function buildSettings(out: string, isQuick: boolean) {
     legalComments: 'none',
     loader: { '.png': 'file', '.svg': 'file', '.geojson': 'json' },
     logLevel: 'warning',
+    plugins: [worldOutline],
   } satisfies BuildOptions;
 }
 

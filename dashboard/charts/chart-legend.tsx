@@ -28,7 +28,7 @@ export function ChartLegend(props: {
           ? ' '
           : formatDate(cursor, { language: language.value, style: 'precise' })}
       </p>
-      <ul class="row">
+      <ul class="legend-entries">
         {entries.map((entry, index) => (
           <li key={entry.key}>
             <button

@@ -25,9 +25,12 @@ export interface PlotLook {
   readonly firings: readonly number[];
   readonly language: string;
   readonly palette: Palette;
+  /** On phones axes take less room. */
+  readonly isNarrow: boolean;
 }
 
 const axisPx = 52;
+const narrowAxisPx = 40;
 const bandShare = 0.18;
 
 /** The rows of the plot: times, then for each line its value, low and high. */
@@ -132,7 +135,7 @@ export function timeLabels(splits: readonly number[], spanMs: number, language: 
 
 function unitAxis(
   { key, unit, side }: ReturnType<typeof scalesOf>[number],
-  { palette, language }: PlotLook,
+  { palette, language, isNarrow }: PlotLook,
 ): uPlot.Axis[] {
   if (side === undefined) return [];
   return [
@@ -140,12 +143,12 @@ function unitAxis(
       ...axisLook(palette),
       scale: key,
       side: side === 'left' ? 3 : 1,
-      size: axisPx,
+      size: isNarrow ? narrowAxisPx : axisPx,
       space: 44,
       // Two grids across each other help nobody.
       grid: { show: side === 'left', stroke: palette.line, width: 1 },
       values: (_plot, splits) => splits.map((value) => formatNumber(value, language)),
-      ...(unit !== '' && { label: unit, labelSize: 22, labelGap: 0 }),
+      ...(unit !== '' && { label: unit, labelSize: 18, labelGap: 0 }),
     },
   ];
 }

@@ -98,7 +98,7 @@ export function SensorChart(props: ChartProps): JSX.Element {
         )}
       </section>
       <figcaption class="row row-apart small quiet">
-        <span>{noteOf(shown)}</span>
+        <span>{noteOf(shown, sensors)}</span>
         <span class="row">
           <label class="choice">
             <input
@@ -146,10 +146,16 @@ function sliding(range: TimeRange, columns: readonly { readonly times: readonly 
   return last === range.to ? range : { from: last - spanOf(range), to: last };
 }
 
-function noteOf({ history }: ShownHistory): string {
+function noteOf({ history }: ShownHistory, sensors: ChartProps['sensors']): string {
   const zone = t('chart.zone', { zone: describeZone(ownZone(), Date.now()) });
-  if (history?.isThinned !== true) return zone;
-  return `${t('chart.thinned', { interval: formatSpan(history.interval.ms, t) })} ${zone}`;
+  const scales = new Set(sensors.map(({ unit = '' }) => unit)).size;
+  return [
+    ...(history?.isThinned === true
+      ? [t('chart.thinned', { interval: formatSpan(history.interval.ms, t) })]
+      : []),
+    ...(scales > 2 ? [t('chart.moreAxes')] : []),
+    zone,
+  ].join(' ');
 }
 
 function useWidth(place: { readonly current: HTMLElement | null }): number {
@@ -189,10 +195,11 @@ function Lines(props: LinesProps): JSX.Element {
   });
   const lines = before === undefined ? looks : [...looks, ...looks.map(asBefore)];
   const isThinned = shown.history?.isThinned === true;
-  const text = JSON.stringify([lines, isThinned, props.firings, language.value, scheme]);
+  const isNarrow = widthPx < narrowPx;
+  const text = JSON.stringify([lines, isThinned, isNarrow, props.firings, language.value, scheme]);
   const look = useMemo(
     (): PlotLook => ({
-      ...{ lines, isThinned, firings: props.firings, language: language.value },
+      ...{ lines, isThinned, isNarrow, firings: props.firings, language: language.value },
       palette: readPalette(document.documentElement),
     }),
     [text],
@@ -210,7 +217,7 @@ function Lines(props: LinesProps): JSX.Element {
     <>
       <Plot
         {...{ joined, look, range, widthPx }}
-        heightPx={widthPx < narrowPx ? 260 : 340}
+        heightPx={isNarrow ? 260 : 340}
         cursor={props.cursor}
         onCursor={props.onCursor}
         onRange={props.onRange}
