@@ -42,7 +42,7 @@ export function createHttpClient(
   const settings = {
     keepAlive: options.keepAlive ?? false,
     maxSockets: options.socketsMax ?? channelLimits.parallelMax,
-    maxFreeSockets: channelLimits.idleSocketsMax,
+    maxFreeSockets: options.socketsMax ?? channelLimits.idleSocketsMax,
     timeout: channelLimits.idleSocketMs,
     ...(options.lookup !== undefined && { lookup: options.lookup }),
   };
