@@ -28,6 +28,8 @@ interface SchemaNode {
 interface Place {
   /** By its name in version 2. */
   readonly fields: ReadonlyMap<string, Place>;
+  /** Names in version 2 by those in version 1. */
+  readonly keys: ReadonlyMap<string, string>;
   readonly items: Place | undefined;
   readonly words: 'word' | 'prose' | undefined;
   /** Fields that version 1 answers as "" where they are absent. */
@@ -50,17 +52,14 @@ export function renamingOf(schema: TSchema): Renaming {
 }
 
 function placeOf(schema: SchemaNode): Place {
-  const own: Place = {
-    fields: new Map(
-      Object.entries(schema.properties ?? {}).map(([key, field]) => [key, placeOf(field)]),
-    ),
+  const fields = Object.entries(schema.properties ?? {});
+  const own = completed({
+    fields: new Map(fields.map(([key, field]) => [key, placeOf(field)])),
     items: schema.items === undefined ? undefined : placeOf(schema.items),
     words: schema['x-words'],
     emptyFields: emptyFieldsOf(schema.properties),
-    isPlain: false,
-  };
-  const whole = (schema.anyOf ?? []).map(placeOf).reduce(both, own);
-  return { ...whole, isPlain: hasNoWords(whole) };
+  });
+  return (schema.anyOf ?? []).map(placeOf).reduce(both, own);
 }
 
 /** Alternatives as one place, so that no message is renamed twice. */
@@ -71,17 +70,21 @@ function both(one: Place, other: Place): Place {
     fields.set(key, known === undefined ? place : both(known, place));
   }
   const items = [one.items, other.items].filter((place) => place !== undefined);
-  const merged = {
+  const [first, second] = items;
+  return completed({
     fields,
-    items: items.length === 0 ? undefined : items.reduce(both),
+    items: first !== undefined && second !== undefined ? both(first, second) : first,
     words: one.words ?? other.words,
     emptyFields: [...new Set([...one.emptyFields, ...other.emptyFields])],
-    isPlain: false,
-  };
-  return { ...merged, isPlain: hasNoWords(merged) };
+  });
 }
 
-const hasNoWords = ({ fields, items, words, emptyFields }: Place): boolean =>
+function completed(place: Omit<Place, 'keys' | 'isPlain'>): Place {
+  const keys = new Map([...place.fields.keys()].map((key) => [keyToV1(key), key]));
+  return { ...place, keys, isPlain: hasNoWords(place) };
+}
+
+const hasNoWords = ({ fields, items, words, emptyFields }: Omit<Place, 'keys' | 'isPlain'>) =>
   words === undefined &&
   emptyFields.length === 0 &&
   (items === undefined || items.isPlain) &&
@@ -112,9 +115,8 @@ function messageToV2(place: Place, message: unknown): unknown {
     return items === undefined ? message : message.map((element) => messageToV2(items, element));
   }
   if (!isObject(message)) return message;
-  const keys = new Map([...place.fields.keys()].map((key) => [keyToV1(key), key]));
   const entries = Object.entries(message).flatMap(([name, value]): [string, unknown][] => {
-    const key = keys.get(name);
+    const key = place.keys.get(name);
     const field = key === undefined ? undefined : place.fields.get(key);
     // What version 2 alone knows by this name is an unknown key here.
     if (key === undefined || field === undefined)

@@ -114,12 +114,13 @@ function reasonToV1(reason: unknown, request: RouteRequest): unknown {
 function givenTexts({ params, query, body }: RouteRequest): readonly string[] {
   const texts: string[] = [];
   const waiting: unknown[] = [params, query, body];
-  for (let seen = 0; seen < limits.quotedTextsMax && waiting.length > 0; seen += 1) {
-    const value = waiting.shift();
+  for (let at = 0; at < waiting.length; at += 1) {
+    const value = waiting[at];
     if (typeof value === 'string') {
       if (value !== '' && value.length <= limits.idCharactersMax) texts.push(value);
     } else if (Array.isArray(value) || isRecord(value)) {
-      waiting.push(...Object.values(value).slice(0, limits.quotedTextsMax));
+      const room = Math.max(0, limits.quotedTextsMax - waiting.length);
+      waiting.push(...Object.values(value).slice(0, room));
     }
   }
   return texts;
