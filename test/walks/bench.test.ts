@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runHttpBench } from '../../src/cli/bench/http-bench.ts';
 import { formatHttpReport, isComplete } from '../../src/cli/bench/http-report.ts';
+import { runMqttBench } from '../../src/cli/bench/mqtt-bench.ts';
+import { areAllStored, formatMqttReport } from '../../src/cli/bench/mqtt-report.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 
 test('a benchmark finds every acknowledged value again, and says so', async () => {
@@ -21,6 +23,25 @@ test('a benchmark finds every acknowledged value again, and says so', async () =
   assert.match(text, /push a value, durable, 4 connections/);
   assert.match(text, /acknowledged, .* stored: all are there/);
   assert.equal(stages.length, 5);
+});
+
+test('what was acknowledged over MQTT is found again, whoever it is compared with', async () => {
+  const report = await runMqttBench({
+    pace: { sliceMs: 50, rounds: 2 },
+    connections: 20,
+    clock: systemClock,
+    onStage: () => undefined,
+    signal: new AbortController().signal,
+  });
+  assert.ok(report.acknowledged > 0);
+  assert.equal(report.stored, report.acknowledged);
+  assert.ok(areAllStored(report));
+  assert.equal(areAllStored({ ...report, sensorsThatDiffer: 1 }), false);
+  assert.ok(report.fanOut.ours.perSecond > 0);
+  assert.equal(report.crowd.ours.connections, 20);
+  const text = formatMqttReport(report);
+  assert.match(text, /publish a value, QoS 1, durable, 20 publishers, window 20/);
+  assert.match(text, report.publish.theirs === undefined ? /not installed/ : /theirs: Mosquitto/);
 });
 
 test('a benchmark that is stopped leaves with the reason', async () => {
