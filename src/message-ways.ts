@@ -34,6 +34,7 @@ export async function openMessageWays(parts: {
       ...{ installationSecret, clock, log },
     }));
   const email = channels.get('email');
+  log.info({ channels: [...channels.keys()] }, 'these channels can send');
   return {
     forServices: {
       channels,

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -43,13 +44,15 @@ const floodChunk = Buffer.alloc(65_536, 'x');
 export async function startHttpStandIn(options: {
   readonly behaviour: Behaviour;
   readonly answer: (request: ReceivedRequest, behaviour: 'accepts' | 'refuses') => StandInAnswer;
+  /** With it, HTTPS, as localhost. */
+  readonly pair?: { readonly key: string; readonly cert: string };
 }): Promise<HttpStandIn> {
-  const { behaviour, answer } = options;
+  const { behaviour, answer, pair } = options;
   const requests: ReceivedRequest[] = [];
   const waiting: ((request: ReceivedRequest) => void)[] = [];
   let bytesTaken = 0;
 
-  const server = createServer((request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     void text(request).then((body) => {
       const received: ReceivedRequest = {
         method: request.method ?? '',
@@ -68,7 +71,9 @@ export async function startHttpStandIn(options: {
         response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(sent);
       }
     });
-  });
+  };
+  const server =
+    pair === undefined ? createServer(onRequest) : createTlsServer({ ...pair }, onRequest);
   const closings: Promise<void>[] = [];
   server.on('connection', (socket) => {
     const closing = new Promise<void>((resolve) => {
@@ -83,7 +88,7 @@ export async function startHttpStandIn(options: {
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: pair === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
     requests,
     nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
     bytesTaken: () => bytesTaken,

@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import smpp, { type Pdu, type Session } from 'smpp';
 import type { Behaviour } from './http-stand-in.ts';
 
@@ -22,6 +23,8 @@ export async function startSmppStandIn(options: {
   readonly behaviour?: Behaviour;
   readonly statusOf?: (index: number) => number;
   readonly bindStatus?: number;
+  /** With it, TLS from the first byte. */
+  readonly pair?: { readonly key: string; readonly cert: string };
 }): Promise<SmppStandIn> {
   const { behaviour = 'accepts', bindStatus = 0 } = options;
   const statusOf = options.statusOf ?? (() => statuses[behaviour] ?? 0);
@@ -47,7 +50,7 @@ export async function startSmppStandIn(options: {
     }
   }
 
-  const server = createServer((socket) => {
+  const onSocket = (socket: Socket) => {
     const session = new smpp.Session({ socket });
     sockets.add(socket);
     socket.once('close', () => {
@@ -57,7 +60,10 @@ export async function startSmppStandIn(options: {
     // A client that leaves in the middle of an answer is what some tests are about.
     session.on('error', () => undefined);
     session.on('pdu', (pdu: Pdu) => onPdu(session, socket, pdu));
-  });
+  };
+  const { pair } = options;
+  const server =
+    pair === undefined ? createServer(onSocket) : createTlsServer({ ...pair }, onSocket);
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   return {
