@@ -156,6 +156,21 @@ test('a measurement that nobody has does not open a private sensor', async () =>
   assert.deepEqual([reply.status, reply.text], [200, '[]']);
 });
 
+test('a sensor is created without values, which have a path of their own', async () => {
+  const datapoint = { value: 1, timestamp: '2016-06-08T18:20:27.873Z' };
+  const measurement = { id: 'a', values: [datapoint], value: 1, last_value: datapoint };
+  const json = { id: 'at-once', measurements: [measurement] };
+  assertEmpty(await v1({ method: 'POST', path: '/sensors', json }));
+  const path = '/sensors/at-once/measurements/a';
+  assert.deepEqual((await v1({ path })).json, { id: 'a' });
+  assert.deepEqual((await v1({ path: `${path}/values` })).json, []);
+  assertEmpty(await v1({ method: 'POST', path: `${path}/values`, json: datapoint }));
+  const last = { ...datapoint, date_received: '2026-03-01T08:00:00.000Z' };
+  assert.deepEqual((await v1({ path })).json, { id: 'a', last_value: last, value: last });
+  const [read] = (await v1({ path: `${path}/values` })).json as readonly unknown[];
+  assert.deepEqual(read, { sensor_id: 'at-once', measurement_id: 'a', ...last });
+});
+
 test('CSV has the columns of version 1, and is read back', async () => {
   const json = { id: 'csv', measurements: [{ id: 'a' }, { id: 'b' }] };
   assertEmpty(await v1({ method: 'POST', path: '/sensors', json }));

@@ -66,7 +66,10 @@ function bodyToV2(
   if (kind === 'json' || kind === 'optional') return renaming.toV2(body);
   if (kind !== 'bare') return body;
   const bare = body as BareBody;
-  return { ...bare, text: JSON.stringify(renaming.toV2(bareJson(bare))) };
+  const value = bareJson(bare);
+  // A text stays as it was written, with or without quotes.
+  if (typeof value === 'string') return bare;
+  return { ...bare, text: JSON.stringify(renaming.toV2(value)) };
 }
 
 /** What was written by hand is spelled already. */
