@@ -1,5 +1,4 @@
-// Runs the packet sequences of a directory against the broker: conformance.ts DIR [MIN_3] [MIN_5].
-// The numbers are the percentages of 3.1/3.1.1 and of 5 that must pass. "--failures" lists the rest.
+// Runs packet sequences of a directory against the broker: conformance.ts DIR [MIN_3] [MIN_5].
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBroker } from '../test/mqtt/open-broker.ts';

@@ -1,0 +1,116 @@
+import { generate, type IConnectPacket, type Packet, parser } from 'mqtt-packet';
+import type { Broker } from '../../src/mqtt/broker.ts';
+
+/** A client without a socket: what it is sent can be looked at, packet by packet. */
+export interface MemoryPeer {
+  /** What arrived and was not taken yet. */
+  take(): Promise<Packet[]>;
+  send(...packets: Packet[]): void;
+  sendBytes(bytes: Buffer): void;
+  /** The connection breaks, without a goodbye. */
+  drop(): void;
+  /** From now on nothing is read, so what is written stays buffered. */
+  stopReading(): void;
+  readAgain(): void;
+  readonly isClosed: boolean;
+  readonly isPaused: boolean;
+}
+
+type Version = 3 | 4 | 5;
+
+/** Connects to the broker; nothing is sent yet. */
+export function openPeer(broker: Broker, version: Version = 4): MemoryPeer {
+  const reader = parser({ protocolVersion: version });
+  let packets: Packet[] = [];
+  let unread: Buffer[] | undefined;
+  let isClosed = false;
+  let isPaused = false;
+  reader.on('packet', (packet) => packets.push(packet));
+  const end = () => {
+    if (isClosed) return;
+    isClosed = true;
+    receiver.closed();
+  };
+  const receiver = broker.accept(
+    {
+      write(bytes) {
+        if (isClosed) return;
+        const copy = Buffer.from(bytes);
+        if (unread === undefined) reader.parse(copy);
+        else unread.push(copy);
+      },
+      get bufferedBytes() {
+        return (unread ?? []).reduce((sum, { length }) => sum + length, 0);
+      },
+      end,
+      destroy: end,
+      pause: () => {
+        isPaused = true;
+      },
+      resume: () => {
+        isPaused = false;
+      },
+    },
+    '127.0.0.1',
+  );
+  return {
+    async take() {
+      await settled();
+      const taken = packets;
+      packets = [];
+      return taken;
+    },
+    send(...list) {
+      const options = { protocolVersion: version };
+      receiver.receive(Buffer.concat(list.map((packet) => generate(packet, options))));
+    },
+    sendBytes: (bytes) => receiver.receive(bytes),
+    drop: end,
+    stopReading: () => {
+      unread = [];
+    },
+    readAgain() {
+      const waiting = unread ?? [];
+      unread = undefined;
+      for (const bytes of waiting) reader.parse(bytes);
+      receiver.drained();
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    get isPaused() {
+      return isPaused;
+    },
+  };
+}
+
+/** A CONNECT, by default of a session that ends with its connection. */
+export function connectWith(options: Partial<IConnectPacket> = {}): IConnectPacket {
+  const { protocolVersion = 4 } = options;
+  return {
+    cmd: 'connect',
+    clientId: 'peer',
+    clean: true,
+    keepalive: 60,
+    protocolId: protocolVersion === 3 ? 'MQIsdp' : 'MQTT',
+    protocolVersion,
+    ...options,
+  };
+}
+
+/** Connects and lets the CONNACK be taken. */
+export async function connectPeer(
+  broker: Broker,
+  options: Partial<IConnectPacket> = {},
+): Promise<MemoryPeer> {
+  const version = (options.protocolVersion ?? 4) as Version;
+  const peer = openPeer(broker, version);
+  peer.send(connectWith({ ...options, protocolVersion: version }));
+  await peer.take();
+  return peer;
+}
+
+/** Every answer that needs no outside event has been given: stores and immediates had their turn. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
