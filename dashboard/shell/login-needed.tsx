@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { t } from '../i18n/i18n.ts';
-import { endedFor } from '../state/session.ts';
+import { endedFor, stayGuest } from '../state/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { LoginForm } from './login-form.tsx';
 
@@ -18,15 +18,12 @@ export function LoginScreen(): JSX.Element {
 export function SessionEnded(): JSX.Element | null {
   const name = endedFor.value;
   if (name === undefined) return null;
-  const stop = (): void => {
-    endedFor.value = undefined;
-  };
   return (
-    <Dialog title={t('shell.ended')} onClose={stop}>
+    <Dialog title={t('shell.ended')} onClose={stayGuest}>
       <div class="stack">
         <p>{t('shell.endedText', { name })}</p>
         <LoginForm name={name} />
-        <button type="button" class="button button-quiet" onClick={stop}>
+        <button type="button" class="button button-quiet" onClick={stayGuest}>
           {t('shell.staysGuest')}
         </button>
       </div>

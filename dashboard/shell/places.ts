@@ -8,8 +8,8 @@ export interface Place {
   readonly icon: IconName;
   /** Whom it is for; everybody when absent. */
   readonly audience?: 'users' | 'admins';
-  /** wide: only at the side of wide windows; phones reach it under More. narrow: phones only. */
-  readonly room?: 'wide' | 'narrow';
+  /** wide: only at the side of wide windows; phones reach it under More. */
+  readonly room?: 'wide';
   /** Addresses below these belong to the place too. */
   readonly also?: readonly string[];
 }
@@ -40,7 +40,6 @@ export const places: readonly Place[] = [
     path: '/more',
     label: 'shell.more',
     icon: 'more',
-    room: 'narrow',
     also: ['/gateways', '/projects', '/sharing', '/users', '/profile'],
   },
 ];

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { isOffline } from '../api/api-error.ts';
 import { lastKnown } from './last-known.ts';
 import { readResource, writeResource } from './resource-cache.ts';
-import { session } from './session.ts';
+import { resumptions, username } from './session.ts';
 
 /** Something a screen shows that comes from the service. */
 export interface Resource<Value> {
@@ -38,7 +38,8 @@ export function useResource<Value>(
   const [turn, setTurn] = useState(0);
   const loader = useRef(load);
   loader.current = load;
-  const user = session.value?.username ?? '';
+  const user = username.value ?? '';
+  const resumed = resumptions.value;
 
   useEffect(() => {
     if (key === undefined) return;
@@ -60,7 +61,7 @@ export function useResource<Value>(
         setState((before) => failed(before, key, error, isKept ? `${user}.${key}` : undefined));
       });
     return () => abort.abort();
-  }, [key, turn, user, isKept]);
+  }, [key, turn, user, resumed, isKept]);
 
   const reload = useCallback(() => setTurn((before) => before + 1), []);
   const set = useCallback(

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import { createApiClient } from '../api/client.ts';
 import { createSessionStore, type Session, sessionKey } from '../api/session-store.ts';
 import type { User } from '../api/types.ts';
@@ -11,11 +11,17 @@ const store = createSessionStore(browserStore());
 /** Who is logged in on this page; undefined is the guest. */
 export const session = signal<Session | undefined>(store.read());
 
-/** The username, or undefined for the guest. */
-export const username = computed(() => session.value?.username);
-
 /** Set when a session ended by itself, until somebody logs in or says they will not. */
 export const endedFor = signal<string | undefined>(undefined);
+
+/**
+ * The username, or undefined for the guest. While a session that ended waits for its password, the
+ * screen stays that user's: nothing typed on it is lost.
+ */
+export const username = computed(() => session.value?.username ?? endedFor.value);
+
+/** Counts the times a session went on after it had ended; what failed meanwhile is loaded again. */
+export const resumptions = signal(0);
 
 /** The own account with its contact details; loaded after login. */
 export const me = signal<User | undefined>(undefined);
@@ -33,19 +39,29 @@ export const api = createApiClient({
 });
 
 function follow(next: Session | undefined, cause: 'changed' | 'ended'): void {
-  const before = session.peek();
-  session.value = next;
-  if (next === undefined) {
-    endedFor.value = cause === 'ended' ? before?.username : undefined;
-    me.value = undefined;
-    forgetResources();
-    if (cause === 'changed') forgetLastKnown();
-    return;
-  }
-  endedFor.value = undefined;
-  if (before?.username === next.username && me.peek() !== undefined) return;
-  if (before?.username !== next.username) forgetResources();
-  void loadMe();
+  const before = username.peek();
+  const isResumed = endedFor.peek() !== undefined && next?.username === endedFor.peek();
+  batch(() => {
+    session.value = next;
+    endedFor.value = next === undefined && cause === 'ended' ? before : undefined;
+    if (isResumed) resumptions.value += 1;
+    if (username.value !== before) forgetAll();
+  });
+  if (next === undefined && cause === 'changed') forgetLastKnown();
+  if (next !== undefined && me.peek() === undefined) void loadMe();
+}
+
+function forgetAll(): void {
+  me.value = undefined;
+  forgetResources();
+}
+
+/** Goes on as a guest after a session has ended. */
+export function stayGuest(): void {
+  batch(() => {
+    endedFor.value = undefined;
+    forgetAll();
+  });
 }
 
 /** Loads the own account; screens that show it also load it themselves. */

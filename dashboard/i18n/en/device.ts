@@ -3,7 +3,11 @@ export const device = {
   back: 'All devices',
   backToDevice: 'Back to {name}',
   seenByAll: 'Everybody can see this device',
-  seenByMe: 'Nobody else can see this device, unless you share it',
+  seenByMe: 'Nobody else can see this device',
+  seenByChosen: {
+    one: 'Only you and {count} person you chose can see this device',
+    other: 'Only you and {count} people you chose can see this device',
+  },
   seenByOwner: 'Only {name} and people they chose can see this device',
   ofGuest: 'Made without an account: anybody may change it',
   ownedBy: 'of {name}',

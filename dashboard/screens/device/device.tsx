@@ -1,14 +1,15 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { freshnessOf, instantOf } from '../../api/freshness.ts';
-import { screenPaths } from '../../api/paths.ts';
+import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { DeviceRights } from '../../api/rights.ts';
-import type { Device, Sensor } from '../../api/types.ts';
+import type { Device, Grant, Sensor } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/routes.ts';
 import { now } from '../../state/clock.ts';
 import { useDevice } from '../../state/device.ts';
-import { username } from '../../state/session.ts';
+import { useResource } from '../../state/resource.ts';
+import { api, username } from '../../state/session.ts';
 import { Age } from '../../ui/age.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { LiveMark } from '../../ui/live-mark.tsx';
@@ -65,7 +66,7 @@ function DeviceHead({
       <p class="quiet row">
         <span class="mark">
           <Icon name={device.visibility === 'private' ? 'lock' : 'globe'} />
-          {visibilitySentence(device)}
+          <Visibility device={device} rights={rights} />
         </span>
         {device.owner !== username.value && device.owner !== 'guest' && (
           <span>{t('device.ownedBy', { name: device.owner })}</span>
@@ -109,14 +110,26 @@ function Way(props: {
   );
 }
 
-/** Who can see a device, in words. */
-export function visibilitySentence(device: Device): string {
+/** Who can see a device, in words; its owner also learns with how many it is shared. */
+function Visibility({
+  device,
+  rights,
+}: {
+  readonly device: Device;
+  readonly rights: DeviceRights;
+}): JSX.Element {
+  const isOwn = device.owner === username.value;
+  const { value } = useResource(
+    isOwn && rights.shares ? `grants ${device.id}` : undefined,
+    (signal) =>
+      api.getJson<readonly Grant[]>({ path: `${apiPaths.device(device.id)}/grants`, signal }),
+  );
+  const count = value?.length ?? 0;
   if (device.visibility !== 'private') {
-    return t(device.owner === 'guest' ? 'device.ofGuest' : 'device.seenByAll');
+    return <>{t(device.owner === 'guest' ? 'device.ofGuest' : 'device.seenByAll')}</>;
   }
-  return device.owner === username.value
-    ? t('device.seenByMe')
-    : t('device.seenByOwner', { name: device.owner });
+  if (!isOwn) return <>{t('device.seenByOwner', { name: device.owner })}</>;
+  return <>{count === 0 ? t('device.seenByMe') : t('device.seenByChosen', { count })}</>;
 }
 
 function SensorsAndChart({

@@ -4,6 +4,7 @@ import { placesFor } from '../../shell/places.ts';
 import { pageSettings } from '../../state/page-settings.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
 import { Icon } from '../../ui/icons.tsx';
+import { LookChoice } from '../../ui/look-choice.tsx';
 
 /** What has no room in the bar of a phone. */
 export function More(): JSX.Element {
@@ -40,6 +41,10 @@ export function More(): JSX.Element {
           </li>
         )}
       </ul>
+      <section class="surface stack" aria-labelledby="look">
+        <h2 id="look">{t('profile.look')}</h2>
+        <LookChoice />
+      </section>
       {version !== '' && <p class="quiet small">{t('shell.version', { version })}</p>}
     </div>
   );

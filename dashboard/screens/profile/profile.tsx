@@ -11,11 +11,11 @@ import { ErrorBox } from '../../ui/error-box.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { LookChoice } from '../../ui/look-choice.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AccountEnd } from './account-end.tsx';
 import { Keys } from './keys.tsx';
-import { LookChoice } from './look-choice.tsx';
 
 /** The own account: who I am, how it looks, keys, and the end of it. */
 export function Profile(): JSX.Element {

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import { language, showLanguage, t } from '../../i18n/i18n.ts';
-import { type Language, languageNames, languages } from '../../i18n/languages.ts';
-import { rememberLanguage } from '../../state/language-choice.ts';
-import { chooseTheme, theme } from '../../state/theme.ts';
-import { themes } from '../../state/theme-choice.ts';
-import { showToast } from '../../state/toasts.ts';
-import { SelectField } from '../../ui/field.tsx';
+import { language, showLanguage, t } from '../i18n/i18n.ts';
+import { type Language, languageNames, languages } from '../i18n/languages.ts';
+import { rememberLanguage } from '../state/language-choice.ts';
+import { chooseTheme, theme } from '../state/theme.ts';
+import { themes } from '../state/theme-choice.ts';
+import { showToast } from '../state/toasts.ts';
+import { SelectField } from './field.tsx';
 
 /** Language and colours; kept on this device. */
 export function LookChoice(): JSX.Element {
