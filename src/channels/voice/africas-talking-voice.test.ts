@@ -63,6 +63,15 @@ test("Africa's Talking is asked for a call as its documentation says", async () 
   assert.deepEqual({ username, from, to }, { username: 'farm', from: '+254711000000', to: phone });
 });
 
+test('after a restart whoever picks up hears that there is a message', async () => {
+  const { request } = await call(entry('Queued'));
+  const callId = new URLSearchParams(request?.body).get('clientRequestId') ?? '';
+  const restarted = channelAt('http://127.0.0.1:9');
+  assert.match(restarted.answerCall(callId), /<Say>You have a message of your sensors\./);
+  const forged = callId.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  assert.equal(restarted.answerCall(forged), '<Response><Reject/></Response>');
+});
+
 test('whoever picks up hears the text; any other call is hung up', async () => {
   const { channel, request } = await call(entry('Queued'));
   const callId = new URLSearchParams(request?.body).get('clientRequestId') ?? '';

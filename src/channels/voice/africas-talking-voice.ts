@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { type AfricasTalkingSettings, postToAfricasTalking } from '../africas-talking-account.ts';
@@ -14,6 +14,9 @@ import { spoken } from './spoken-text.ts';
 export type AnswerCall = (callId: string) => string;
 
 const hangUp = '<Response><Reject/></Response>';
+/** The call is ours, and the process that knew its text has ended: better than silence. */
+const forgotten =
+  '<Response><Say>You have a message of your sensors. Please read it online.</Say></Response>';
 
 /**
  * Calls by Africa's Talking. POST /call only lets the phone ring; once answered, their server asks
@@ -42,16 +45,32 @@ export function createAfricasTalkingVoice(parts: {
     },
     answerCall(callId) {
       const waiting = texts.get(callId);
-      if (waiting === undefined || waiting.until < now()) return hangUp;
+      if (waiting !== undefined && waiting.until < now()) return hangUp;
+      if (waiting === undefined) return isOurs(installationSecret, callId) ? forgotten : hangUp;
       const text = spoken(waiting.text, channelLimits.twimlCharactersMax);
       return `<Response><Say>${text}</Say><Say>${text}</Say></Response>`;
     },
   };
 }
 
-/** Nobody can guess it, so nobody else can listen in; and a second try has the same. */
+/** Nobody can guess it, so nobody else can listen in; a second try has the same. */
 function callIdOf(secret: string, deliveryId: string): string {
-  return createHmac('sha256', secret).update(`voice call ${deliveryId}`).digest('hex');
+  const name = seal(secret, `voice call ${deliveryId}`);
+  return `${name}${seal(secret, `ours ${name}`)}`;
+}
+
+/** Whether this installation made the id, also before its last restart. */
+function isOurs(secret: string, callId: string): boolean {
+  const name = callId.slice(0, sealCharacters);
+  const given = Buffer.from(callId.slice(sealCharacters));
+  const wanted = Buffer.from(seal(secret, `ours ${name}`));
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+const sealCharacters = 40;
+
+function seal(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('hex').slice(0, sealCharacters);
 }
 
 function outcomeOf(answer: HttpAnswer, now: number): Outcome {
