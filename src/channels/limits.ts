@@ -43,6 +43,7 @@ export const channelLimits = {
   smppEnquireMs: 30 * second,
   smppResponseMs: 10 * second,
   smppConnectMs: 10 * second,
+  smppUnbindMs: 1 * second,
   /** Answers of a message centre that nobody waits for, before it is left. */
   smppStraysMax: 16,
   /** Parts submitted and not yet answered. */

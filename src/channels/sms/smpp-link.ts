@@ -36,7 +36,8 @@ export function createSmppLink(parts: {
   const { enquireMs = channelLimits.smppEnquireMs } = parts;
   let opening: Promise<BoundSession | SmppAnswer> | undefined;
   let current: BoundSession | undefined;
-  let isClosed = false;
+  const closing = new AbortController();
+  const { signal } = closing;
 
   // All who come while the session is being bound wait for the same one.
   function bound(): Promise<BoundSession | SmppAnswer> {
@@ -48,21 +49,20 @@ export function createSmppLink(parts: {
   }
 
   async function open(): Promise<BoundSession | SmppAnswer> {
-    const opened = await openSession({ ...parts, responseMs, enquireMs });
-    if (!('ask' in opened)) return opened;
-    if (isClosed) opened.end();
-    else current = opened;
+    const opened = await openSession({ ...parts, responseMs, enquireMs, signal });
+    if ('ask' in opened) current = opened;
+    if (signal.aborted) current?.end();
     return opened;
   }
 
   return {
     async submit(fields) {
-      if (isClosed) return { kind: 'silence' };
+      if (signal.aborted) return { kind: 'silence' };
       const session = await bound();
       return 'ask' in session ? session.ask('submit_sm', fields) : session;
     },
     close() {
-      isClosed = true;
+      closing.abort();
       current?.end();
     },
   };
@@ -73,14 +73,18 @@ interface Opening {
   readonly settings: SmppSettings;
   readonly responseMs: number;
   readonly enquireMs: number;
+  /** Ends the opening, whatever it waits for. */
+  readonly signal: AbortSignal;
 }
 
 async function openSession(parts: Opening): Promise<BoundSession | SmppAnswer> {
-  const { smpp, settings, responseMs, enquireMs } = parts;
-  const opened = await openSocket(settings);
+  const { smpp, settings, responseMs, enquireMs, signal } = parts;
+  const opened = await openSocket(settings, signal);
   if (!('socket' in opened)) return opened;
   const session = new smpp.Session({ socket: opened.socket });
   const wire = createWire({ session, socket: opened.socket, responseMs });
+  const stop = () => session.destroy();
+  signal.addEventListener('abort', stop, { once: true });
   const answer = await wire.ask((answered) =>
     session.bind_transmitter(
       {
@@ -92,6 +96,7 @@ async function openSession(parts: Opening): Promise<BoundSession | SmppAnswer> {
       answered,
     ),
   );
+  signal.removeEventListener('abort', stop);
   if (answer.kind !== 'answer') return answer;
   if (answer.status !== 0) {
     session.destroy();
@@ -109,30 +114,36 @@ async function openSession(parts: Opening): Promise<BoundSession | SmppAnswer> {
       clearInterval(timer);
       session.unbind();
       session.close();
+      // The other side may leave its half open for ever; the process must end all the same.
+      setTimeout(() => session.destroy(), channelLimits.smppUnbindMs).unref();
     },
   };
 }
 
 type Opened = { readonly socket: Socket } | SmppAnswer;
 
-function openSocket({ host, port, isTls }: SmppSettings): Promise<Opened> {
+function openSocket({ host, port, isTls }: SmppSettings, signal: AbortSignal): Promise<Opened> {
   return new Promise((resolve) => {
     const socket = isTls
       ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) })
       : connectPlain({ host, port });
     const give = (result: Opened) => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
       socket.off('error', onError);
       resolve(result);
     };
     const onError = (error: NodeJS.ErrnoException) => {
       give({ kind: 'unreachable', code: error.code ?? error.name });
     };
-    const timer = setTimeout(() => {
+    const stop = () => {
       socket.on('error', () => undefined);
       give({ kind: 'silence' });
       socket.destroy();
-    }, channelLimits.smppConnectMs);
+    };
+    const timer = setTimeout(stop, channelLimits.smppConnectMs);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
     socket.on('error', onError);
     socket.once(isTls ? 'secureConnect' : 'connect', () => give({ socket }));
   });

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import type { Pdu } from 'smpp';
 import { parseUsername } from '../../domain/ids.ts';
@@ -193,4 +195,21 @@ test('a wrong password is for the administrator to mend, so the message waits', 
   assert.equal(outcome.kind, 'retry');
   assert.match(outcome.kind === 'retry' ? outcome.reason : '', /login/);
   assert.equal(standIn.submits.length, 0);
+});
+
+test('closing ends a log-in that nobody answers', async () => {
+  const heard = Promise.withResolvers<void>();
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => heard.resolve());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const channel = await channelAt((server.address() as AddressInfo).port);
+  const sending = channel.send(aMessage({ to }), signal);
+  await heard.promise;
+  channel.close();
+  assert.equal((await sending).kind, 'retry');
+  assert.equal((await channel.send(aMessage({ to }), signal)).kind, 'retry');
+  server.close();
 });
