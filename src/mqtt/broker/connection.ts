@@ -147,7 +147,8 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     if (this.#state === 'open' && this.version === 5) {
       writeDisconnect(this.outbox, code, this.wantsProblemInformation ? text : undefined);
     } else if (this.#state === 'authenticating') {
-      this.#refuse(code, text);
+      // CONNACK has no word for "shutting down".
+      this.#refuse(code === reason.shuttingDown ? reason.unavailable : code, text);
     }
     this.#count(code);
     this.outbox.flush();

@@ -224,7 +224,8 @@ export class Inbound {
   #acknowledge({ qos, packetId, code, outcome }: Slot): void {
     const { outbox, version, wantsProblemInformation } = this.#publisher;
     if (code === reason.unavailable) {
-      this.#publisher.end(reason.unavailable, 'what was published cannot be stored: try again');
+      // DISCONNECT has no word for "unavailable"; this one also asks to come back later.
+      this.#publisher.end(reason.busy, 'what was published cannot be stored: try again');
       return;
     }
     if (qos === 0) return;

@@ -72,8 +72,8 @@ export function createSessionRegistry(options: {
   function open({ identity, clientId, cleanStart, expirySeconds }: OpenRequest) {
     const key = sessionKey(identity, clientId);
     const known = sessions.get(key);
-    // One that was to end with its connection cannot become one that is kept, or the reverse.
-    const isResumed = known?.isDurable === true && !cleanStart && expirySeconds > 0;
+    // One that ends with its connection has ended before another one begins.
+    const isResumed = known?.isDurable === true && !cleanStart;
     if (known !== undefined && isResumed) {
       known.expirySeconds = expirySeconds;
       known.leftAt = undefined;

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IPublishPacket, Packet } from 'mqtt-packet';
+import {
+  connectPeer,
+  connectWith,
+  type MemoryPeer,
+  openPeer,
+} from '../../../test/mqtt/memory-peer.ts';
+import { houseBroker } from '../../../test/mqtt/test-house.ts';
+import { unavailableOutcome } from '../authority.ts';
+
+const publish = (topic: string, options: Partial<IPublishPacket> = {}): IPublishPacket => ({
+  cmd: 'publish',
+  topic,
+  payload: 'x',
+  qos: 0,
+  retain: false,
+  dup: false,
+  ...options,
+});
+
+const brief = (packets: readonly Packet[]): string[] =>
+  packets.map((packet) => {
+    if (packet.cmd === 'publish') return `publish ${packet.topic} ${packet.payload}`;
+    const { reasonCode } = packet as { readonly reasonCode?: number };
+    return [packet.cmd, packet.messageId, reasonCode].filter((part) => part).join(' ');
+  });
+
+async function subscribe(peer: MemoryPeer, topic: string, qos: 0 | 1 | 2 = 2): Promise<void> {
+  peer.send({ cmd: 'subscribe', messageId: 9, subscriptions: [{ topic, qos }] });
+  await peer.take();
+}
+
+test('publishes are answered in the order of arrival, whatever the house takes its time for', async () => {
+  const { broker, house } = await houseBroker();
+  const first = Promise.withResolvers<{ kind: 'accepted'; isPassedOn: boolean }>();
+  house.answerPublish = (topic) =>
+    topic === 'slow' ? first.promise : { kind: 'accepted', isPassedOn: true };
+  const reader = await connectPeer(broker, { clientId: 'reader' });
+  await subscribe(reader, '#');
+  const peer = await connectPeer(broker);
+  peer.send(
+    publish('slow', { qos: 1, messageId: 1 }),
+    publish('fast', { qos: 1, messageId: 2 }),
+    publish('faster', { qos: 2, messageId: 3 }),
+  );
+  assert.deepEqual(brief(await peer.take()), []);
+  first.resolve({ kind: 'accepted', isPassedOn: true });
+  assert.deepEqual(brief(await peer.take()), ['puback 1', 'puback 2', 'pubrec 3']);
+  assert.deepEqual(brief(await reader.take()), [
+    'publish slow x',
+    'publish fast x',
+    'publish faster x',
+  ]);
+});
+
+test('a publish that cannot be stored is not acknowledged, and ends the connection', async () => {
+  for (const protocolVersion of [4, 5] as const) {
+    const { broker, house } = await houseBroker();
+    house.answerPublish = () => unavailableOutcome;
+    const peer = await connectPeer(broker, { protocolVersion });
+    peer.send(publish('t', { qos: 1, messageId: 1 }));
+    const answers = brief(await peer.take());
+    assert.deepEqual(answers, protocolVersion === 5 ? ['disconnect 137'] : []);
+    assert.ok(peer.isClosed);
+  }
+});
+
+test('only MQTT 5 learns why a publish was refused, and nobody receives it', async () => {
+  const codes = { not_authorized: 0x87, payload_invalid: 0x99, topic_invalid: 0x90, quota: 0x97 };
+  for (const [name, code] of Object.entries(codes)) {
+    const { broker, house } = await houseBroker();
+    house.answerPublish = () => ({ kind: 'refused', reason: name as keyof typeof codes });
+    const reader = await connectPeer(broker, { clientId: 'reader' });
+    await subscribe(reader, '#');
+    const old = await connectPeer(broker, { clientId: 'old' });
+    const fresh = await connectPeer(broker, { clientId: 'fresh', protocolVersion: 5 });
+    for (const peer of [old, fresh]) {
+      peer.send(publish('t', { qos: 1, messageId: 1 }), publish('t', { qos: 2, messageId: 2 }));
+    }
+    assert.deepEqual(brief(await old.take()), ['puback 1', 'pubrec 2']);
+    assert.deepEqual(brief(await fresh.take()), [`puback 1 ${code}`, `pubrec 2 ${code}`]);
+    assert.deepEqual(await reader.take(), []);
+  }
+});
+
+test('a QoS 2 message sent twice under one id arrives once, until the id is released', async () => {
+  const { broker } = await houseBroker();
+  const reader = await connectPeer(broker, { clientId: 'reader' });
+  await subscribe(reader, 't', 0);
+  const peer = await connectPeer(broker);
+  peer.send(
+    publish('t', { qos: 2, messageId: 7 }),
+    publish('t', { qos: 2, messageId: 7, dup: true }),
+  );
+  assert.deepEqual(brief(await peer.take()), ['pubrec 7', 'pubrec 7']);
+  peer.send({ cmd: 'pubrel', messageId: 7 }, publish('t', { qos: 2, messageId: 7 }));
+  assert.deepEqual(brief(await peer.take()), ['pubcomp 7', 'pubrec 7']);
+  assert.equal((await reader.take()).length, 2);
+});
+
+test('a peer that publishes faster than it is answered is not read from until it is', async () => {
+  const { broker, house } = await houseBroker();
+  const waiting: (() => void)[] = [];
+  house.answerPublish = () =>
+    new Promise((resolve) => waiting.push(() => resolve({ kind: 'accepted', isPassedOn: false })));
+  const peer = await connectPeer(broker);
+  const flood = Array.from({ length: 3_000 }, (_, index) =>
+    publish('t', { qos: 1, messageId: index + 1 }),
+  );
+  peer.send(...flood);
+  await peer.take();
+  assert.ok(peer.isPaused);
+  assert.ok(waiting.length <= 1_024);
+  let answered = 0;
+  while (answered < 3_000) {
+    for (const answer of waiting.splice(0)) answer();
+    const packets = await peer.take();
+    assert.ok(packets.length > 0);
+    answered += packets.length;
+  }
+  assert.equal(peer.isPaused, false);
+});
+
+test('a topic that is too long or too deep is refused, not stored, and does not end anything', async () => {
+  const { broker, house } = await houseBroker();
+  house.answerPublish = () => assert.fail('the house was asked');
+  const peer = await connectPeer(broker, { protocolVersion: 5 });
+  const deep = Array.from({ length: 17 }, () => 'a').join('/');
+  peer.send(
+    publish('a'.repeat(1_025), { qos: 1, messageId: 1 }),
+    publish(deep, { qos: 1, messageId: 2 }),
+  );
+  assert.deepEqual(brief(await peer.take()), ['puback 1 144', 'puback 2 144']);
+});
+
+test('a topic alias stands for the topic it came with, on this connection only', async () => {
+  const { broker } = await houseBroker();
+  const reader = await connectPeer(broker, { clientId: 'reader' });
+  await subscribe(reader, '#', 0);
+  const peer = await connectPeer(broker, { protocolVersion: 5 });
+  peer.send(publish('a/b', { properties: { topicAlias: 3 } }));
+  peer.send(publish('', { properties: { topicAlias: 3 }, payload: 'y' }));
+  assert.deepEqual(brief(await reader.take()), ['publish a/b x', 'publish a/b y']);
+  const other = await connectPeer(broker, { clientId: 'other', protocolVersion: 5 });
+  other.send(publish('', { properties: { topicAlias: 3 } }));
+  assert.deepEqual(brief(await other.take()), ['disconnect 130']);
+});
+
+test('an MQTT 5 message takes its properties along, and its expiry with what is left of it', async () => {
+  const { broker, clock } = await houseBroker();
+  const options = { protocolVersion: 5, clean: false, properties: { sessionExpiryInterval: 100 } };
+  const reader = await connectPeer(broker, { ...options, protocolVersion: 5, clientId: 'reader' });
+  reader.send({
+    cmd: 'subscribe',
+    messageId: 1,
+    subscriptions: [{ topic: 't', qos: 1 }],
+    properties: { subscriptionIdentifier: 5 },
+  });
+  await reader.take();
+  reader.drop();
+  const peer = await connectPeer(broker, { protocolVersion: 5 });
+  const properties = {
+    payloadFormatIndicator: true,
+    contentType: 'text/plain',
+    responseTopic: 'answers',
+    correlationData: Buffer.from([1, 2]),
+    userProperties: { unit: 'C' },
+  };
+  peer.send(
+    publish('t', {
+      qos: 1,
+      messageId: 1,
+      properties: { ...properties, messageExpiryInterval: 30 },
+    }),
+    publish('t', { qos: 1, messageId: 2, properties: { messageExpiryInterval: 5 } }),
+  );
+  await peer.take();
+  clock.advance(10_000);
+  const again = openPeer(broker, 5);
+  again.send(connectWith({ clientId: 'reader', protocolVersion: 5, clean: false }));
+  const [connack, message, ...others] = await again.take();
+  assert.equal(connack?.cmd === 'connack' && connack.sessionPresent, true);
+  assert.deepEqual(others, []);
+  assert.ok(message?.cmd === 'publish');
+  const { userProperties, ...plain } = message.properties ?? {};
+  assert.deepEqual({ ...userProperties }, properties.userProperties);
+  const { userProperties: _sent, ...rest } = properties;
+  assert.deepEqual(plain, { ...rest, messageExpiryInterval: 20, subscriptionIdentifier: 5 });
+  assert.equal(broker.figures().dropped.expired, 1);
+});

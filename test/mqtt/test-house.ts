@@ -1,0 +1,76 @@
+import type { SessionStore } from '../../src/domain/messaging/session-store.ts';
+import { createManualClock, type ManualClock } from '../../src/lib/clock.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import type { Client, ConnectAnswer, PublishOutcome } from '../../src/mqtt/authority.ts';
+import { type BrokerEngine, createBroker } from '../../src/mqtt/broker/broker-engine.ts';
+import { forgetfulStore, openClient } from './open-broker.ts';
+
+/** A house whose answers a test sets; it starts by allowing everything. */
+export interface TestHouse {
+  answerPublish: (topic: string, payload: string) => PublishOutcome | Promise<PublishOutcome>;
+  mayReceive: (identity: string, topic: string) => boolean | Promise<boolean>;
+  maySubscribe: (filter: string) => boolean;
+  isGone: (identity: string) => boolean;
+  answerConnect: (username: string) => ConnectAnswer | undefined;
+  /** What happened, in the words of the hooks. */
+  readonly seen: string[];
+}
+
+export interface HouseBroker {
+  readonly broker: BrokerEngine;
+  readonly house: TestHouse;
+  readonly clock: ManualClock;
+  /** Time goes by, and the broker looks at its clocks. */
+  pass(ms: number): void;
+}
+
+const noon = 1_750_000_000_000;
+
+/** A broker with a house of its own and a clock that stands still; identity is the username. */
+export async function houseBroker(store: SessionStore = forgetfulStore): Promise<HouseBroker> {
+  const house: TestHouse = {
+    answerPublish: () => ({ kind: 'accepted', isPassedOn: true }),
+    mayReceive: () => true,
+    maySubscribe: () => true,
+    isGone: () => false,
+    answerConnect: () => undefined,
+    seen: [],
+  };
+  const clock = createManualClock(noon);
+  const broker = await createBroker({
+    authority: {
+      connect: ({ username = 'guest' }) =>
+        house.answerConnect(username) ?? { kind: 'accepted', client: clientOf(house, username) },
+      mayQueue: (identity, topic) => house.mayReceive(identity, topic),
+    },
+    store,
+    clock,
+    log: silentLog,
+  });
+  return {
+    broker,
+    house,
+    clock,
+    pass(ms) {
+      clock.advance(ms);
+      broker.sweep();
+    },
+  };
+}
+
+function clientOf(house: TestHouse, identity: string): Client {
+  return {
+    ...openClient,
+    identity,
+    publish: ({ topic, payload }) => house.answerPublish(topic, Buffer.from(payload).toString()),
+    maySubscribe: (filter) => house.maySubscribe(filter),
+    mayReceive: (topic) => house.mayReceive(identity, topic),
+    isGone: () => house.isGone(identity),
+    connected: () => {
+      house.seen.push(`${identity} connected`);
+    },
+    disconnected: () => {
+      house.seen.push(`${identity} disconnected`);
+    },
+  };
+}
