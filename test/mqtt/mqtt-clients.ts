@@ -36,13 +36,19 @@ export type ClientOptions = IClientOptions & {
 export async function connect(service: Service, options: ClientOptions = {}): Promise<Client> {
   const { url = service.mqttUrl, as, ...others } = options;
   if (as !== undefined) await service.tokenOf(as);
-  const client = await mqtt.connectAsync(url, {
+  const client = mqtt.connect(url, {
     protocolVersion: 5,
     reconnectPeriod: 0,
     ...(as !== undefined && { username: as, password: passwordOf(as) }),
     ...others,
   });
-  return watched(client);
+  // What waited for the session comes together with the CONNACK: listen before.
+  const watching = watched(client);
+  await new Promise<void>((resolve, reject) => {
+    client.once('connect', () => resolve());
+    client.once('error', reject);
+  });
+  return watching;
 }
 
 /** The reason code of a CONNACK that refuses. */
