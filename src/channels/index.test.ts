@@ -46,7 +46,7 @@ function packagesFor(settings: string): readonly string[] {
     (await import('node:module')).registerHooks({
       load: (url, context, next) => { urls.push(url); return next(url, context); },
     });
-    const { openChannels } = await import('./src/channels/index.ts');
+    const { openChannels } = await import('${new URL('./index.ts', import.meta.url).href}');
     const { close } = await openChannels({
       settings: ${settings}, webhooks: 'refused', installationSecret: '', log: {},
       clock: { now: () => 0 },

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { EdgeError } from './errors.ts';
 
 /** Where a provider of calls asks what to say. */
 export const callAnswersPath = '/callbacks/africastalking/voice';
@@ -17,5 +18,12 @@ export function mountCallAnswers(
     // The last question of a call, with isActive=0, only tells that it ended.
     const words = form.get('isActive') === '0' ? '' : answerCall(callId);
     return reply.type('application/xml').header('cache-control', 'no-store').send(words);
+  });
+  fastify.route({
+    method: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    url: callAnswersPath,
+    handler: () => {
+      throw new EdgeError('method_not_allowed', 'use POST here', { allow: 'POST' });
+    },
   });
 }

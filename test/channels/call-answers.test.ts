@@ -30,6 +30,8 @@ test('a call that is not ours is hung up, whatever it says', async () => {
     assert.equal(reply.headers.get('content-type'), 'application/xml');
     assert.equal(reply.text, '<Response><Reject/></Response>');
   }
+  const wrong = await service.call({ path: '//callbacks/africastalking/voice' });
+  assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST']);
   const end = await ask(service, { isActive: '0', clientRequestId: 'x' });
   assert.deepEqual([end.status, end.text], [200, '']);
 });
