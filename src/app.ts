@@ -71,6 +71,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     opened.push(() => ways.close());
     const built = createServices({ config, storage, clock, reporter, log, ...ways.forServices });
     opened.push(built.drain);
+    await built.start();
     const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);
     opened.push(() => tls?.close());
     const { host, mqttPort, mqttsPort } = config.listen;
@@ -88,7 +89,11 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       tokenLifeSeconds: config.accounts.tokenLifeMs / 1_000,
       v1TokenLifeSeconds: config.accounts.v1TokenLifeMs / 1_000,
       version: readVersion(),
-      dashboard: { ...config.dashboard, signup: config.accounts.signup },
+      dashboard: {
+        ...config.dashboard,
+        signup: config.accounts.signup,
+        mqttPort: config.listen.mqttPort,
+      },
       ...(tls !== undefined && { tls }),
       guest: mqtt.guest,
       ...ways.forHttp,

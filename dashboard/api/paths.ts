@@ -6,10 +6,16 @@ export const apiPaths = {
     `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}`,
   actuator: (device: string, actuator: string) =>
     `/devices/${encodeURIComponent(device)}/actuators/${encodeURIComponent(actuator)}`,
+  gateways: '/gateways',
+  gateway: (gateway: string) => `/gateways/${encodeURIComponent(gateway)}`,
+  projects: '/projects',
+  project: (project: string) => `/projects/${encodeURIComponent(project)}`,
 } as const;
 
 /** Addresses of screens. */
 export const screenPaths = {
   device: (device: string) => `/devices/${encodeURIComponent(device)}`,
   devicePart: (device: string, part: string) => `/devices/${encodeURIComponent(device)}/${part}`,
+  gateway: (gateway: string) => `/gateways/${encodeURIComponent(gateway)}`,
+  project: (project: string) => `/projects/${encodeURIComponent(project)}`,
 } as const;

@@ -3,6 +3,7 @@ export interface SendTarget {
   /** With scheme, host and port. */
   readonly origin: string;
   readonly host: string;
+  readonly mqttPort: number;
   readonly device: string;
   readonly sensor: string;
   /** A key, or the words that stand where one must be put; absent: none is needed. */
@@ -99,7 +100,7 @@ function arduino(target: SendTarget): string {
 function mqtt(target: SendTarget): string {
   const topic = `devices/${target.device}/sensors/${target.sensor}/value`;
   return [
-    `mosquitto_pub -h ${target.host} -p 1883 \\`,
+    `mosquitto_pub -h ${target.host} -p ${target.mqttPort} \\`,
     ...(target.key === undefined ? [] : [`  -u '${target.username ?? ''}' -P '${target.key}' \\`]),
     `  -q 1 -t '${topic}' \\`,
     `  -m '{"value": ${exampleValue}}'`,

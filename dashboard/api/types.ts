@@ -115,3 +115,28 @@ export interface Term {
   /** Of quantity kinds. */
   readonly units?: readonly string[];
 }
+
+export interface Gateway {
+  readonly id: string;
+  readonly name?: string;
+  readonly visibility?: 'public' | 'private';
+  readonly owner: string;
+  readonly location?: Location;
+  readonly date_created: string;
+  readonly connected: boolean;
+  /** When its last heartbeat came. */
+  readonly last_seen?: string;
+  /** With full=true. */
+  readonly devices?: readonly Device[];
+}
+
+export interface Project {
+  readonly id: string;
+  readonly name?: string;
+  readonly owner: string;
+  readonly device_ids: readonly string[];
+  readonly gateway_ids: readonly string[];
+  /** With full=true: those one may see. */
+  readonly devices?: readonly Device[];
+  readonly gateways?: readonly Gateway[];
+}

@@ -3,12 +3,19 @@ export interface PageSettings {
   readonly version: string;
   readonly tokenLifeSeconds: number;
   readonly signup: 'open' | 'closed';
+  /** Where MQTT over TCP listens. */
+  readonly mqttPort: number;
   /** Base layer of maps, with {z}/{x}/{y}; absent: the outline that comes with the app. */
   readonly tileUrl?: string;
   readonly tileAttribution?: string;
 }
 
-const defaults: PageSettings = { version: '', tokenLifeSeconds: 600, signup: 'open' };
+const defaults: PageSettings = {
+  version: '',
+  tokenLifeSeconds: 600,
+  signup: 'open',
+  mqttPort: 1883,
+};
 
 /** Reads the settings from the text of the tag; what is missing or odd takes its default. */
 export function readPageSettings(text: string | null | undefined): PageSettings {
@@ -16,15 +23,14 @@ export function readPageSettings(text: string | null | undefined): PageSettings 
   try {
     const given: unknown = JSON.parse(text);
     if (typeof given !== 'object' || given === null) return defaults;
-    const { version, tokenLifeSeconds, signup, tileUrl, tileAttribution } = given as Record<
-      string,
-      unknown
-    >;
+    const { version, tokenLifeSeconds, signup, mqttPort, tileUrl, tileAttribution } =
+      given as Record<string, unknown>;
     return {
       version: typeof version === 'string' ? version : '',
       tokenLifeSeconds:
         typeof tokenLifeSeconds === 'number' && tokenLifeSeconds > 0 ? tokenLifeSeconds : 600,
       signup: signup === 'closed' ? 'closed' : 'open',
+      mqttPort: typeof mqttPort === 'number' && mqttPort > 0 ? mqttPort : 1883,
       ...(typeof tileUrl === 'string' && { tileUrl }),
       ...(typeof tileAttribution === 'string' && { tileAttribution }),
     };

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { isOffline } from '../api/api-error.ts';
 import { lastKnown } from './last-known.ts';
 import { readResource, writeResource } from './resource-cache.ts';
-import { resumptions, username } from './session.ts';
+import { endedFor, resumptions, username } from './session.ts';
 
 /** Something a screen shows that comes from the service. */
 export interface Resource<Value> {
@@ -57,7 +57,8 @@ export function useResource<Value>(
         setState(loaded(key, value));
       })
       .catch((error: unknown) => {
-        if (abort.signal.aborted) return;
+        // The dialog that asks for the password is over the screen; it loads again after that.
+        if (abort.signal.aborted || endedFor.peek() !== undefined) return;
         setState((before) => failed(before, key, error, isKept ? `${user}.${key}` : undefined));
       });
     return () => abort.abort();

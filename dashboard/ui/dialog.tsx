@@ -16,6 +16,9 @@ export function Dialog(props: {
     const element = dialog.current;
     const before = document.activeElement;
     element?.showModal();
+    // What is to be filled in, ahead of the button that closes.
+    const inputs = element?.querySelectorAll<HTMLInputElement>('input, select, textarea') ?? [];
+    ([...inputs].find(({ value }) => value === '') ?? inputs[0])?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

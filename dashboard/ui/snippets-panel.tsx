@@ -4,6 +4,7 @@ import { type SnippetKind, snippet, snippetKinds } from '../api/snippets.ts';
 import type { Device } from '../api/types.ts';
 import { t } from '../i18n/i18n.ts';
 import { useAction } from '../state/action.ts';
+import { pageSettings } from '../state/page-settings.ts';
 import { api, username } from '../state/session.ts';
 import { CopyBlock } from './copy-block.tsx';
 import { SelectField } from './field.tsx';
@@ -37,6 +38,7 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
   const lines = snippet(kind, {
     origin: location.origin,
     host: location.hostname,
+    mqttPort: pageSettings().mqttPort,
     device: device.id,
     sensor: sensorId,
     ...(shownKey !== undefined && { key: shownKey }),

@@ -27,7 +27,7 @@ export interface HttpServerOptions {
   readonly tokenLifeSeconds: number;
   readonly v1TokenLifeSeconds: number;
   readonly version: string;
-  readonly dashboard: Pick<DashboardSettings, 'signup' | 'tileUrl' | 'tileAttribution'>;
+  readonly dashboard: Omit<DashboardSettings, 'version' | 'tokenLifeSeconds'>;
   readonly tls?: TlsSource;
   /** Another protocol on the same port. */
   readonly guest?: PortGuest;

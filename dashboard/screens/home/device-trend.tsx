@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { apiPaths } from '../../api/paths.ts';
 import type { Sensor } from '../../api/types.ts';
 import { numberOf } from '../../i18n/formats.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useResource } from '../../state/resource.ts';
 import { api } from '../../state/session.ts';
+import { useSeen } from '../../ui/use-seen.ts';
 import { trendPath } from './trend-path.ts';
 
 const dayMs = 86_400_000;
@@ -52,22 +53,4 @@ export function DeviceTrend(props: {
       </svg>
     </span>
   );
-}
-
-/** Whether an element has ever been in sight. */
-function useSeen(place: { readonly current: Element | null }): boolean {
-  const [isSeen, setSeen] = useState(false);
-  useEffect(() => {
-    const element = place.current;
-    if (element === null || isSeen) return;
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
-      },
-      { rootMargin: '120px' },
-    );
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [isSeen]);
-  return isSeen;
 }

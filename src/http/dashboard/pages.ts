@@ -10,6 +10,8 @@ export interface DashboardSettings {
   readonly version: string;
   readonly tokenLifeSeconds: number;
   readonly signup: 'open' | 'closed';
+  /** Where MQTT over TCP listens. */
+  readonly mqttPort: number;
   readonly tileUrl?: string;
   readonly tileAttribution?: string;
 }
@@ -44,7 +46,7 @@ export async function mountDashboard(
   fastify: FastifyInstance,
   options: { readonly settings: DashboardSettings; readonly folder?: string },
 ): Promise<void> {
-  const folder = options.folder ?? findFolder();
+  const folder = findFolder(options.folder);
   const page = createPage(folder, options.settings);
   const policy = contentSecurityPolicy(options.settings.tileUrl);
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -68,10 +70,11 @@ export async function mountDashboard(
   });
 }
 
-/** Beside the compiled service, or where the build of the sources puts it. */
-function findFolder(): string | undefined {
-  const here = import.meta.dirname;
-  const places = ['../../dashboard', '../../../dist/dashboard'].map((way) => resolve(here, way));
+/** Where it is told; else beside the compiled service, or where the build of the sources puts it. */
+function findFolder(given: string | undefined): string | undefined {
+  const usual = ['../../dashboard', '../../../dist/dashboard'];
+  const places =
+    given === undefined ? usual.map((way) => resolve(import.meta.dirname, way)) : [given];
   return places.find((place) => existsSync(join(place, 'index.html')));
 }
 

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { draftPoints, readPoints } from './calibration-draft.ts';
+import {
+  controlKind,
+  parseControlText,
+  parseLoosely,
+  parseNumber,
+  textOfValue,
+} from './control-value.ts';
+import { csvName, rangeQuery, sizeText } from './csv-range.ts';
+import { CsvFault, readCsvRows } from './csv-rows.ts';
+
+test('a control follows the declared type, else the value', () => {
+  assert.equal(controlKind({ actuator_value_type: 'bool' }), 'bool');
+  assert.equal(controlKind({ actuator_value_type: 'array', value: true }), 'json');
+  assert.equal(controlKind({ value: 5 }), 'number');
+  assert.equal(controlKind({ value: 'on' }), 'string');
+  assert.equal(controlKind({}), 'json');
+});
+
+test('numbers are read with point or comma, and nothing else is a number', () => {
+  assert.equal(parseNumber(' 21,5 '), 21.5);
+  assert.equal(parseNumber('-3e2'), -300);
+  for (const text of ['', '1,2,3', '0x10', 'NaN', '1e999', 'five']) {
+    assert.equal(parseNumber(text), undefined, text);
+  }
+});
+
+test('what is typed into a control is of its kind or refused', () => {
+  assert.deepEqual(parseControlText('number', '4'), { value: 4 });
+  assert.equal(parseControlText('number', 'four'), undefined);
+  assert.deepEqual(parseControlText('string', '4'), { value: '4' });
+  assert.deepEqual(parseControlText('json', '{"a":[1]}'), { value: { a: [1] } });
+  assert.equal(parseControlText('json', '{a'), undefined);
+});
+
+test('a control shows what it is set to', () => {
+  assert.equal(textOfValue('string', 'open'), 'open');
+  assert.equal(textOfValue('number', 5), '5');
+  assert.equal(textOfValue('json', { a: 1 }), '{"a":1}');
+  assert.equal(textOfValue('json', undefined), '');
+});
+
+test('a test value is a number, JSON, or else a text', () => {
+  assert.deepEqual(['23,4', 'true', '[1]', 'open', ' "25" '].map(parseLoosely), [
+    23.4,
+    true,
+    [1],
+    'open',
+    '25',
+  ]);
+});
+
+test('points of a calibration are ordered, and wait until two are whole', () => {
+  const points = readPoints([
+    { sensor: '10', real: '11,5' },
+    { sensor: '', real: '' },
+    { sensor: '0', real: '1' },
+  ]);
+  assert.deepEqual(points, [
+    { sensor_value: 0, real_value: 1 },
+    { sensor_value: 10, real_value: 11.5 },
+  ]);
+  assert.equal(readPoints(draftPoints([])), undefined);
+  assert.equal(
+    readPoints([
+      { sensor: '1', real: '1' },
+      { sensor: '1', real: '2' },
+    ]),
+    undefined,
+  );
+  assert.equal(
+    readPoints([
+      { sensor: '1', real: '' },
+      { sensor: '2', real: '2' },
+    ]),
+    undefined,
+  );
+});
+
+test('points that are there are in the form again', () => {
+  const points = [
+    { sensor_value: 0, real_value: 1 },
+    { sensor_value: 5, real_value: 6 },
+    { sensor_value: 9, real_value: 9.5 },
+  ];
+  assert.deepEqual(readPoints(draftPoints(points)), points);
+});
+
+const here = { device: 'pond', sensor: 'TC' };
+
+test('two columns are of the sensor that was chosen', () => {
+  assert.deepEqual(readCsvRows('timestamp,value\n2026-01-01T00:00:00Z,1.5\n', here), [
+    { line: 2, device_id: 'pond', sensor_id: 'TC', value: 1.5, timestamp: '2026-01-01T00:00:00Z' },
+  ]);
+});
+
+test('what the service writes comes back as it was', () => {
+  const text = [
+    'device_id,sensor_id,value,timestamp,date_received',
+    'p,A,"25",2026-01-01T00:00:00.000Z,2026-01-01T00:00:01.000Z',
+    'p,B,"{""a"":[1,2]}",,2026-01-01T00:00:02.000Z',
+    'p,C,open,,2026-01-01T00:00:03.000Z',
+    'p,D,null,,2026-01-01T00:00:04.000Z',
+    'p,E,"two\nlines, ""quoted""",,2026-01-01T00:00:05.000Z',
+    'p,F,true,,2026-01-01T00:00:06.000Z',
+  ].join('\r\n');
+  const rows = readCsvRows(text, here);
+  assert.deepEqual(
+    rows.map(({ sensor_id, value }) => [sensor_id, value]),
+    [
+      ['A', '25'],
+      ['B', { a: [1, 2] }],
+      ['C', 'open'],
+      ['D', null],
+      ['E', 'two\nlines, "quoted"'],
+      ['F', true],
+    ],
+  );
+  assert.equal(rows[1]?.timestamp, '2026-01-01T00:00:02.000Z');
+  assert.equal(rows[5]?.line, 8);
+});
+
+test('semicolons part cells too, empty lines and a byte order mark count for nothing', () => {
+  const rows = readCsvRows('\uFEFFvalue;timestamp\n\n7;2026-01-01T00:00:00Z\n;\n', here);
+  assert.deepEqual(
+    rows.map(({ line, value }) => [line, value]),
+    [[3, 7]],
+  );
+});
+
+test('a file without a column of values, or with a broken quote, says where', () => {
+  assert.throws(() => readCsvRows('a,b\n1,2', here), CsvFault);
+  assert.throws(() => readCsvRows('value\n"abc', here), { name: 'CsvFault', line: 2 });
+  assert.throws(() => readCsvRows('value\n1\n"a"b', here), { name: 'CsvFault', line: 3 });
+  assert.deepEqual(readCsvRows('', here), []);
+});
+
+test('ranges end now, or with the last of the days chosen', () => {
+  const now = Date.parse('2026-06-10T12:00:00Z');
+  const none = { now, from: '', to: '' };
+  assert.deepEqual(rangeQuery('everything', none), {});
+  assert.deepEqual(rangeQuery('week', none), { dateFrom: '2026-06-03T12:00:00.000Z' });
+  const own = rangeQuery('own', { now, from: '2026-06-01', to: '2026-06-02' });
+  const length = Date.parse(own.dateTo ?? '') - Date.parse(own.dateFrom ?? '');
+  assert.equal(length, 2 * 86_400_000 - 1);
+  assert.deepEqual(rangeQuery('own', none), {});
+});
+
+test('file names are fit for any file system', () => {
+  const name = csvName(['a:b*c|d', 'TC'], Date.parse('2026-06-10T12:00:00Z'));
+  assert.equal(name, 'a_b_c_d-TC-2026-06-10.csv');
+});
+
+test('sizes are told in the unit that fits', () => {
+  assert.equal(sizeText(512, 'en'), '512 byte');
+  assert.equal(sizeText(1_900_000, 'en'), '1.9 MB');
+  assert.equal(sizeText(45_000, 'en'), '45 kB');
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { brotliDecompressSync } from 'node:zlib';
+import Fastify from 'fastify';
+import { type DashboardSettings, mountDashboard } from './pages.ts';
+
+const settings: DashboardSettings = {
+  version: '1.2.3',
+  tokenLifeSeconds: 600,
+  signup: 'open',
+  mqttPort: 1883,
+};
+
+/** A small dashboard as the build leaves it, behind a server that is asked without a network. */
+async function setUp(given: Partial<DashboardSettings> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'kipimo-pages-'));
+  mkdirSync(join(folder, 'assets'));
+  writeFileSync(join(folder, 'index.html'), '<head><!--settings--></head>');
+  writeFileSync(join(folder, 'service-worker.js'), 'work();');
+  writeFileSync(join(folder, 'assets', 'app-1.js'), 'plain();');
+  writeFileSync(join(folder, 'assets', 'app-1.js.br'), 'as brotli');
+  const fastify = Fastify();
+  fastify.setErrorHandler((_error, _request, reply) => reply.code(404).send('refused'));
+  await mountDashboard(fastify, { settings: { ...settings, ...given }, folder });
+  return {
+    get: (url: string, headers: Record<string, string> = {}) => fastify.inject({ url, headers }),
+    [Symbol.asyncDispose]: async () => {
+      await fastify.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+test('every address that is not the service’s own is a screen', async () => {
+  await using pages = await setUp();
+  for (const url of ['/', '/devices/a.b', '/devices/x/share?a=b', '/apian', '/map/']) {
+    const reply = await pages.get(url);
+    assert.equal(reply.statusCode, 200, url);
+    assert.match(String(reply.headers['content-type']), /^text\/html/, url);
+  }
+});
+
+test('the service’s own addresses and files that are not there are no screens', async () => {
+  await using pages = await setUp();
+  const own = ['/api/v2/nothing', '/docs/x', '/metrics/x', '/websocket', '/mqtt', '/update'];
+  for (const url of [...own, '/favicon.ico', '/assets/gone.js', '/robots.txt?x=/a']) {
+    assert.equal((await pages.get(url)).statusCode, 404, url);
+  }
+});
+
+test('the page is asked for anew, and allows no script but its own', async () => {
+  await using pages = await setUp();
+  const { headers } = await pages.get('/', { host: 'sensors.example.org:8080' });
+  assert.equal(headers['cache-control'], 'no-cache');
+  assert.equal(headers['x-frame-options'], 'DENY');
+  const policy = String(headers['content-security-policy']);
+  for (const part of [
+    "default-src 'none'",
+    "script-src 'self';",
+    "style-src 'self';",
+    "connect-src 'self' ws://sensors.example.org:8080 wss://sensors.example.org:8080;",
+    "frame-ancestors 'none'",
+  ]) {
+    assert.ok(policy.includes(part), part);
+  }
+  assert.ok(!policy.includes('unsafe'));
+});
+
+test('a host that is none does not get into the policy', async () => {
+  await using pages = await setUp();
+  for (const host of ["x; script-src 'unsafe-inline'", 'a b', '*']) {
+    const policy = String((await pages.get('/', { host })).headers['content-security-policy']);
+    assert.ok(policy.includes("connect-src 'self' ;"), host);
+  }
+});
+
+test('pictures of maps come from the tile server alone', async () => {
+  await using plain = await setUp();
+  const without = String((await plain.get('/')).headers['content-security-policy']);
+  assert.ok(without.includes("img-src 'self' data: blob:;"));
+  await using tiled = await setUp({ tileUrl: 'https://{s}.tiles.example.org/{z}/{x}/{y}.png' });
+  const policy = String((await tiled.get('/')).headers['content-security-policy']);
+  assert.ok(policy.includes("img-src 'self' data: blob: https://*.tiles.example.org;"));
+});
+
+test('settings stand in the page as text, whatever is in them', async () => {
+  await using pages = await setUp({ tileAttribution: `"><script>alert('$&')</script>` });
+  const page = (await pages.get('/')).body;
+  assert.ok(!page.includes('<script'));
+  const content = /content="([^"]*)"/.exec(page)?.[1] ?? '';
+  const text = content.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+  assert.equal(JSON.parse(text).tileAttribution, `"><script>alert('$&')</script>`);
+});
+
+test('assets may be kept for ever and come compressed as they were built', async () => {
+  await using pages = await setUp();
+  const plain = await pages.get('/assets/app-1.js');
+  assert.equal(plain.body, 'plain();');
+  assert.equal(plain.headers['cache-control'], 'public, max-age=31536000, immutable');
+  const small = await pages.get('/assets/app-1.js', { 'accept-encoding': 'gzip, br' });
+  assert.equal(small.headers['content-encoding'], 'br');
+  assert.equal(small.body, 'as brotli');
+});
+
+test('the page is compressed for those who take it so', async () => {
+  await using pages = await setUp();
+  const plain = (await pages.get('/')).body;
+  const reply = await pages.get('/', { 'accept-encoding': 'br' });
+  assert.equal(brotliDecompressSync(reply.rawPayload).toString(), plain);
+});
+
+test('the service worker is asked for anew', async () => {
+  await using pages = await setUp();
+  const reply = await pages.get('/service-worker.js');
+  assert.equal(reply.headers['cache-control'], 'no-cache');
+  assert.match(String(reply.headers['content-type']), /javascript/);
+});
+
+test('where nothing was built, the page says how to build it', async () => {
+  const fastify = Fastify();
+  const empty = mkdtempSync(join(tmpdir(), 'kipimo-pages-'));
+  await mountDashboard(fastify, { settings, folder: empty });
+  const reply = await fastify.inject('/anything');
+  assert.equal(reply.statusCode, 200);
+  assert.match(reply.body, /npm run dashboard/);
+  await fastify.close();
+  rmSync(empty, { recursive: true });
+});
