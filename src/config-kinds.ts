@@ -113,7 +113,7 @@ export function providerUrl<Settings>(read: (text: string) => Settings): Kind<Se
     }
   };
   return {
-    must: 'the URL of a provider',
+    must: 'the URL of a provider: [channels.md](channels.md)',
     parse: (text) => {
       const settings = attempt(text);
       return settings instanceof ProviderUrlError ? undefined : settings;
