@@ -111,7 +111,7 @@ test('a guest who is refused has no session to end', async () => {
   assert.deepEqual(events, []);
 });
 
-test('a token that another tab has renewed meanwhile is tried before the session ends', async () => {
+test('a token that another tab has renewed is tried before the session ends', async () => {
   const renewedElsewhere = (): Response => {
     store.write({ ...ama, token: 'of another tab' });
     return refusal(401, 'unauthenticated');

@@ -70,7 +70,7 @@ export async function mountDashboard(
   });
 }
 
-/** Where it is told; else beside the compiled service, or where the build of the sources puts it. */
+/** Where it is told; else beside the compiled service, or where the sources are built to. */
 function findFolder(given: string | undefined): string | undefined {
   const usual = ['../../dashboard', '../../../dist/dashboard'];
   const places =
@@ -179,8 +179,13 @@ function mountFile(fastify: FastifyInstance, folder: string, name: string, type:
 
 const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
 
+/** Not clean: empty parts but the last, and steps upwards. */
+const strayParts = /\/\/|\/(\.|%2e){1,2}(\/|$)/i;
+
 /** A file at the root that is not there is missing; below it, ids may have dots. */
 function isScreen(url: string): boolean {
-  const [, first = '', ...others] = pathOf(url).split('/');
-  return !ownPaths.has(first) && (others.length > 0 || !first.includes('.'));
+  const path = pathOf(url);
+  const [, first = '', ...others] = path.split('/');
+  if (ownPaths.has(first) || strayParts.test(path)) return false;
+  return others.length > 0 || !first.includes('.');
 }
