@@ -110,7 +110,7 @@ export async function connectPeer(
   return peer;
 }
 
-/** Every answer that needs no outside event has been given: stores and immediates had their turn. */
+/** Every answer that waits for nothing from outside has been given. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

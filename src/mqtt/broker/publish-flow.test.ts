@@ -32,7 +32,7 @@ async function subscribe(peer: MemoryPeer, topic: string, qos: 0 | 1 | 2 = 2): P
   await peer.take();
 }
 
-test('publishes are answered in the order of arrival, whatever the house takes its time for', async () => {
+test('publishes are answered in the order of arrival, however long the house takes', async () => {
   const { broker, house } = await houseBroker();
   const first = Promise.withResolvers<{ kind: 'accepted'; isPassedOn: boolean }>();
   house.answerPublish = (topic) =>
@@ -123,7 +123,7 @@ test('a peer that publishes faster than it is answered is not read from until it
   assert.equal(peer.isPaused, false);
 });
 
-test('a topic that is too long or too deep is refused, not stored, and does not end anything', async () => {
+test('a topic that is too long or too deep is refused and not stored', async () => {
   const { broker, house } = await houseBroker();
   house.answerPublish = () => assert.fail('the house was asked');
   const peer = await connectPeer(broker, { protocolVersion: 5 });
@@ -148,7 +148,7 @@ test('a topic alias stands for the topic it came with, on this connection only',
   assert.deepEqual(brief(await other.take()), ['disconnect 130']);
 });
 
-test('an MQTT 5 message takes its properties along, and its expiry with what is left of it', async () => {
+test('an MQTT 5 message takes its properties along, and what is left of its expiry', async () => {
   const { broker, clock } = await houseBroker();
   const options = { protocolVersion: 5, clean: false, properties: { sessionExpiryInterval: 100 } };
   const reader = await connectPeer(broker, { ...options, protocolVersion: 5, clientId: 'reader' });

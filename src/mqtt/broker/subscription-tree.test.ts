@@ -55,7 +55,7 @@ test('the tree finds exactly the filters that include the topic, also after some
   );
 });
 
-test('overlapping filters of a session are one target, and a removed session leaves nothing', () => {
+test('overlapping filters of a session are one target, and leave nothing when removed', () => {
   const tree = createSubscriptionTree();
   const one = aSession('one');
   const two = aSession('two');

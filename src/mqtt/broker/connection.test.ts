@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { generate, type Packet } from 'mqtt-packet';
+import { connectPeer, connectWith, openPeer } from '../../../test/mqtt/memory-peer.ts';
+import { houseBroker } from '../../../test/mqtt/test-house.ts';
+
+test('each refusal of a login has its code in each version, and ends the connection', async () => {
+  const codes = {
+    bad_credentials: [4, 0x86],
+    not_authorized: [5, 0x87],
+    client_id_invalid: [2, 0x85],
+    unavailable: [3, 0x88],
+    rate_limited: [3, 0x9f],
+    banned: [5, 0x8a],
+  } as const;
+  for (const [name, [old, fresh]] of Object.entries(codes)) {
+    for (const protocolVersion of [3, 4, 5] as const) {
+      const { broker, house } = await houseBroker();
+      const reason = name as keyof typeof codes;
+      house.answerConnect = () => ({ kind: 'refused', reason });
+      const peer = openPeer(broker, protocolVersion);
+      peer.send(connectWith({ protocolVersion }));
+      const [answer] = await peer.take();
+      assert.ok(answer?.cmd === 'connack');
+      if (protocolVersion === 5) assert.equal(answer.reasonCode, fresh);
+      else assert.equal(answer.returnCode, old);
+      assert.ok(peer.isClosed);
+      assert.equal(broker.figures().connections, 0);
+    }
+  }
+});
+
+test('a client without an id is given one, and told with MQTT 5', async () => {
+  const { broker } = await houseBroker();
+  const old = openPeer(broker, 4);
+  old.send(connectWith({ clientId: '' }));
+  const [first] = await old.take();
+  assert.equal(first?.cmd === 'connack' && first.returnCode, 0);
+  const fresh = openPeer(broker, 5);
+  fresh.send(connectWith({ protocolVersion: 5, clientId: '' }));
+  const [second] = await fresh.take();
+  const given = second?.cmd === 'connack' ? second.properties?.assignedClientIdentifier : undefined;
+  assert.match(given ?? '', /^auto-/);
+  assert.equal(broker.figures().sessions, 2);
+});
+
+test('MQTT 5 is told its keep alive, and silence beyond it ends the connection', async () => {
+  const { broker, pass } = await houseBroker();
+  const told = async (keepalive: number) => {
+    const peer = openPeer(broker, 5);
+    peer.send(connectWith({ protocolVersion: 5, keepalive, clientId: `k${keepalive}` }));
+    const [answer] = await peer.take();
+    return { peer, seconds: answer?.cmd === 'connack' && answer.properties?.serverKeepAlive };
+  };
+  const short = await told(10);
+  const none = await told(0);
+  assert.deepEqual([short.seconds, none.seconds], [undefined, 600]);
+  pass(15_000);
+  assert.equal(short.peer.isClosed, false);
+  pass(2_000);
+  assert.ok(short.peer.isClosed);
+  const [goodbye] = await short.peer.take();
+  assert.equal(goodbye?.cmd === 'disconnect' && goodbye.reasonCode, 0x8d);
+  assert.equal(none.peer.isClosed, false);
+  none.peer.send({ cmd: 'pingreq' });
+  pass(900_000);
+  assert.equal(none.peer.isClosed, false);
+  pass(2_000);
+  assert.ok(none.peer.isClosed);
+});
+
+test('a connection that does not say CONNECT within five seconds is closed', async () => {
+  const { broker, pass } = await houseBroker();
+  const mute = openPeer(broker);
+  const slow = openPeer(broker);
+  slow.sendBytes(Buffer.from([0x10]));
+  pass(5_000);
+  assert.equal(mute.isClosed, false);
+  pass(1_000);
+  assert.deepEqual([mute.isClosed, slow.isClosed], [true, true]);
+});
+
+test('a subscriber that reads nothing loses QoS 0, keeps QoS 1, and is closed later', async () => {
+  const { broker, pass } = await houseBroker();
+  const peer = await connectPeer(broker);
+  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
+  await peer.take();
+  peer.stopReading();
+  const payload = Buffer.alloc(60_000);
+  const flood = (qos: 0 | 1) => {
+    const message = { topic: 't', payload, qos, retain: false } as const;
+    broker.deliver(Array.from({ length: 50 }, () => message));
+  };
+  flood(0);
+  assert.ok(broker.figures().dropped.slow > 0);
+  flood(1);
+  assert.equal(broker.figures().queuedMessages, 50);
+  peer.readAgain();
+  const received = await peer.take();
+  assert.equal(
+    received.filter((packet) => packet.cmd === 'publish' && packet.qos === 1).length,
+    50,
+  );
+  peer.stopReading();
+  flood(0);
+  pass(20_000);
+  pass(20_000);
+  assert.equal(peer.isClosed, false);
+  pass(15_000);
+  assert.ok(peer.isClosed);
+});
+
+test('a queue has an end in messages and in bytes, and gives its room back', async () => {
+  const { broker } = await houseBroker();
+  const options = { clean: false, clientId: 'keeper' };
+  const peer = await connectPeer(broker, options);
+  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
+  await peer.take();
+  peer.drop();
+  const message = { topic: 't', payload: Buffer.from('x'), qos: 1, retain: false } as const;
+  broker.deliver(Array.from({ length: 1_200 }, () => message));
+  assert.equal(broker.figures().queuedMessages, 1_000);
+  assert.equal(broker.figures().dropped.queue_full, 200);
+  await broker.endIdentity('guest', { forget: true });
+  assert.deepEqual([broker.figures().queuedMessages, broker.figures().queuedBytes], [0, 0]);
+});
+
+test('a client gets no more QoS 1 messages at once than it said, and no larger packets', async () => {
+  const { broker } = await houseBroker();
+  const properties = { receiveMaximum: 3, maximumPacketSize: 200 };
+  const peer = await connectPeer(broker, { protocolVersion: 5, properties });
+  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
+  await peer.take();
+  const message = { topic: 't', payload: Buffer.from('x'), qos: 1, retain: false } as const;
+  broker.deliver([{ ...message, payload: Buffer.alloc(300) }]);
+  broker.deliver(Array.from({ length: 5 }, () => message));
+  const first = await peer.take();
+  assert.equal(first.length, 3);
+  assert.equal(broker.figures().dropped.too_large, 1);
+  for (const { messageId } of first) peer.send({ cmd: 'puback', messageId: messageId ?? 0 });
+  assert.equal((await peer.take()).length, 2);
+});
+
+test('a session has at most a hundred subscriptions, and may change each', async () => {
+  const { broker } = await houseBroker();
+  const peer = await connectPeer(broker);
+  const subscriptions = Array.from({ length: 101 }, (_, index) => ({
+    topic: `t${index}`,
+    qos: 1 as const,
+  }));
+  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions });
+  const [answer] = await peer.take();
+  assert.ok(answer?.cmd === 'suback');
+  assert.equal(answer.granted.filter((code) => code === 1).length, 100);
+  assert.equal(answer.granted.at(-1), 0x80);
+  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 't0', qos: 0 }] });
+  const [again] = await peer.take();
+  assert.deepEqual(again?.cmd === 'suback' && again.granted, [0]);
+});
+
+test('close says goodbye with the reason, and publishes the wills', async () => {
+  const { broker, house } = await houseBroker();
+  const published: string[] = [];
+  house.answerPublish = (topic) => {
+    published.push(topic);
+    return { kind: 'accepted', isPassedOn: false };
+  };
+  const will = { topic: 'w', payload: Buffer.from(''), qos: 0 as const, retain: false };
+  const peer = await connectPeer(broker, { protocolVersion: 5, will });
+  await broker.close();
+  const [goodbye] = await peer.take();
+  assert.equal(goodbye?.cmd === 'disconnect' && goodbye.reasonCode, 0x8b);
+  assert.deepEqual(published, ['w']);
+  assert.equal(broker.figures().connections, 0);
+});
+
+const packets: fc.Arbitrary<Packet> = fc.constantFrom<Packet>(
+  { cmd: 'publish', topic: 'a/b', payload: 'x', qos: 0, retain: false, dup: false },
+  { cmd: 'publish', topic: 'a/b', payload: 'x', qos: 2, retain: true, dup: false, messageId: 3 },
+  {
+    cmd: 'publish',
+    topic: 'é',
+    payload: '',
+    qos: 1,
+    retain: false,
+    dup: false,
+    messageId: 4,
+    properties: { messageExpiryInterval: 4, userProperties: { a: 'b' }, topicAlias: 1 },
+  },
+  { cmd: 'pubrel', messageId: 3 },
+  { cmd: 'puback', messageId: 1 },
+  {
+    cmd: 'subscribe',
+    messageId: 5,
+    subscriptions: [{ topic: 'a/+', qos: 1 }],
+    properties: { subscriptionIdentifier: 7 },
+  },
+  { cmd: 'unsubscribe', messageId: 6, unsubscriptions: ['a/+'] },
+  { cmd: 'pingreq' },
+  { cmd: 'disconnect', reasonCode: 4, properties: { sessionExpiryInterval: 5 } },
+);
+
+test('whatever bytes arrive, a connection is open or wholly closed', async () => {
+  const { broker } = await houseBroker();
+  const mutations = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.nat(2)), {
+    maxLength: 6,
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom<3 | 4 | 5>(3, 4, 5),
+      fc.array(packets, { maxLength: 8 }),
+      mutations,
+      async (protocolVersion, list, changes) => {
+        const will = { topic: 'w', payload: Buffer.from('w'), qos: 1 as const, retain: true };
+        const connect = connectWith({ protocolVersion, clean: false, will });
+        let bytes = Buffer.concat(
+          [connect, ...list].map((packet) => generate(packet, { protocolVersion })),
+        );
+        for (const [at, byte, kind] of changes) {
+          const place = at % (bytes.length + 1);
+          const rest = bytes.subarray(kind === 1 ? place : place + 1);
+          bytes = Buffer.concat([
+            bytes.subarray(0, place),
+            ...(kind === 2 ? [] : [Buffer.from([byte])]),
+            rest,
+          ]);
+        }
+        const peer = openPeer(broker, protocolVersion);
+        peer.sendBytes(bytes);
+        await peer.take().catch(() => []);
+        assert.equal(broker.figures().connections, peer.isClosed ? 0 : 1);
+        peer.drop();
+        assert.equal(broker.figures().connections, 0);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
