@@ -39,8 +39,13 @@ export function ChartLegend(props: {
               onClick={() => onToggle(entry.key)}
             >
               <span class="legend-line" style={{ background: `var(${seriesToken(index)})` }} />
-              <span class="legend-name">{entry.name}</span>
-              <span class="legend-value number">{valueText(entry, cursor)}</span>
+              <span class="legend-text">
+                <span class="legend-name">{entry.name}</span>
+                <span class="legend-value number">{valueText(entry, cursor)}</span>
+                {entry.columns.bucketMs !== undefined && (
+                  <span class="legend-spread number quiet">{spreadText(entry, cursor)}</span>
+                )}
+              </span>
             </button>
           </li>
         ))}
@@ -49,16 +54,22 @@ export function ChartLegend(props: {
   );
 }
 
-function valueText({ columns, unit }: LegendEntry, cursor: number | undefined): string {
+function readingOf({ columns }: LegendEntry, cursor: number | undefined) {
   const at = cursor ?? columns.times.at(-1) ?? columns.steps.at(-1)?.at;
-  const reading = at === undefined ? undefined : readingAt(columns, at);
+  return at === undefined ? undefined : readingAt(columns, at);
+}
+
+function valueText(entry: LegendEntry, cursor: number | undefined): string {
+  const reading = readingOf(entry, cursor);
   if (reading === undefined) return '–';
-  const text = (value: unknown): string => formatValue(value, language.value, t);
-  const symbol = unit === '' || typeof reading.value === 'boolean' ? '' : ` ${unit}`;
-  const { spread } = reading;
-  const around =
-    cursor === undefined || spread === undefined || spread.low === spread.high
-      ? ''
-      : ` (${text(spread.low)} – ${text(spread.high)})`;
-  return `${text(reading.value)}${symbol}${around}`;
+  const symbol = typeof reading.value === 'boolean' ? '' : entry.unit;
+  return `${formatValue(reading.value, language.value, t)} ${symbol}`.trim();
+}
+
+/** From the lowest to the highest; a space keeps its line where there is nothing to say. */
+function spreadText(entry: LegendEntry, cursor: number | undefined): string {
+  const spread = readingOf(entry, cursor)?.spread;
+  if (spread === undefined) return '\u00a0';
+  const text = (value: number): string => formatValue(value, language.value, t);
+  return `${text(spread.low)} – ${text(spread.high)}`;
 }

@@ -80,6 +80,8 @@ function createPlot(element: HTMLElement, latest: { readonly current: PlotProps 
         drag: { x: true, y: false, setScale: false },
         points: { size: 9 },
         focus: { prox: -1 },
+        // Far from any value of its own a line has no point at the cursor.
+        hover: { prox: 40 },
       },
       hooks: {
         draw: [(plot) => paintMarks(plot, latest.current.look)],

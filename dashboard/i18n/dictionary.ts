@@ -28,6 +28,8 @@ export const draftSections = [
   'send',
   'sharing',
   'profile',
+  'gateways',
+  'projects',
   'start',
 ] as const;
 

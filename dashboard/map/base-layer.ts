@@ -31,9 +31,10 @@ export async function addBaseLayer(map: leaflet.Map): Promise<void> {
   leaflet
     .geoJSON(feature(outline, outline.objects.countries), {
       interactive: false,
+      // Cut off at the edge of the canvas, countries would have a border there.
       style: {
         ...{ color: color('--line-strong'), weight: 0.8, opacity: 0.55 },
-        ...{ fillColor: color('--surface'), fillOpacity: 1 },
+        ...{ fillColor: color('--surface'), fillOpacity: 1, noClip: true },
         // One canvas, where thousands of vector elements would stutter on a phone.
         renderer: leaflet.canvas({ padding: 0.3 }),
       },

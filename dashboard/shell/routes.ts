@@ -111,6 +111,30 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/map/map.tsx').then(({ MapScreen }) => MapScreen),
   },
   {
+    path: '/gateways',
+    title: 'shell.gateways',
+    needsLogin: true,
+    load: () => import('../screens/gateways/gateways.tsx').then(({ Gateways }) => Gateways),
+  },
+  {
+    path: '/gateways/:gateway',
+    title: 'gateways.one',
+    load: () =>
+      import('../screens/gateways/gateway.tsx').then(({ GatewayScreen }) => GatewayScreen),
+  },
+  {
+    path: '/projects',
+    title: 'shell.projects',
+    needsLogin: true,
+    load: () => import('../screens/projects/projects.tsx').then(({ Projects }) => Projects),
+  },
+  {
+    path: '/projects/:project',
+    title: 'projects.one',
+    load: () =>
+      import('../screens/projects/project.tsx').then(({ ProjectScreen }) => ProjectScreen),
+  },
+  {
     path: '/more',
     title: 'shell.more',
     load: () => import('../screens/more/more.tsx').then(({ More }) => More),

@@ -3,10 +3,12 @@ import { chart } from './chart.ts';
 import { data } from './data.ts';
 import { device } from './device.ts';
 import { errors } from './errors.ts';
+import { gateways } from './gateways.ts';
 import { home } from './home.ts';
 import { live } from './live.ts';
 import { map } from './map.ts';
 import { profile } from './profile.ts';
+import { projects } from './projects.ts';
 import { send } from './send.ts';
 import { sharing } from './sharing.ts';
 import { shell } from './shell.ts';
@@ -22,10 +24,12 @@ export const dictionary = {
   data,
   device,
   errors,
+  gateways,
   home,
   live,
   map,
   profile,
+  projects,
   send,
   sharing,
   shell,

@@ -1,0 +1,28 @@
+/** Projects: named groups of devices and gateways. */
+export const projects = {
+  one: 'Project',
+  none: 'You have no projects yet',
+  noneText: 'A project shows devices that belong together on one chart and one map.',
+  add: 'New project',
+  name: 'Name',
+  nameMissing: 'Give the project a name.',
+  members: 'What belongs to it',
+  devices: 'Devices',
+  gateways: 'Gateways',
+  counts: '{devices}, {gateways}',
+  gatewayCount: { one: '{count} gateway', other: '{count} gateways' },
+  choose: 'Choose devices and gateways',
+  empty: 'Nothing belongs to this project yet.',
+  hidden: {
+    one: '{count} more that you may not see, or that is gone',
+    other: '{count} more that you may not see, or that are gone',
+  },
+  chart: 'Together on one chart',
+  quantity: 'What is shown',
+  saved: 'Project saved',
+  delete: 'Delete this project',
+  deleteText: '{name} is deleted. Its devices and gateways stay.',
+  deleted: 'Project deleted',
+  all: 'All projects',
+  export: 'Download all data',
+} as const;

@@ -1,0 +1,158 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { isId } from '../../api/id-check.ts';
+import { apiPaths, screenPaths } from '../../api/paths.ts';
+import type { Gateway } from '../../api/types.ts';
+import { t } from '../../i18n/i18n.ts';
+import { MapOfPlaces } from '../../map/lazy-map.tsx';
+import { useAction } from '../../state/action.ts';
+import { type Resource, useResource } from '../../state/resource.ts';
+import { api, username } from '../../state/session.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Remembered } from '../../ui/remembered.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { deviceName } from '../../ui/value.tsx';
+import { VisibilityChoice } from '../../ui/visibility-choice.tsx';
+import { GatewayState, gatewayPlaces, heardFromAt } from './gateway-state.tsx';
+import { HeardStrip } from './heard-strip.tsx';
+
+const gatewaysMax = 1_000;
+
+/** The gateways one may see, those that have been silent longest first. */
+export function Gateways(): JSX.Element {
+  const [isAdding, setAdding] = useState(false);
+  const found = useResource(
+    `gateways ${username.value}`,
+    (signal) =>
+      api.getJson<readonly Gateway[]>({
+        path: apiPaths.gateways,
+        query: { full: 'true', limit: gatewaysMax },
+        signal,
+      }),
+    { isKept: true },
+  );
+  return (
+    <div class="stack">
+      <header class="screen-head">
+        <h1>{t('shell.gateways')}</h1>
+        <button type="button" class="button" onClick={() => setAdding(true)}>
+          <Icon name="plus" />
+          {t('gateways.add')}
+        </button>
+      </header>
+      <Remembered resource={found} />
+      {found.error !== undefined && found.rememberedFrom === undefined && (
+        <ErrorBox error={found.error} onRetry={found.reload} />
+      )}
+      <GatewayList found={found} />
+      {isAdding && (
+        <NewGateway
+          onClose={() => setAdding(false)}
+          onDone={() => {
+            setAdding(false);
+            found.reload();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function GatewayList(props: { readonly found: Resource<readonly Gateway[]> }): JSX.Element | null {
+  const { value, error } = props.found;
+  const sorted = useMemo(() => [...(value ?? [])].sort(bySilence), [value]);
+  const places = gatewayPlaces(sorted);
+  if (value === undefined) return error === undefined ? <Skeleton height={320} /> : null;
+  if (sorted.length === 0) {
+    return (
+      <div class="empty">
+        <h2>{t('gateways.none')}</h2>
+        <p>{t('gateways.noneText')}</p>
+      </div>
+    );
+  }
+  return (
+    <>
+      <ul class="cards">
+        {sorted.map((gateway) => (
+          <li key={gateway.id}>
+            <GatewayCard gateway={gateway} />
+          </li>
+        ))}
+      </ul>
+      {places.length > 0 && <MapOfPlaces places={places} heightPx={320} />}
+    </>
+  );
+}
+
+/** Who needs somebody to go there comes first; those never seen come last. */
+function bySilence(one: Gateway, other: Gateway): number {
+  const rank = (gateway: Gateway): number =>
+    gateway.connected
+      ? Number.MAX_SAFE_INTEGER - 1
+      : (heardFromAt(gateway) ?? Number.MAX_SAFE_INTEGER);
+  return rank(one) - rank(other);
+}
+
+function GatewayCard({ gateway }: { readonly gateway: Gateway }): JSX.Element {
+  const name = deviceName(gateway);
+  return (
+    <a class="card" href={screenPaths.gateway(gateway.id)}>
+      <span class="card-head">
+        <span class="card-name">{name}</span>
+        <span class="card-marks">
+          {t('common.devices', { count: gateway.devices?.length ?? 0 })}
+        </span>
+      </span>
+      <GatewayState gateway={gateway} />
+      <HeardStrip gateway={gateway} name={name} />
+    </a>
+  );
+}
+
+function NewGateway(props: {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}): JSX.Element {
+  const [id, setId] = useState('');
+  const [name, setName] = useState('');
+  const [visibility, setVisibility] = useState<'public' | 'private'>('private');
+  const [idError, setIdError] = useState<string>();
+  const action = useAction();
+  async function add(event: Event): Promise<void> {
+    event.preventDefault();
+    const isGood = isId(id.trim());
+    setIdError(isGood ? undefined : t('gateways.idBad'));
+    if (!isGood) return;
+    const json = { id: id.trim(), ...(name.trim() !== '' && { name: name.trim() }), visibility };
+    const isDone = await action.run(() =>
+      api.send({ method: 'POST', path: apiPaths.gateways, json }),
+    );
+    if (isDone) props.onDone();
+  }
+  return (
+    <Dialog title={t('gateways.add')} onClose={props.onClose}>
+      <form class="form" onSubmit={add} noValidate>
+        <TextField
+          label={t('gateways.id')}
+          hint={t('gateways.idHint')}
+          value={id}
+          onValue={setId}
+          error={idError}
+          autocapitalize="none"
+          spellcheck={false}
+        />
+        <TextField label={t('gateways.name')} value={name} onValue={setName} isOptional />
+        <VisibilityChoice value={visibility} onValue={setVisibility} />
+        <FormError text={action.error} />
+        <button type="submit" class="button button-main" disabled={action.isBusy}>
+          {t('gateways.add')}
+        </button>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,48 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Device } from '../../api/types.ts';
+import { unitSymbol } from '../../api/unit-symbol.ts';
+import type { ChartSensor } from '../../charts/chart-props.ts';
+import { Chart } from '../../charts/lazy-chart.tsx';
+import { t } from '../../i18n/i18n.ts';
+import { useVocabulary } from '../../state/vocabulary.ts';
+import { SelectField } from '../../ui/field.tsx';
+import { deviceName, sensorName } from '../../ui/value.tsx';
+import { linesMax, quantitiesOf } from './quantities.ts';
+
+/** What several devices measure alike, as lines on one chart. */
+export function ProjectChart({
+  devices,
+}: {
+  readonly devices: readonly Device[];
+}): JSX.Element | null {
+  const [wanted, setWanted] = useState<string>();
+  const kinds = useVocabulary('quantity_kinds');
+  const units = useVocabulary('units');
+  const quantities = quantitiesOf(devices);
+  const shown = quantities.find(({ key }) => key === wanted) ?? quantities[0];
+  if (shown === undefined) return null;
+  const label = (key: string): string => kinds.value?.find(({ id }) => id === key)?.label ?? key;
+  const sensors = shown.sensors.slice(0, linesMax).map(
+    ({ device, sensor }): ChartSensor => ({
+      ...{ deviceId: device.id, sensorId: sensor.id },
+      name: `${deviceName(device)}: ${sensorName(sensor)}`,
+      unit: unitSymbol(sensor.unit, units.value),
+    }),
+  );
+  return (
+    <section class="stack-tight">
+      <h2>{t('projects.chart')}</h2>
+      <SelectField
+        label={t('projects.quantity')}
+        value={shown.key}
+        options={quantities.map(({ key, sensors: { length } }) => ({
+          value: key,
+          label: `${label(key)} (${length})`,
+        }))}
+        onValue={setWanted}
+      />
+      <Chart key={shown.key} sensors={sensors} initialPreset="week" />
+    </section>
+  );
+}
