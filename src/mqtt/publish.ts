@@ -41,6 +41,17 @@ export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome
 export function createPublish(options: PublishOptions): Publish {
   const { ingest, actuators, mayTunnel, readTopic, retain, reporter } = options;
 
+  /** Keeps the message, unless the thing it is about goes meanwhile: the next one has another past. */
+  async function retainFor(message: Message, requireThing: () => Promise<void>): Promise<void> {
+    await retain(message);
+    try {
+      await requireThing();
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
+      await retain({ ...message, payload: new Uint8Array() });
+    }
+  }
+
   async function takeDatapoints(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
     const topic = valueTopic(sensor);
     if (isClearing(message)) {
@@ -53,7 +64,7 @@ export function createPublish(options: PublishOptions): Publish {
     await ingest(actor, sensor, values.datapoints, envelope);
     const last = lastOf(values.datapoints);
     if (message.retain && last !== undefined) {
-      await retain(datapointMessage(topic, last, envelope));
+      await retainFor(datapointMessage(topic, last, envelope), () => ingest(actor, sensor, []));
     }
   }
 
@@ -70,7 +81,10 @@ export function createPublish(options: PublishOptions): Publish {
     const value = readPublishedSetting(message.payload);
     const envelope = new PublishEnvelope(message, { datapoints: [], form: 'bare' });
     await actuators.setValue(actor, deviceId, actuatorId, value, envelope);
-    if (message.retain) await retain(settingMessage(message.topic, value, envelope));
+    if (!message.retain) return;
+    await retainFor(settingMessage(message.topic, value, envelope), () =>
+      actuators.requireSettable(actor, deviceId, actuatorId),
+    );
   }
 
   async function passOn(actor: Actor, place: Place): Promise<PublishOutcome> {
