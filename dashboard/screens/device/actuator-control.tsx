@@ -44,9 +44,8 @@ export function ActuatorControl(props: {
         <a
           class="button button-quiet control-edit"
           href={screenPaths.devicePart(device.id, `actuators/${encodeURIComponent(actuator.id)}`)}
-          aria-label={t('device.open', { name })}
         >
-          {t('common.edit')}
+          {t('common.edit')} <span class="unseen">{name}</span>
         </a>
       )}
       <span class="control-input">
