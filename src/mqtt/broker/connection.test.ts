@@ -126,7 +126,7 @@ test('a queue has an end in messages and in bytes, and gives its room back', asy
   assert.deepEqual([broker.figures().queuedMessages, broker.figures().queuedBytes], [0, 0]);
 });
 
-test('a client gets no more QoS 1 messages at once than it said, and no larger packets', async () => {
+test('a client gets no more QoS 1 messages at once than it said, no larger packets', async () => {
   const { broker } = await houseBroker();
   const properties = { receiveMaximum: 3, maximumPacketSize: 200 };
   const peer = await connectPeer(broker, { protocolVersion: 5, properties });
