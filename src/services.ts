@@ -17,6 +17,7 @@ import type { Channel } from './domain/notifications/channel.ts';
 import { createProjects } from './domain/projects/projects.ts';
 import type { Reporter } from './domain/reporter.ts';
 import { createSharing } from './domain/sharing/sharing.ts';
+import { channels as socialChannels } from './domain/socials/social.ts';
 import { createSocials } from './domain/socials/socials.ts';
 import { createFindAbsent } from './domain/users/absent-actors.ts';
 import { createAccessKeys } from './domain/users/access-keys.ts';
@@ -30,11 +31,12 @@ import type { Services } from './http/v2/index.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
 import type { MqttServices } from './mqtt/mqtt-door.ts';
+import { createNotificationServices } from './notification-services.ts';
 import { createOwnedResources } from './owned-resources.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** Builds the domain and wires it by hand; the doors are opened on top of it. */
-export function createServices(parts: {
+/** What the domain is built from. */
+export interface ServiceParts {
   readonly config: Config;
   readonly storage: Storage;
   readonly clock: Clock;
@@ -45,11 +47,19 @@ export function createServices(parts: {
   readonly webhookSecretOf: Services['webhookSecretOf'];
   /** Absent: nobody can be sent mail. */
   readonly sendMail?: SendMail;
-}): {
+}
+
+/** The domain, wired, for each door. */
+export interface BuiltServices {
   readonly services: Services;
   readonly mqttServices: MqttServices;
+  /** Before the doors are opened. */
+  readonly start: () => Promise<void>;
   readonly drain: () => Promise<void>;
-} {
+}
+
+/** Builds the domain and wires it by hand; the doors are opened on top of it. */
+export function createServices(parts: ServiceParts): BuiltServices {
   const { config, storage, clock, reporter, log, sendMail } = parts;
   const { users, credentials, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
@@ -73,10 +83,19 @@ export function createServices(parts: {
   });
   const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });
   const projects = createProjects({ store: storage.projects, grants, access });
-  const socials = createSocials({ store: storage.socials, users, clock, configured: new Set() });
+  const { channels } = parts;
+  const built = createNotificationServices({
+    ...{ storage, access, feed, channels, clock, reporter, log },
+    evaluateOnCreate: config.notifications.evaluateOnCreate,
+  });
+  const socials = createSocials({
+    ...{ store: storage.socials, users, clock, onFiled: built.wake },
+    configured: new Set(socialChannels.filter((channel) => channels.has(channel))),
+  });
   const { find: findResource, list: listResources } = createOwnedResources(storage);
   const sharing = createSharing({ grants, users, access, findResource, listResources });
-  const appender = createAppender({ store: datapoints, feed, clock, reporter });
+  const { consequences, notifications, preview, testMessages } = built;
+  const appender = createAppender({ store: datapoints, feed, clock, reporter, consequences });
   const roadIn = { devices: storage.devices, access, appender, clock };
   const ingest = createIngest(roadIn);
   const ingestMany = createIngestMany(roadIn);
@@ -100,6 +119,7 @@ export function createServices(parts: {
       presence,
       projects,
       socials,
+      ...{ notifications, preview, testMessages },
       snapshots,
       ingest,
       ingestMany,
@@ -114,6 +134,10 @@ export function createServices(parts: {
       admit: createAdmit({ users, logins, sessions }),
       findAbsent: createFindAbsent({ users, credentials, sessions, clock }),
     },
-    drain: () => appender.drain(),
+    start: built.start,
+    drain: async () => {
+      await appender.drain();
+      await built.stop();
+    },
   };
 }

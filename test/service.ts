@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningApp, startApp } from '../src/app.ts';
+import type { OpenChannels } from '../src/channels/index.ts';
 import { loadConfig } from '../src/config.ts';
 import { silentReporter } from '../src/domain/reporter.ts';
 import type { Clock } from '../src/lib/clock.ts';
@@ -22,6 +23,8 @@ export interface ServiceOptions {
   readonly log?: Log;
   /** KIPIMO_… keys beside those the test service sets. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Instead of those the configuration names. */
+  readonly channels?: OpenChannels;
   /** Puts faults or counters between the app and its storage. */
   readonly wrapStorage?: (storage: Storage) => Storage;
 }
@@ -82,7 +85,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
   const opened = await openStorage({ kind, directory, clock, log, reporter: silentReporter });
   const storage = options.wrapStorage?.(opened) ?? opened;
-  const app = await startApp({ config, secrets, log, clock, storage });
+  const app = await startApp({
+    ...{ config, secrets, log, clock, storage },
+    ...(options.channels !== undefined && { channels: options.channels }),
+  });
   const call = inVersion(process.env['TEST_API'] ?? 'v2', app.url);
   const tokenOf = createTokens(call);
   return {

@@ -176,6 +176,8 @@ export const limits = {
   silencesMax: 100_000,
   /** How often the clock is looked at for silences and deliveries: it may jump. */
   clockCheckMs: 250,
+  /** A silence that could not be told is told again after so long. */
+  silenceRetryMs: 5 * second,
   previewDatapointsMax: 2_000_000,
   previewFiringsMax: 1_000,
   previewDevicesMax: 100,
@@ -191,6 +193,10 @@ export const limits = {
   deliveryAttemptsMax: 150,
   deliveryPauseMsMin: 5 * second,
   deliveryPauseMsMax: 15 * minute,
+  /** How often the outbox is looked at although nothing in it was known to be due. */
+  outboxLookMs: 5 * second,
+  /** How long the end of the service waits for messages under way. */
+  outboxDrainMs: 5 * second,
   settlementsPerCommitMax: 500,
   settlementsWaitingMax: 10_000,
   testMessagesPerMinuteMax: 5,

@@ -16,6 +16,10 @@ export interface Reporter {
   commitFailed(): void;
   /** Datapoints that were stored already. */
   datapointsRepeated(count: number): void;
+  /** One try at a delivery: sent, retry or failed. */
+  deliveryTried(channel: string, outcome: string): void;
+  /** What became of a firing: fired, throttled, inactive, gone or not_stored. */
+  notificationFired(outcome: string): void;
   /** A message from an MQTT client was dropped, or not acknowledged when unavailable. */
   publishRefused(reason: string): void;
   /** An MQTT client was not let in. */
@@ -31,6 +35,8 @@ export const silentReporter: Reporter = {
   commitFinished: () => undefined,
   commitFailed: () => undefined,
   datapointsRepeated: () => undefined,
+  deliveryTried: () => undefined,
+  notificationFired: () => undefined,
   publishRefused: () => undefined,
   connectionRefused: () => undefined,
 };

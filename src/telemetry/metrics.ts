@@ -11,6 +11,8 @@ export interface Metrics {
   readonly datapointsRepeated: Counter;
   readonly commits: Histogram;
   readonly commitsFailed: Counter;
+  readonly deliveries: Counter<'channel' | 'outcome'>;
+  readonly firings: Counter<'outcome'>;
   readonly publishesRefused: Counter<'reason'>;
   readonly connectionsRefused: Counter<'reason'>;
   /** Adds what the MQTT broker counts. */
@@ -100,6 +102,7 @@ export function createMetrics(): Metrics {
         return metrics.map(({ name, values }) => ({ name, values: values.map(plainValue) }));
       },
     },
+    ...createDeliveryMetrics(registers),
     metricsText: () => {
       watchProcess();
       return registry.metrics();
@@ -116,4 +119,21 @@ function plainValue(part: {
   const { labels, value, metricName } = part;
   const named = metricName === undefined ? {} : { part: metricName };
   return { labels: { ...labels, ...named }, value };
+}
+
+function createDeliveryMetrics(registers: Registry[]): Pick<Metrics, 'deliveries' | 'firings'> {
+  return {
+    deliveries: new Counter({
+      name: 'kipimo_deliveries_total',
+      help: 'Tries to deliver a message, by channel and outcome: sent, retry or failed.',
+      labelNames: ['channel', 'outcome'],
+      registers,
+    }),
+    firings: new Counter({
+      name: 'kipimo_firings_total',
+      help: 'Notifications whose condition held in a free window, by what became of the firing.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+  };
 }

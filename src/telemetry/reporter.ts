@@ -32,6 +32,8 @@ export function createMetricsReporter(metrics: Metrics): Reporter {
     },
     commitFailed: () => metrics.commitsFailed.inc(),
     datapointsRepeated: (count) => metrics.datapointsRepeated.inc(count),
+    deliveryTried: (channel, outcome) => metrics.deliveries.labels(channel, outcome).inc(),
+    notificationFired: (outcome) => metrics.firings.labels(outcome).inc(),
     publishRefused: (reason) => metrics.publishesRefused.inc({ reason }),
     connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
   };

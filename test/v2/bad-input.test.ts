@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type Call, type Reply, type Service, startService } from '../service.ts';
+import { aNotification, notification } from './a-notification.ts';
 import { badMessages } from './bad-messages.ts';
 import { filled, type Operation, operationsOf } from './documented-operations.ts';
 import { assertDone, assertRefused } from './refusal.ts';
@@ -26,6 +27,8 @@ before(async () => {
   await service.tokenOf('victim');
   const { json: users } = await admin({ path: '/users?username=victim' });
   here['user_id'] = (users as { id: string }[])[0]?.id ?? '';
+  here['notification_id'] = await aNotification(admin);
+  here['channel'] = 'sms';
   const key = await admin({ method: 'POST', path: '/auth/keys', json: { name: 'known' } });
   here['key_id'] = (key.json as { id: string }).id;
   const parts = { sensors: [{ id: 'TC1', unit: 'V' }], actuators: [{ id: 'pump', value: 1 }] };
@@ -132,6 +135,9 @@ const validMessages: Readonly<Record<string, unknown>> = {
   'PUT /gateways/{gateway_id}/grants/{username}': ['gateways:view'],
   'POST /projects': { id: 'new', name: 'n', device_ids: ['D'], gateway_ids: ['G'] },
   'PUT /projects/{project_id}/grants/{username}': ['projects:view'],
+  'POST /notifications': notification,
+  'PATCH /notifications/{notification_id}': notification,
+  'POST /notifications/preview': { notification, from: '2026-01-01T00:00:00Z' },
   'POST /socials': { username: 'victim', channel: 'sms', message: 'm' },
   'POST /socials/batch': { usernames: ['victim'], channels: ['sms', 'none'], message: 'm' },
   'POST /users': { username: 'new', password: 'password-1', ...profile },
@@ -213,6 +219,7 @@ const badValues: Readonly<Record<string, readonly string[]>> = {
       ],
     ]),
   ),
+  'PUT /notifications/{notification_id}/status': ['"on"', '""', 'true', '0', ...notTexts],
   'PUT /users/{user_id}/password': ['1', 'true', '{}', '[]', '"short"', '{"password":7}', 'null'],
   'PUT /users/{user_id}/sms_credit': ['-1', '1.5', '"many"', 'true', '{}', '[]', ...numbers],
 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { type Call, type Reply, type Service, startService } from '../service.ts';
+import { aNotification } from './a-notification.ts';
 import { filled, type Operation, operationsOf, type Parameter } from './documented-operations.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
@@ -24,6 +25,8 @@ before(async () => {
   here['user_id'] = (users as { id: string }[])[0]?.id ?? '';
   here['key_id'] = 'unknown';
   here['social_id'] = 'unknown';
+  here['notification_id'] = await aNotification(admin);
+  here['channel'] = 'unknown';
   const device = { id: 'D', sensors: [{ id: 'TC1' }], actuators: [{ id: 'pump', value: 1 }] };
   assertDone(await admin({ method: 'POST', path: '/devices', json: device }));
   await admin({ method: 'POST', path: '/gateways', json: { id: 'G' } });
@@ -102,6 +105,7 @@ function validRequest({ method, path, body }: Operation): Omit<Call, 'path' | 't
   if (kind !== '') return { method, json: [`${kind}:view`] };
   if (path.endsWith('value_type')) return { method, body: 'bool' };
   if (path.endsWith('_ids')) return { method, json: ['D'] };
+  if (path.endsWith('/status')) return { method, body: 'active' };
   if (path.endsWith('/owner')) return { method, body: 'victim' };
   if (path.endsWith('/visibility')) return { method, body: 'public' };
   if (path.endsWith('/location')) return { method, body: '1,2' };
@@ -155,7 +159,13 @@ test('an id that nothing has is 404 in every path', async () => {
       // Taking rights from somebody who has none is done at once.
       if (operation.method === 'DELETE' && parameter === 'username') continue;
       // The name of a key's owner or user is no id of ours where the words of the rule differ.
-      const unknown = parameter === 'username' ? ['unknown', 'toString'] : unknownIds;
+      // A notification id that cannot be one is 400 [contract 2].
+      const unknown =
+        parameter === 'notification_id'
+          ? ['f'.repeat(24)]
+          : parameter === 'username'
+            ? ['unknown', 'toString']
+            : unknownIds;
       for (const id of unknown) {
         const path = filled(operation.path, { ...here, [parameter]: encodeURIComponent(id) });
         const reply = await admin({ ...validRequest(operation), path });

@@ -137,7 +137,10 @@ for (const [name, route] of Object.entries(accountRoutes)) {
   test(`${name} answers each asker what it may`, async () => {
     const world = worldWith('open');
     const [user_id, leaver_id] = [world.idOf(owner), world.idOf('leaver')];
-    const nobodys = { key_id: 'none', social_id: 'none' };
+    const nobodys = {
+      ...{ key_id: 'none', social_id: 'none', channel: 'sms' },
+      notification_id: '0123456789abcdef01234567',
+    };
     const call: Call = { ...callOf(name, { user_id, leaver_id, ...nobodys }), ...route.send };
     // The refused come first: what the others do may leave nothing to ask for.
     const refusedFirst = world.askers.toSorted((a, b) => route.status(b) - route.status(a));

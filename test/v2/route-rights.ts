@@ -180,6 +180,10 @@ function mayCreate({ key }: Asker): boolean {
 const credentials = { username: owner, password: passwordOf(owner) };
 const basic = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
 const social = { message: 'Good morning' };
+const notification = {
+  condition: { sensors: ['matrix'] },
+  action: { usernames: [owner], channels: ['webhook'], message: 'hot' },
+};
 const profile: Sent = { json: { firstName: 'Ama' } };
 
 /** Every other route. {user_id} is the owner's, or that of an account to end for DELETE. */
@@ -235,6 +239,24 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   // Nobody's message: who may see and delete messages at all is told that there is none.
   'GET /socials/{social_id}': { status: person(404) },
   'DELETE /socials/{social_id}': { status: person(404) },
+  'POST /notifications': { status: person(200), send: { json: notification } },
+  'GET /notifications': { status: anybody(200) },
+  'POST /notifications/preview': {
+    status: person(200),
+    send: { json: { notification, from: '2026-01-01T00:00:00Z' } },
+  },
+  // Nobody's: whoever may do it at all is told that there is none.
+  'GET /notifications/{notification_id}': { status: anybody(404) },
+  'PATCH /notifications/{notification_id}': { status: person(404), send: { json: {} } },
+  'PUT /notifications/{notification_id}/status': {
+    status: person(404),
+    send: { body: 'inactive' },
+  },
+  'DELETE /notifications/{notification_id}': { status: person(404) },
+  'GET /notifications/{notification_id}/deliveries': { status: person(404) },
+  'GET /notifications/{notification_id}/why': { status: person(404) },
+  'GET /users/me/channels': { status: person(200) },
+  'POST /users/me/channels/{channel}/test': { status: person(200) },
   'GET /ontologies/sensor_kinds': { status: anybody(200) },
   'GET /ontologies/quantity_kinds': { status: anybody(200) },
   'GET /ontologies/units': { status: anybody(200) },

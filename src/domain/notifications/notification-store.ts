@@ -29,6 +29,7 @@ export interface NotificationStore {
   findMany(ids: readonly NotificationId[]): Promise<readonly TalliedNotification[]>;
   /** All of them, in order of creation. */
   load(): Promise<readonly StoredNotification[]>;
+  /** A changed condition forgets what the notification remembers of devices. */
   update(
     id: NotificationId,
     changes: NotificationChanges,

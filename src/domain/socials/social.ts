@@ -5,6 +5,21 @@ import type { SocialId, Username } from '../ids.ts';
 export const channels = ['twitter', 'sms', 'voice', 'email', 'webhook', 'none'] as const;
 export type Channel = (typeof channels)[number];
 
+/** The key that names the provider of a channel [contract 1]. */
+const keyOf: Readonly<Partial<Record<Channel, string>>> = {
+  twitter: 'KIPIMO_TWITTER_URL',
+  sms: 'KIPIMO_SMS_URL',
+  voice: 'KIPIMO_VOICE_URL',
+  email: 'KIPIMO_SMTP_URL',
+};
+
+/** Why a channel leads nowhere, with the key to set [contract 7]. */
+export function notConfigured(channel: Channel): string {
+  const key = keyOf[channel];
+  const remedy = key === undefined ? '' : `: ${key} names its provider`;
+  return `the channel ${channel} is not configured${remedy}`;
+}
+
 /** How far a message came. */
 export type SocialState =
   | { readonly status: 'pending' | 'sent' }

@@ -6,7 +6,7 @@ import { parseSocialId, type SocialId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Person, requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user-store.ts';
-import type { Channel, Social, SocialState } from './social.ts';
+import { type Channel, notConfigured, type Social, type SocialState } from './social.ts';
 import type { SocialListing, SocialStore } from './social-store.ts';
 
 /** One text for each of these users on each of these channels. */
@@ -35,6 +35,8 @@ export function createSocials(options: {
   readonly clock: Clock;
   /** The channels that lead somewhere. */
   readonly configured: ReadonlySet<Channel>;
+  /** Called when messages wait to be sent. */
+  readonly onFiled?: () => void;
 }): Socials {
   const { store, users, clock, configured } = options;
 
@@ -65,6 +67,7 @@ export function createSocials(options: {
         }),
       );
       await store.insert(socials);
+      options.onFiled?.();
       return socials.map(({ id }) => id);
     },
     async get(actor, id) {
@@ -99,23 +102,8 @@ const mayRemove = ({ kind, username }: Person, { sender }: Social): boolean =>
 
 const noSocial = (id: SocialId) => notFound(`there is no message with id ${id}`);
 
-/** The key that names the provider of a channel [contract 1]. */
-const keyOf: Readonly<Partial<Record<Channel, string>>> = {
-  twitter: 'KIPIMO_TWITTER_URL',
-  sms: 'KIPIMO_SMS_URL',
-  voice: 'KIPIMO_VOICE_URL',
-  email: 'KIPIMO_SMTP_URL',
-};
-
-/** Why a channel leads nowhere; no key is taken yet, so nobody is sent to set one in vain. */
-function whyNowhere(channel: Channel): string {
-  const key = keyOf[channel];
-  const remedy = key === undefined ? '' : `; ${key} will name its provider`;
-  return `the channel ${channel} cannot be configured in this version${remedy}`;
-}
-
 function stateOnFiling(channel: Channel, configured: ReadonlySet<Channel>): SocialState {
   if (channel === 'none') return { status: 'sent' };
   if (configured.has(channel)) return { status: 'pending' };
-  return { status: 'failed', reason: whyNowhere(channel) };
+  return { status: 'failed', reason: notConfigured(channel) };
 }

@@ -27,6 +27,7 @@ import { exportRoutes } from './exports.ts';
 import { gatewayRoutes } from './gateways.ts';
 import { grantRoutes, myGrantsRoute } from './grants.ts';
 import { mergedReadRoutes } from './merged-reads.ts';
+import { type NotificationServices, notificationRoutes } from './notifications.ts';
 import { ontologyRoutes } from './ontologies.ts';
 import { projectRoutes } from './projects.ts';
 import { sensorRoutes } from './sensors.ts';
@@ -35,7 +36,7 @@ import { socialRoutes } from './socials.ts';
 import { userRoutes } from './users.ts';
 
 /** What the routes of version 2 are built on. */
-export interface Services {
+export interface Services extends NotificationServices {
   readonly logins: Logins;
   readonly sessions: Sessions;
   readonly accounts: Accounts;
@@ -78,6 +79,7 @@ export function v2Routes(services: Services, tokenLifeSeconds: number): readonly
     ...grantRoutes(sharing, 'project'),
     ...userRoutes(accounts, services.webhookSecretOf),
     myGrantsRoute(sharing),
+    ...notificationRoutes(services),
     ...socialRoutes(services.socials),
     ...ontologyRoutes(),
   ];

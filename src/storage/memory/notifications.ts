@@ -36,6 +36,7 @@ export function createNotificationStore(state: MemoryState): NotificationStore {
       const kept = notifications.get(id);
       if (kept === undefined) return 'missing';
       kept.notification = withChanges(kept.notification, { ...changes, modifiedAt: at });
+      if (changes.condition !== undefined) kept.states.clear();
       return 'updated';
     },
     async remove(id) {

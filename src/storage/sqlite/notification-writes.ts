@@ -23,6 +23,9 @@ const upsertState = `
   insert into notification_states (notification, device_id, state)
   select position, ?2, ?3 from notifications where id = ?1
   on conflict (notification, device_id) do update set state = excluded.state`;
+const deleteStates = `
+  delete from notification_states
+  where notification = (select position from notifications where id = ?)`;
 const selectWindow = `
   select position, owner, is_active, last_fired_at from notifications where id = ?`;
 const countWaiting = `
@@ -58,6 +61,7 @@ export function createNotificationWrites(database: DatabaseSync) {
   const update = database.prepare(updateNotification);
   const remove = database.prepare(deleteNotification);
   const putState = database.prepare(upsertState);
+  const forgetStates = database.prepare(deleteStates);
   const fireOne = createFire(database);
 
   return {
@@ -67,12 +71,17 @@ export function createNotificationWrites(database: DatabaseSync) {
       const { changes } = insert.run(id, owner, is_active, created_at, modified_at, row.details);
       return changes === 0 ? 'missing' : 'inserted';
     },
-    updateNotification(id: string, patch: Patch, at: number): 'updated' | 'missing' {
+    updateNotification(
+      id: string,
+      patch: Patch,
+      { at, isWatchedAnew }: { readonly at: number; readonly isWatchedAnew: boolean },
+    ): 'updated' | 'missing' {
       const stored = details.first(id);
       if (stored === undefined) return 'missing';
       const text = applyPatch(stored.details, patch);
       const { status } = JSON.parse(text) as { status: string };
       update.run(text, Number(status === 'active'), at, id);
+      if (isWatchedAnew) forgetStates.run(id);
       return 'updated';
     },
     removeNotification: (id: string): 'removed' | 'missing' =>

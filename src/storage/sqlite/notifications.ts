@@ -76,7 +76,10 @@ export function createNotificationStore(options: {
         });
       }),
     load: () => readSafely(() => inSnapshot(reader, () => load(reader))),
-    update: (id, changes, at) => writer.call('updateNotification', id, patchOf(changes), at),
+    update: (id, changes, at) => {
+      const isWatchedAnew = changes.condition !== undefined;
+      return writer.call('updateNotification', id, patchOf(changes), { at, isWatchedAnew });
+    },
     remove: (id) => writer.call('removeNotification', id),
     saveStates: (changes) => writer.call('saveNotificationStates', changes),
     fire: (firings) => writer.call('fireNotifications', firings),

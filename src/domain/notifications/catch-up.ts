@@ -1,0 +1,66 @@
+import type { Datapoint } from '../datapoints/datapoint.ts';
+import type { DatapointStore, Push } from '../datapoints/datapoint-store.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import type { Notifier } from './notifier.ts';
+import type { RuleBook } from './rule-book.ts';
+
+const devicesPerStep = 500;
+
+/**
+ * What was stored right before a crash may not have been looked at: its sender got no answer, and
+ * its repetition is nothing new. Looks again at the last datapoints of all watched sensors; what
+ * fired already is known by the time of receipt, and does not fire again.
+ */
+export async function catchUp(parts: {
+  readonly book: RuleBook;
+  readonly notifier: Notifier;
+  readonly datapoints: Pick<DatapointStore, 'lastValues' | 'read'>;
+}): Promise<void> {
+  const { book, notifier, datapoints } = parts;
+  const watched = await watchedSensors(book);
+  const lasts: (Push & { readonly last: Datapoint })[] = [];
+  const ids = [...watched.keys()];
+  for (let from = 0; from < ids.length; from += devicesPerStep) {
+    const step = ids.slice(from, from + devicesPerStep);
+    for (const [deviceId, values] of await datapoints.lastValues(step)) {
+      for (const sensorId of watched.get(deviceId) ?? []) {
+        const last = values.get(sensorId);
+        if (last !== undefined) lasts.push({ deviceId, sensorId, last, datapoints: [last] });
+      }
+    }
+  }
+  const newest = lasts.reduce((max, { last }) => Math.max(max, last.receivedAt), 0);
+  const since = newest - limits.catchUpMs;
+  const pushes: Push[] = [];
+  for (const { deviceId, sensorId, last } of lasts) {
+    if (last.receivedAt < since) continue;
+    const page = { order: 'desc', skip: 0, limit: limits.catchUpDatapointsMax } as const;
+    const read = await datapoints.read({ deviceId, sensorId }, page);
+    const recent = read.filter(({ receivedAt }) => receivedAt >= since).toReversed();
+    pushes.push(...recent.map((one) => ({ deviceId, sensorId, datapoints: [one] })));
+  }
+  const receivedAt = ({ datapoints: [one] }: Push): number => one?.receivedAt ?? 0;
+  pushes.sort((a, b) => receivedAt(a) - receivedAt(b));
+  if (pushes.length > 0) await notifier.catchUp(pushes);
+}
+
+async function watchedSensors(
+  book: RuleBook,
+): Promise<ReadonlyMap<DeviceId, ReadonlySet<SensorId>>> {
+  const watched = new Map<DeviceId, Set<SensorId>>();
+  for (const rule of book.index.all()) {
+    const { condition, status } = rule.notification;
+    if (status !== 'active') continue;
+    const devices =
+      condition.devices.length > 0
+        ? condition.devices
+        : (await book.devicesOf(rule)).map(({ id }) => id);
+    for (const deviceId of devices) {
+      const sensors = watched.get(deviceId) ?? new Set();
+      watched.set(deviceId, sensors);
+      for (const sensorId of rule.triggers) sensors.add(sensorId);
+    }
+  }
+  return watched;
+}

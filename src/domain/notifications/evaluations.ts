@@ -1,0 +1,63 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import { createLruCache } from '../../lib/lru-cache.ts';
+import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+
+/** What an evaluation came to, in the words of the API. */
+export const evaluationOutcomes = {
+  sent: 'The condition held, and the action was done.',
+  false: 'The condition did not hold.',
+  waiting: 'The condition holds, but not yet as long as `for` asks for.',
+  raised: 'It fired before, and `clear` does not hold yet.',
+  cleared: '`clear` holds: it may fire again from now on.',
+  throttled: 'The condition held too soon after the last sending.',
+  expired: 'The notification has expired.',
+  inactive: 'The notification is inactive.',
+  no_right: 'Its owner may not view the data of the device, or not set the actuator.',
+  not_stored: 'The condition held, and the service could not store the firing.',
+} as const;
+export type EvaluationOutcome = keyof typeof evaluationOutcomes;
+
+/** One look at a condition. */
+export interface Evaluation {
+  readonly at: Instant;
+  readonly deviceId: DeviceId;
+  readonly sensorId: SensorId;
+  /** Absent: time called for it, not a push. */
+  readonly value?: JsonValue;
+  outcome: EvaluationOutcome;
+}
+
+/** The last evaluations of each notification, in memory. */
+export interface Evaluations {
+  add(id: NotificationId, evaluation: Evaluation): void;
+  /** Newest first. */
+  of(id: NotificationId): readonly Evaluation[];
+  forget(id: NotificationId): void;
+}
+
+interface Ring {
+  readonly kept: Evaluation[];
+  next: number;
+}
+
+export function createEvaluations(): Evaluations {
+  const rings = createLruCache<NotificationId, Ring>(limits.evaluatedNotificationsMax);
+  return {
+    add(id, evaluation) {
+      let ring = rings.get(id);
+      if (ring === undefined) {
+        ring = { kept: [], next: 0 };
+        rings.set(id, ring);
+      }
+      ring.kept[ring.next] = evaluation;
+      ring.next = (ring.next + 1) % limits.evaluationsMax;
+    },
+    of(id) {
+      const { kept = [], next = 0 } = rings.get(id) ?? {};
+      return [...kept.slice(next), ...kept.slice(0, next)].reverse();
+    },
+    forget: (id) => rings.delete(id),
+  };
+}

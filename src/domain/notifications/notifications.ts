@@ -1,0 +1,229 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createHexId } from '../../lib/secret-token.ts';
+import { parseTimestamp } from '../../lib/timestamp.ts';
+import type { Access } from '../access/access.ts';
+import type { Actor } from '../actor.ts';
+import { sensorOf } from '../devices/device.ts';
+import type { DeviceStore } from '../devices/device-store.ts';
+import { deviceResource } from '../devices/devices.ts';
+import { forbidden, invalid, notFound } from '../errors.ts';
+import { type DeviceId, type NotificationId, parseNotificationId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { requirePerson } from '../users/account-access.ts';
+import type { Delivery } from './delivery.ts';
+import type { Evaluation, Evaluations } from './evaluations.ts';
+import type {
+  Condition,
+  Notification,
+  NotificationChanges,
+  NotificationDraft,
+  TalliedNotification,
+} from './notification.ts';
+import type { NotificationStore } from './notification-store.ts';
+import type { Notifier } from './notifier.ts';
+import { createRule, type Rule } from './rule.ts';
+import type { RuleBook } from './rule-book.ts';
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Changes to a notification; of its condition only what is named. */
+export type NotificationPatch = Omit<NotificationChanges, 'condition'> & {
+  readonly condition?: Partial<Condition>;
+};
+
+/** Notifications, with the rights of [contract 4]: they belong to who made them. */
+export interface Notifications {
+  create(actor: Actor, draft: NotificationDraft): Promise<NotificationId>;
+  /** For its owner, admins, and whoever may view all devices it names. */
+  get(actor: Actor, id: NotificationId): Promise<TalliedNotification>;
+  /** Those that the actor may read, in order of creation. */
+  list(
+    actor: Actor,
+    page: Page,
+  ): Promise<{ readonly notifications: readonly TalliedNotification[]; readonly total: number }>;
+  update(actor: Actor, id: NotificationId, changes: NotificationPatch): Promise<void>;
+  remove(actor: Actor, id: NotificationId): Promise<void>;
+  /** What was sent to whom, newest first; for its owner and admins. */
+  deliveries(
+    actor: Actor,
+    id: NotificationId,
+    page: Page,
+  ): Promise<{ readonly deliveries: readonly Delivery[]; readonly total: number }>;
+  /** The last evaluations, newest first; for its owner and admins. */
+  why(actor: Actor, id: NotificationId): Promise<readonly Evaluation[]>;
+}
+
+export interface NotificationParts {
+  readonly store: NotificationStore;
+  readonly devices: Pick<DeviceStore, 'find'>;
+  readonly access: Access;
+  readonly book: RuleBook;
+  readonly notifier: Pick<Notifier, 'evaluate'>;
+  readonly evaluations: Evaluations;
+  readonly clock: Clock;
+  readonly evaluateOnCreate: boolean;
+}
+
+export function createNotifications(parts: NotificationParts): Notifications {
+  const { store, devices, access, book, notifier, evaluations, clock } = parts;
+
+  async function require(id: NotificationId): Promise<TalliedNotification> {
+    const found = await store.find(id);
+    if (found === undefined) throw noNotification(id);
+    return found;
+  }
+
+  async function requireOwn(actor: Actor, id: NotificationId): Promise<TalliedNotification> {
+    requirePerson(actor);
+    const found = await require(id);
+    if (isInCharge(actor, found.notification)) return found;
+    throw forbidden('only its owner or an admin may do this with a notification');
+  }
+
+  /** Nobody may watch data that is not theirs to see, or set what is not theirs to set. */
+  async function requireRights(actor: Actor, draft: NotificationDraft): Promise<void> {
+    for (const id of draft.condition.devices) {
+      const device = await devices.find(id);
+      // One that does not exist hinders nobody [contract 4].
+      if (device === undefined) continue;
+      await access.require(actor, 'devices-data:view', deviceResource(device));
+    }
+    if (draft.action.kind !== 'actuation') return;
+    const target = await devices.find(draft.action.deviceId);
+    if (target === undefined) return;
+    await access.require(actor, 'devices-data:create', deviceResource(target));
+  }
+
+  function createReadable(actor: Actor): (notification: Notification) => Promise<boolean> {
+    const known = new Map<DeviceId, boolean>();
+    const mayView = async (id: DeviceId): Promise<boolean> => {
+      const answer = known.get(id);
+      if (answer !== undefined) return answer;
+      const device = await devices.find(id);
+      const may =
+        device === undefined ||
+        (await access.allows(actor, 'devices:view', deviceResource(device)));
+      known.set(id, may);
+      return may;
+    };
+    return async (notification) => {
+      if (isInCharge(actor, notification)) return true;
+      const { condition } = notification;
+      // It watches every device of its owner: nobody else may view them all.
+      if (condition.devices.length === 0) return false;
+      for (const id of condition.devices) if (!(await mayView(id))) return false;
+      return true;
+    };
+  }
+
+  async function evaluateNow(rule: Rule): Promise<void> {
+    for (const device of await book.devicesOf(rule)) {
+      const sensorId = rule.triggers.find((id) => sensorOf(device, id) !== undefined);
+      if (sensorId !== undefined) await notifier.evaluate(rule, device, sensorId);
+    }
+  }
+
+  return {
+    async create(actor, draft) {
+      const { username: owner } = requirePerson(actor);
+      const now = clock.now();
+      const id = parseNotificationId(createHexId());
+      const notification = { ...draft, id, owner, createdAt: now, modifiedAt: now };
+      requireSound(notification);
+      await requireRights(actor, draft);
+      const outcome = await store.insert(notification);
+      if (outcome === 'missing') throw notFound(`there is no user ${owner}`);
+      if (outcome === 'too_many') {
+        throw invalid(`a user may have ${limits.notificationsPerUserMax} notifications`);
+      }
+      const rule = await book.put(notification);
+      if (parts.evaluateOnCreate) await evaluateNow(rule);
+      return id;
+    },
+    async get(actor, id) {
+      const found = await require(id);
+      if (await createReadable(actor)(found.notification)) return found;
+      throw forbidden('you may not view all devices of this notification');
+    },
+    async list(actor, { limit, offset }) {
+      const isReadable = createReadable(actor);
+      const ids: NotificationId[] = [];
+      for (const { notification } of book.index.all()) {
+        if (await isReadable(notification)) ids.push(notification.id);
+      }
+      const notifications = await store.findMany(ids.slice(offset, offset + limit));
+      return { notifications, total: ids.length };
+    },
+    async update(actor, id, { condition, ...others }) {
+      const { notification } = await requireOwn(actor, id);
+      const changes: NotificationChanges =
+        condition === undefined
+          ? others
+          : { ...others, condition: { ...notification.condition, ...condition } };
+      const changed = withChanges(notification, changes, clock.now());
+      requireSound(changed);
+      if (changes.condition !== undefined || changes.action !== undefined) {
+        await requireRights(actor, changed);
+      }
+      if ((await store.update(id, changes, changed.modifiedAt)) === 'missing') {
+        throw noNotification(id);
+      }
+      const { notification: stored } = await require(id);
+      await book.put(stored, { isWatchedAnew: changes.condition !== undefined });
+    },
+    async remove(actor, id) {
+      await requireOwn(actor, id);
+      if ((await store.remove(id)) === 'missing') throw noNotification(id);
+      book.remove(id);
+      evaluations.forget(id);
+    },
+    async deliveries(actor, id, page) {
+      await requireOwn(actor, id);
+      return store.deliveries(id, page);
+    },
+    async why(actor, id) {
+      await requireOwn(actor, id);
+      return evaluations.of(id);
+    },
+  };
+}
+
+function isInCharge(actor: Actor, { owner }: Notification): boolean {
+  if (actor.kind === 'guest' || actor.key !== undefined) return false;
+  return actor.kind === 'admin' || actor.username.toLowerCase() === owner.toLowerCase();
+}
+
+/** Refuses what can never fire or be kept; answers the rule that it makes. */
+export function requireSound(notification: Notification): Rule {
+  const { action, expires } = notification;
+  const rule = createRule(notification);
+  if (rule.triggers.length === 0) {
+    throw invalid('condition must name a sensor, in sensors or in expression');
+  }
+  if (expires !== undefined && parseTimestamp(expires) === undefined) {
+    throw invalid('expires must be a date such as 2030-01-31T12:00:00Z');
+  }
+  if (action.kind !== 'message') return rule;
+  const count = action.usernames.length * action.channels.length;
+  if (count <= limits.deliveriesPerFiringMax) return rule;
+  throw invalid(
+    `usernames times channels must be at most ${limits.deliveriesPerFiringMax}, got ${count}`,
+  );
+}
+
+function withChanges(
+  notification: Notification,
+  changes: NotificationChanges,
+  at: number,
+): Notification {
+  const merged = Object.entries({ ...notification, ...changes, modifiedAt: at });
+  // The fields keep their types: required ones are never set to undefined by the wire.
+  return Object.fromEntries(
+    merged.filter(([, value]) => value !== undefined),
+  ) as unknown as Notification;
+}
+
+const noNotification = (id: NotificationId) => notFound(`there is no notification with id ${id}`);

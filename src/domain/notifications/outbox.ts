@@ -1,0 +1,203 @@
+import { backoffMs } from '../../lib/backoff.ts';
+import type { Clock, Instant } from '../../lib/clock.ts';
+import { createGroupCommit } from '../../lib/group-commit.ts';
+import type { Log } from '../../lib/log.ts';
+import { DomainError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Reporter } from '../reporter.ts';
+import { notConfigured } from '../socials/social.ts';
+import type { UserStore } from '../users/user-store.ts';
+import type { Channel, Outcome } from './channel.ts';
+import type { ClaimedDelivery, DeliveryWay, Settlement } from './delivery.ts';
+import { channelNames } from './notification.ts';
+import type { OutboxStore } from './outbox-store.ts';
+import { recipientOf } from './recipient.ts';
+
+/** The pump: hands out what is due to the channels and records what became of it. */
+export interface Outbox {
+  /** Looks for what is due from now on. */
+  start(): void;
+  /** Something was filed. */
+  wake(): void;
+  /** Tries a delivery that was filed as under way; resolves when its outcome is recorded. */
+  deliver(delivery: ClaimedDelivery): Promise<void>;
+  /** Lets what is under way end, for a while; the rest comes back after its lease. */
+  stop(): Promise<void>;
+}
+
+export interface OutboxOptions {
+  readonly store: OutboxStore;
+  readonly users: Pick<UserStore, 'findByUsername'>;
+  /** Those that are configured. */
+  readonly channels: ReadonlyMap<string, Channel>;
+  /** Sets an actuator as the message of the delivery says. */
+  readonly actuate: (message: string) => Promise<Outcome>;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  readonly log: Log;
+  readonly random?: () => number;
+}
+
+const ways: readonly DeliveryWay[] = [...channelNames, 'actuation'];
+
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { store, clock, reporter, log } = options;
+  const tryOnce = createTry(options);
+  const settle = createSettling(options);
+  const stopping = new AbortController();
+  const underWay = new Map<DeliveryWay, number>();
+  const inFlight = new Set<Promise<void>>();
+  let nextDueAt: Instant = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let isPumping = false;
+  let isWoken = false;
+  let isStopped = false;
+
+  async function deliver(delivery: ClaimedDelivery): Promise<void> {
+    const outcome = await tryOnce(delivery, stopping.signal);
+    const settlement = settlementOf(delivery, outcome, clock.now(), options.random ?? Math.random);
+    reporter.deliveryTried(delivery.channel, settlement.kind);
+    await settle(settlement);
+  }
+
+  function begin(delivery: ClaimedDelivery): void {
+    const { channel } = delivery;
+    underWay.set(channel, (underWay.get(channel) ?? 0) + 1);
+    const done = deliver(delivery)
+      .catch((error: unknown) => {
+        // It comes back when its lease ends.
+        log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be settled');
+      })
+      .finally(() => {
+        underWay.set(channel, (underWay.get(channel) ?? 1) - 1);
+        inFlight.delete(done);
+        wake();
+      });
+    inFlight.add(done);
+  }
+
+  function freeRooms(): ReadonlyMap<DeliveryWay, number> {
+    const max = limits.deliveriesUnderWayPerChannelMax;
+    const free = ways.map((way) => [way, max - (underWay.get(way) ?? 0)] as const);
+    // Little room is waited for, so that claims are few.
+    return new Map(free.filter(([, room]) => room >= max / 4));
+  }
+
+  async function claim(): Promise<boolean> {
+    const rooms = freeRooms();
+    if (rooms.size === 0) return false;
+    const now = clock.now();
+    const leaseEndsAt = now + limits.deliveryLeaseMs;
+    const found = await store.claimDue({ now, leaseEndsAt, rooms });
+    nextDueAt = found.nextDueAt ?? Number.POSITIVE_INFINITY;
+    for (const delivery of found.claimed) begin(delivery);
+    return found.claimed.length > 0;
+  }
+
+  async function pump(): Promise<void> {
+    if (isPumping || isStopped) return;
+    isPumping = true;
+    try {
+      while (isWoken && !isStopped) {
+        isWoken = await claim();
+      }
+    } catch (error) {
+      isWoken = false;
+      log.warn({ err: error }, 'the outbox could not be read');
+    } finally {
+      isPumping = false;
+    }
+  }
+
+  function wake(): void {
+    if (isStopped) return;
+    isWoken = true;
+    setImmediate(() => void pump());
+  }
+
+  // Other processes file deliveries too, and leases of dead ones end.
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  function check(): void {
+    const now = clock.now();
+    const isTime = now >= nextDueAt || Math.abs(now - lookedAt) >= limits.outboxLookMs;
+    if (!isTime) return;
+    lookedAt = now;
+    wake();
+  }
+
+  return {
+    start() {
+      timer = setInterval(check, limits.clockCheckMs);
+      timer.unref();
+      wake();
+    },
+    wake,
+    deliver,
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      const patience = setTimeout(() => stopping.abort(), limits.outboxDrainMs);
+      await Promise.all(inFlight);
+      clearTimeout(patience);
+    },
+  };
+}
+
+/** One try at a delivery; never throws. */
+function createTry({ users, channels, actuate, log }: OutboxOptions) {
+  return async (delivery: ClaimedDelivery, stop: AbortSignal): Promise<Outcome> => {
+    const { id, channel: way, username, message: text, createdAt, source } = delivery;
+    try {
+      if (way === 'actuation') return await actuate(text);
+      if (delivery.isUnpaid === true) {
+        return { kind: 'refused', reason: `the sms_credit for the channel ${way} is used up` };
+      }
+      const channel = channels.get(way);
+      if (channel === undefined) return { kind: 'refused', reason: notConfigured(way) };
+      const to = recipientOf(await users.findByUsername(username), username, way);
+      if ('refusal' in to) return { kind: 'refused', reason: to.refusal };
+      const signal = AbortSignal.any([stop, AbortSignal.timeout(limits.deliveryTimeoutMs)]);
+      const from = source.kind === 'notification' ? { notificationId: source.id } : {};
+      return await channel.send({ deliveryId: id, to, text, createdAt, ...from }, signal);
+    } catch (error) {
+      log.error({ err: error, deliveryId: id }, 'a delivery failed for a reason of ours');
+      return { kind: 'retry', reason: 'the service could not send it: it is tried again' };
+    }
+  };
+}
+
+/** Settlements that come together are recorded together. */
+function createSettling({ store }: OutboxOptions): (settlement: Settlement) => Promise<void> {
+  const group = createGroupCommit<Settlement, undefined>({
+    commit: async (batch) => {
+      await store.settle(batch);
+      return batch.map(() => undefined);
+    },
+    weigh: () => 1,
+    batchWeightMax: limits.settlementsPerCommitMax,
+    queueWeightMax: limits.settlementsWaitingMax,
+    refusal: () => new DomainError('unavailable', 'too many deliveries wait to be recorded'),
+  });
+  return group.add;
+}
+
+function settlementOf(
+  { id, attempts, createdAt, channel }: ClaimedDelivery,
+  outcome: Outcome,
+  at: Instant,
+  random: () => number,
+): Settlement {
+  const settled = { id, attempts, at };
+  if (outcome.kind === 'sent') {
+    return { ...settled, kind: 'sent', code: channel === 'actuation' ? 204 : 200 };
+  }
+  const { reason } = outcome;
+  if (outcome.kind === 'refused') return { ...settled, kind: 'failed', reason };
+  const { deliveryPauseMsMin: minMs, deliveryPauseMsMax: maxMs } = limits;
+  const dueAt = at + Math.max(outcome.afterMs ?? 0, backoffMs(attempts, { minMs, maxMs, random }));
+  const isOver =
+    dueAt > createdAt + limits.deliveryLifeMs || attempts >= limits.deliveryAttemptsMax;
+  return isOver
+    ? { ...settled, kind: 'failed', reason: `given up after ${attempts} tries: ${reason}` }
+    : { ...settled, kind: 'retry', dueAt, reason };
+}

@@ -1,0 +1,108 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createFailureLimiter } from '../../lib/failure-limiter.ts';
+import { createHexId } from '../../lib/secret-token.ts';
+import type { Actor } from '../actor.ts';
+import { DomainError, notFound } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Reporter } from '../reporter.ts';
+import { notConfigured } from '../socials/social.ts';
+import { requirePerson } from '../users/account-access.ts';
+import type { User } from '../users/user.ts';
+import type { UserStore } from '../users/user-store.ts';
+import type { Channel, Outcome } from './channel.ts';
+import { type ChannelName, channelNames } from './notification.ts';
+import { paidChannels } from './outbox-store.ts';
+import { recipientOf } from './recipient.ts';
+
+/** Whether a channel leads to the user; `reason` says what is missing. */
+export interface ChannelState {
+  readonly channel: ChannelName;
+  readonly isConfigured: boolean;
+  readonly reason?: string;
+}
+
+/** What became of a test message. */
+export type TestOutcome =
+  | { readonly status: 'sent' }
+  | { readonly status: 'failed'; readonly reason: string };
+
+/** Messages to oneself, to see that a channel works: sent at once, once, and not kept. */
+export interface TestMessages {
+  channels(actor: Actor): Promise<readonly ChannelState[]>;
+  /** Throws not_found for a channel that there is not, rate_limited after some in a minute. */
+  send(actor: Actor, channel: string): Promise<TestOutcome>;
+}
+
+export function createTestMessages(parts: {
+  readonly users: UserStore;
+  readonly channels: ReadonlyMap<string, Channel>;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+}): TestMessages {
+  const { users, channels, clock, reporter } = parts;
+  const limiter = createFailureLimiter({
+    failuresMax: limits.testMessagesPerMinuteMax,
+    windowMs: 60_000,
+    entriesMax: limits.testMessagesUsersMax,
+    clock,
+  });
+
+  async function me(actor: Actor): Promise<User> {
+    const user = await users.find(requirePerson(actor).userId);
+    if (user === undefined) throw notFound('your account ended meanwhile');
+    return user;
+  }
+
+  /** Takes one from the credit; false: there is none. */
+  async function pay(user: User, name: ChannelName): Promise<boolean> {
+    if (user.smsCredit === undefined || !paidChannels.includes(name)) return true;
+    if (user.smsCredit < 1) return false;
+    await users.update(user.id, { smsCredit: user.smsCredit - 1 });
+    return true;
+  }
+
+  async function trySend(user: User, name: ChannelName): Promise<Outcome> {
+    const channel = channels.get(name);
+    if (channel === undefined) return { kind: 'refused', reason: notConfigured(name) };
+    const to = recipientOf(user, user.username, name);
+    if ('refusal' in to) return { kind: 'refused', reason: to.refusal };
+    if (!(await pay(user, name))) {
+      return { kind: 'refused', reason: `the sms_credit for the channel ${name} is used up` };
+    }
+    const text = `This is a test message of Kipimo to ${user.username}.`;
+    const message = { deliveryId: `test-${createHexId()}`, to, text, createdAt: clock.now() };
+    return channel.send(message, AbortSignal.timeout(limits.deliveryTimeoutMs));
+  }
+
+  return {
+    async channels(actor) {
+      const user = await me(actor);
+      return channelNames.map((channel): ChannelState => {
+        const isConfigured = channels.has(channel);
+        const to = recipientOf(user, user.username, channel);
+        const missing = 'refusal' in to ? to.refusal : undefined;
+        const reason = isConfigured ? missing : notConfigured(channel);
+        return { channel, isConfigured, ...(reason !== undefined && { reason }) };
+      });
+    },
+    async send(actor, text) {
+      const user = await me(actor);
+      const name = channelNames.find((channel) => channel === text);
+      if (name === undefined) {
+        throw notFound(`there is no channel ${text}: use ${channelNames.join(', ')}`);
+      }
+      const waitMs = limiter.blockedForMs(user.id);
+      if (waitMs > 0) {
+        throw new DomainError('rate_limited', 'too many test messages: try again in a minute', {
+          retryAfterSeconds: Math.ceil(waitMs / 1_000),
+        });
+      }
+      limiter.recordFailure(user.id);
+      const outcome = await trySend(user, name);
+      reporter.deliveryTried(name, outcome.kind === 'refused' ? 'failed' : outcome.kind);
+      return outcome.kind === 'sent'
+        ? { status: 'sent' }
+        : { status: 'failed', reason: outcome.reason };
+    },
+  };
+}

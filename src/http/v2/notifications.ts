@@ -1,0 +1,269 @@
+import Type from 'typebox';
+import { DomainError, notFound } from '../../domain/errors.ts';
+import { type NotificationId, parseNotificationId } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import { notificationStatuses } from '../../domain/notifications/notification.ts';
+import type { Notifications } from '../../domain/notifications/notifications.ts';
+import type { Preview } from '../../domain/notifications/preview.ts';
+import type { TestMessages } from '../../domain/notifications/test-messages.ts';
+import { readInstant } from '../../wire/datapoint.ts';
+import {
+  ChannelMessage,
+  channelToWire,
+  DeliveryMessage,
+  deliveryToWire,
+  EvaluationMessage,
+  evaluationToWire,
+  PreviewMessage,
+  PreviewRequestMessage,
+  previewToWire,
+  readPreviewRequest,
+  TestOutcomeMessage,
+} from '../../wire/delivery.ts';
+import {
+  NewNotificationMessage,
+  NotificationChangesMessage,
+  NotificationMessage,
+  notificationChangesFromWire,
+  notificationFromWire,
+  notificationToWire,
+} from '../../wire/notification.ts';
+import { bare, done, json } from '../answer.ts';
+import type { BareBody } from '../body.ts';
+import { pageHeaders } from '../paging.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { bareTextBody } from './field-routes.ts';
+import { requiredText } from './fields.ts';
+
+const tag = 'Notifications';
+
+const PageQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: limits.notificationsPageMax, default: 100 }),
+  ),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+});
+
+export interface NotificationServices {
+  readonly notifications: Notifications;
+  readonly preview: Preview;
+  readonly testMessages: TestMessages;
+}
+
+/** Notifications, what became of them, and ways to try them. */
+export function notificationRoutes(services: NotificationServices): readonly Route[] {
+  const { notifications } = services;
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/notifications',
+      tag,
+      summary: 'Create a notification',
+      body: { kind: 'json', schema: NewNotificationMessage },
+      answer: {
+        status: 200,
+        description: 'The id of the new notification.',
+        content: { 'text/plain': Type.String() },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'unavailable'],
+      handle: async ({ actor, body }) =>
+        bare(await notifications.create(actor, notificationFromWire(body))),
+    }),
+    listRoute(notifications),
+    previewRoute(services),
+    defineRoute({
+      method: 'GET',
+      path: '/notifications/:notification_id',
+      tag,
+      summary: 'Read a notification, with what became of it',
+      answer: {
+        status: 200,
+        description: 'The notification.',
+        content: { 'application/json': NotificationMessage },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) =>
+        json(notificationToWire(await notifications.get(actor, idOf(params)))),
+    }),
+    ...changeRoutes(notifications),
+    deliveriesRoute(notifications),
+    defineRoute({
+      method: 'GET',
+      path: '/notifications/:notification_id/why',
+      tag,
+      summary: 'Read why a notification did or did not fire: its last evaluations, newest first',
+      answer: {
+        status: 200,
+        description: `The last ${limits.evaluationsMax} since the service was started.`,
+        content: { 'application/json': Type.Array(EvaluationMessage) },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) =>
+        json((await notifications.why(actor, idOf(params))).map(evaluationToWire)),
+    }),
+    ...testRoutes(services.testMessages),
+  ];
+}
+
+type Params = Readonly<Record<string, string>>;
+
+const idOf = (params: Params): NotificationId => parseNotificationId(params['notification_id']);
+
+/** A malformed id is as an unknown one, where something is to be deleted [contract 2]. */
+function idToDelete(params: Params): NotificationId {
+  try {
+    return idOf(params);
+  } catch (reason) {
+    if (!(reason instanceof DomainError)) throw reason;
+    throw notFound('there is no notification with this id');
+  }
+}
+
+function listRoute(notifications: Notifications): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/notifications',
+    tag,
+    summary: 'List the notifications that you may read, in order of creation',
+    query: PageQuery,
+    answer: {
+      status: 200,
+      description: 'Notifications; X-Total-Count has the number of all that you may read.',
+      content: { 'application/json': Type.Array(NotificationMessage) },
+    },
+    errors: ['invalid', 'unauthenticated'],
+    handle: async ({ actor, query, url }) => {
+      const { limit = limits.notificationsPageDefault, offset = 0 } = query;
+      const page = await notifications.list(actor, { limit, offset });
+      const headers = pageHeaders({ url, total: page.total, limit, offset });
+      return json(page.notifications.map(notificationToWire), headers);
+    },
+  });
+}
+
+function changeRoutes(notifications: Notifications): readonly Route[] {
+  const errors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
+  return [
+    defineRoute({
+      method: 'PATCH',
+      path: '/notifications/:notification_id',
+      tag,
+      summary: 'Change fields of a notification; null removes one',
+      body: { kind: 'json', schema: NotificationChangesMessage },
+      answer: { status: 204, description: 'Changed.' },
+      errors,
+      handle: async ({ actor, params, body }) => {
+        await notifications.update(actor, idOf(params), notificationChangesFromWire(body));
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: '/notifications/:notification_id/status',
+      tag,
+      summary: 'Pause a notification, or let it fire again: active or inactive',
+      body: bareTextBody,
+      answer: { status: 204, description: 'Set.' },
+      errors,
+      handle: async ({ actor, params, body }) => {
+        const text = requiredText(body as BareBody).trim();
+        const status = notificationStatuses.find((word) => word === text);
+        if (status === undefined) {
+          throw new DomainError('invalid', 'status must be active or inactive');
+        }
+        await notifications.update(actor, idOf(params), { status });
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/notifications/:notification_id',
+      tag,
+      summary: 'Delete a notification with its deliveries',
+      answer: { status: 204, description: 'Deleted.' },
+      errors: ['unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) => {
+        await notifications.remove(actor, idToDelete(params));
+        return done;
+      },
+    }),
+  ];
+}
+
+function deliveriesRoute(notifications: Notifications): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/notifications/:notification_id/deliveries',
+    tag,
+    summary: 'List what a notification sent to whom, newest first',
+    query: PageQuery,
+    answer: {
+      status: 200,
+      description: `The last ${limits.deliveriesPerNotificationMax} deliveries.`,
+      content: { 'application/json': Type.Array(DeliveryMessage) },
+    },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, query, url }) => {
+      const { limit = limits.deliveriesPageDefault, offset = 0 } = query;
+      const page = await notifications.deliveries(actor, idOf(params), { limit, offset });
+      const headers = pageHeaders({ url, total: page.total, limit, offset });
+      return json(page.deliveries.map(deliveryToWire), headers);
+    },
+  });
+}
+
+function previewRoute({ preview }: NotificationServices): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/notifications/preview',
+    tag,
+    summary: 'Tell when a notification would have fired over stored datapoints; nothing is sent',
+    body: { kind: 'json', schema: PreviewRequestMessage },
+    answer: {
+      status: 200,
+      description: 'When it would have fired.',
+      content: { 'application/json': PreviewMessage },
+    },
+    errors: ['invalid', 'unauthenticated', 'forbidden'],
+    handle: async ({ actor, body }) => {
+      const { notification, from, to } = readPreviewRequest(body);
+      const range = {
+        from: readInstant(from, 'from'),
+        ...(to !== undefined && { to: readInstant(to, 'to') }),
+      };
+      return json(previewToWire(await preview(actor, notificationFromWire(notification), range)));
+    },
+  });
+}
+
+function testRoutes(testMessages: TestMessages): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/users/me/channels',
+      tag,
+      summary: 'List the channels, and whether a message would find you by them',
+      answer: {
+        status: 200,
+        description: 'All channels.',
+        content: { 'application/json': Type.Array(ChannelMessage) },
+      },
+      errors: ['unauthenticated', 'forbidden'],
+      handle: async ({ actor }) => json((await testMessages.channels(actor)).map(channelToWire)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/users/me/channels/:channel/test',
+      tag,
+      summary: 'Send a test message to yourself',
+      answer: {
+        status: 200,
+        description: 'What became of it. One that a provider did not take is not tried again.',
+        content: { 'application/json': TestOutcomeMessage },
+      },
+      errors: ['unauthenticated', 'forbidden', 'not_found', 'rate_limited'],
+      handle: async ({ actor, params }) =>
+        json(await testMessages.send(actor, params['channel'] ?? '')),
+    }),
+  ];
+}

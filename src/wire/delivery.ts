@@ -1,0 +1,124 @@
+import Type, { type Static } from 'typebox';
+import type { Delivery } from '../domain/notifications/delivery.ts';
+import { type Evaluation, evaluationOutcomes } from '../domain/notifications/evaluations.ts';
+import { channelNames } from '../domain/notifications/notification.ts';
+import type { Previewed } from '../domain/notifications/preview.ts';
+import type { ChannelState } from '../domain/notifications/test-messages.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { Anything, DateText, OneOf } from './fields.ts';
+import { NewNotificationMessage } from './notification.ts';
+import { createReader } from './validation.ts';
+
+export const DeliveryMessage = Type.Object({
+  username: Type.String(),
+  channel: Type.String({ description: 'A channel, or actuation.' }),
+  message: Type.String(),
+  status: OneOf(['pending', 'sent', 'failed'], 'How far it came.'),
+  attempts: Type.Integer(),
+  created: DateText('When it was filed.'),
+  sent: Type.Optional(DateText('When it left.')),
+  next_attempt: Type.Optional(DateText('When it is tried next.')),
+  reason: Type.Optional(Type.String({ description: 'What went wrong last.' })),
+});
+
+export function deliveryToWire(delivery: Delivery): Static<typeof DeliveryMessage> {
+  const { username, channel, message, attempts, createdAt, progress } = delivery;
+  const reason = progress.status === 'sent' ? undefined : progress.reason;
+  return {
+    username,
+    channel,
+    message,
+    status: progress.status,
+    attempts,
+    created: formatTimestamp(createdAt),
+    ...(progress.status === 'sent' && { sent: formatTimestamp(progress.sentAt) }),
+    ...(progress.status === 'pending' && { next_attempt: formatTimestamp(progress.dueAt) }),
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+export const EvaluationMessage = Type.Object({
+  timestamp: DateText('When it was looked at.'),
+  device_id: Type.String(),
+  sensor_id: Type.String({ description: 'The sensor that was pushed to, or was silent.' }),
+  value: Type.Optional(Anything('What was pushed; absent for a silence.')),
+  outcome: OneOf(
+    Object.keys(evaluationOutcomes) as (keyof typeof evaluationOutcomes)[],
+    Object.entries(evaluationOutcomes)
+      .map(([outcome, meaning]) => `${outcome}: ${meaning}`)
+      .join(' '),
+  ),
+});
+
+export function evaluationToWire(evaluation: Evaluation): Static<typeof EvaluationMessage> {
+  const { at, deviceId, sensorId, value, outcome } = evaluation;
+  return {
+    timestamp: formatTimestamp(at),
+    device_id: deviceId,
+    sensor_id: sensorId,
+    ...(value !== undefined && { value }),
+    outcome,
+  };
+}
+
+export const PreviewRequestMessage = Type.Object({
+  notification: NewNotificationMessage,
+  from: DateText('The beginning of the time to look at.'),
+  to: Type.Optional(DateText('Its end; absent: now.')),
+});
+
+export const PreviewMessage = Type.Object({
+  fired: Type.Integer({ description: 'How often it would have fired.' }),
+  throttled: Type.Integer({ description: 'How often throttling would have held it back.' }),
+  datapoints: Type.Integer({ description: 'How many datapoints were looked at.' }),
+  firings: Type.Array(
+    Type.Object({
+      timestamp: DateText('When it would have fired.'),
+      device_id: Type.String(),
+      sensor_id: Type.String(),
+      value: Type.Optional(Anything('What was pushed; absent for a silence.')),
+      message: Type.Optional(Type.String({ description: 'Absent for an actuator.' })),
+    }),
+    { description: 'The first of them.' },
+  ),
+});
+
+export const readPreviewRequest = createReader(PreviewRequestMessage, 'preview');
+
+export function previewToWire(previewed: Previewed): Static<typeof PreviewMessage> {
+  const { fired, throttled, datapoints, firings } = previewed;
+  return {
+    fired,
+    throttled,
+    datapoints,
+    firings: firings.map(({ at, deviceId, sensorId, value, message }) => ({
+      timestamp: formatTimestamp(at),
+      device_id: deviceId,
+      sensor_id: sensorId,
+      ...(value !== undefined && { value }),
+      ...(message !== undefined && { message }),
+    })),
+  };
+}
+
+export const ChannelMessage = Type.Object({
+  channel: OneOf(channelNames, 'A way to reach you.'),
+  configured: Type.Boolean({ description: 'Whether this service can use it.' }),
+  reachable: Type.Boolean({ description: 'Whether a message would find you by it.' }),
+  reason: Type.Optional(Type.String({ description: 'What is missing.' })),
+});
+
+export function channelToWire(state: ChannelState): Static<typeof ChannelMessage> {
+  const { channel, isConfigured, reason } = state;
+  return {
+    channel,
+    configured: isConfigured,
+    reachable: reason === undefined,
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+export const TestOutcomeMessage = Type.Object({
+  status: OneOf(['sent', 'failed'], 'Whether the provider took it.'),
+  reason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+});

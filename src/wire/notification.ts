@@ -1,0 +1,258 @@
+import Type, { type Static } from 'typebox';
+import { invalid } from '../domain/errors.ts';
+import { parseActuatorId, parseDeviceId, parseSensorId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import {
+  type Action,
+  type Condition,
+  channelNames,
+  type NotificationDraft,
+  notificationStatuses,
+  type TalliedNotification,
+} from '../domain/notifications/notification.ts';
+import type { NotificationPatch } from '../domain/notifications/notifications.ts';
+import type { JsonValue } from '../lib/json.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { Anything, DateText, OneOf, Text } from './fields.ts';
+import { createReader, isRecord } from './validation.ts';
+
+export const ConditionMessage = Type.Object({
+  devices: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Empty or absent: every device of yours that has one of the sensors.',
+      maxItems: limits.conditionDevicesMax,
+      examples: [['MyDevice']],
+    }),
+  ),
+  sensors: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Pushes to these are looked at, and pushes to those that the expression names.',
+      maxItems: limits.conditionSensorsMax,
+      examples: [['TC1']],
+    }),
+  ),
+  expression: Type.Optional(
+    Type.String({
+      description:
+        'Tests of last values, such as TC1 > 30;SM1 < 10. At the end of a test, for 10m: it must ' +
+        'have held so long; clear TC1 < 28: after a message it must have been so before the ' +
+        'next. silent(TC1, 2h): nothing came for so long. Absent: every push counts.',
+      maxLength: limits.queryCharactersMax,
+      examples: ['TC1 > 30 for 10m clear TC1 < 28'],
+    }),
+  ),
+});
+
+const social = {
+  usernames: Type.Array(Type.String({ minLength: 1, maxLength: limits.usernameCharactersMax }), {
+    minItems: 1,
+    maxItems: limits.deliveriesPerFiringMax,
+    examples: [['ama']],
+  }),
+  channels: Type.Array(OneOf(channelNames, 'The way to the users.'), {
+    minItems: 1,
+    maxItems: limits.deliveriesPerFiringMax,
+  }),
+  message: Type.String({
+    description:
+      '{id} stands for the id of the sensor, {TC1} for the last value of TC1; with a $ in front, ' +
+      '{id} stands for the id of the device.',
+    minLength: 1,
+    maxLength: limits.messageCharactersMax,
+    examples: ['It is too hot: {TC1} degrees.'],
+  }),
+};
+const actuation = {
+  device_id: Type.String({ maxLength: limits.idCharactersMax }),
+  actuator_id: Type.String({ maxLength: limits.idCharactersMax }),
+  actuator_value: Anything('What it is set to; texts may hold the variables of messages.'),
+};
+const optional = {
+  usernames: Type.Optional(social.usernames),
+  channels: Type.Optional(social.channels),
+  message: Type.Optional(social.message),
+};
+
+export const ActionMessage = Type.Object({
+  ...optional,
+  type: Type.Optional(
+    OneOf(['SocialAction', 'ActuationAction'], 'Absent: the fields of value stand beside it.'),
+  ),
+  value: Type.Optional(
+    Type.Object({
+      ...optional,
+      device_id: Type.Optional(actuation.device_id),
+      actuator_id: Type.Optional(actuation.actuator_id),
+      actuator_value: actuation.actuator_value,
+    }),
+  ),
+});
+
+const drafted = {
+  description: Type.Optional(Text('What it is for.', 'Alert for the cold store')),
+  expires: Type.Optional(
+    Type.String({
+      description: 'After it nothing is sent; answered as it was given.',
+      maxLength: 64,
+      examples: ['2030-01-31T12:00:00Z'],
+    }),
+  ),
+  throttling: Type.Optional(
+    Type.Integer({
+      description: 'The least number of seconds between two sendings.',
+      minimum: 0,
+      maximum: limits.throttlingSecondsMax,
+    }),
+  ),
+  status: Type.Optional(OneOf(notificationStatuses, 'Absent at creation: active.')),
+};
+
+export const NewNotificationMessage = Type.Object({
+  ...drafted,
+  condition: ConditionMessage,
+  action: ActionMessage,
+});
+
+export const NotificationChangesMessage = Type.Object({
+  ...drafted,
+  condition: Type.Optional(ConditionMessage),
+  action: Type.Optional(ActionMessage),
+});
+
+export const NotificationMessage = Type.Object({
+  id: Type.String(),
+  ...drafted,
+  condition: ConditionMessage,
+  action: ActionMessage,
+  owner: Type.String({ description: 'Username of who made it.' }),
+  times_sent: Type.Integer({ description: 'Messages of all firings.' }),
+  last_notification: Type.Optional(DateText('When it fired last.')),
+  last_notif: Type.Optional(DateText('The same.')),
+  last_success: Type.Optional(DateText('When a message left last.')),
+  last_success_code: Type.Optional(Type.Integer({ description: '204 for an actuator.' })),
+  last_failure: Type.Optional(DateText('When a try at a message failed last.')),
+  last_failure_reason: Type.Optional(Type.String()),
+  date_created: DateText('Set by the service.'),
+  date_modified: DateText('Set by the service.'),
+});
+
+const readNew = createReader(NewNotificationMessage, 'notification');
+const readChanges = createReader(NotificationChangesMessage, 'notification');
+const readSocial = createReader(Type.Object(social), 'action');
+const readActuation = createReader(Type.Object(actuation), 'action.value');
+
+export function notificationFromWire(body: unknown): NotificationDraft {
+  const { condition, action, ...fields } = readNew(body);
+  const { devices = [], sensors = [], expression = '' } = conditionFromWire(condition);
+  return {
+    ...fieldsFromWire(fields),
+    status: fields.status ?? 'active',
+    condition: { devices, sensors, expression },
+    ...actionFromWire(action),
+  };
+}
+
+/** Changes to a notification; a field that is null is removed. */
+export function notificationChangesFromWire(body: unknown): NotificationPatch {
+  const { condition, action, ...fields } = readChanges(body);
+  const isRemoved = (key: string): boolean => isRecord(body) && body[key] === null;
+  return {
+    ...(isRemoved('description') && { description: undefined }),
+    ...(isRemoved('expires') && { expires: undefined }),
+    ...(isRemoved('throttling') && { throttlingSeconds: undefined }),
+    ...fieldsFromWire(fields),
+    ...(condition !== undefined && { condition: conditionFromWire(condition) }),
+    ...(action !== undefined && actionFromWire(action)),
+  };
+}
+
+type Fields = Omit<Static<typeof NotificationChangesMessage>, 'condition' | 'action'>;
+
+function fieldsFromWire({ description, expires, throttling, status }: Fields) {
+  return {
+    ...(description !== undefined && { description }),
+    ...(expires !== undefined && { expires }),
+    ...(throttling !== undefined && { throttlingSeconds: throttling }),
+    ...(status !== undefined && { status }),
+  };
+}
+
+function conditionFromWire(message: Static<typeof ConditionMessage>): Partial<Condition> {
+  const { devices, sensors, expression } = message;
+  return {
+    ...(devices !== undefined && { devices: [...new Set(devices.map(parseDeviceId))] }),
+    ...(sensors !== undefined && { sensors: [...new Set(sensors.map(parseSensorId))] }),
+    ...(expression !== undefined && { expression }),
+  };
+}
+
+function actionFromWire(
+  message: Static<typeof ActionMessage>,
+): Pick<NotificationDraft, 'action' | 'actionSpelling'> {
+  const { type, value, ...plain } = message;
+  if (type === 'ActuationAction') {
+    const { device_id, actuator_id, actuator_value } = readActuation(value ?? {});
+    const action: Action = {
+      kind: 'actuation',
+      deviceId: parseDeviceId(device_id),
+      actuatorId: parseActuatorId(actuator_id),
+      value: actuatorValue(actuator_value),
+    };
+    return { action, actionSpelling: 'typed' };
+  }
+  const isTyped = type !== undefined || value !== undefined;
+  const { usernames, channels, message: text } = readSocial(isTyped ? (value ?? {}) : plain);
+  const once = <Value>(values: readonly Value[]): readonly Value[] => [...new Set(values)];
+  const action: Action = {
+    kind: 'message',
+    usernames: once(usernames),
+    channels: once(channels),
+    message: text,
+  };
+  return { action, actionSpelling: isTyped ? 'typed' : 'plain' };
+}
+
+function actuatorValue(value: unknown): JsonValue {
+  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
+  if (bytes <= limits.actuatorValueBytesMax) return value as JsonValue;
+  throw invalid(`actuator_value must have at most ${limits.actuatorValueBytesMax} bytes as JSON`);
+}
+
+export function notificationToWire({ notification, tally }: TalliedNotification): object {
+  const { id, description, condition, expires, throttlingSeconds, status } = notification;
+  const { lastFiredAt, lastSuccessAt, lastSuccessCode } = tally;
+  const { lastFailureAt, lastFailureReason } = tally;
+  const fired = lastFiredAt === undefined ? undefined : formatTimestamp(lastFiredAt);
+  return {
+    id,
+    ...(description !== undefined && { description }),
+    condition,
+    action: actionToWire(notification),
+    ...(expires !== undefined && { expires }),
+    ...(throttlingSeconds !== undefined && { throttling: throttlingSeconds }),
+    status,
+    owner: notification.owner,
+    times_sent: tally.timesSent,
+    // Both spellings [contract 3].
+    ...(fired !== undefined && { last_notification: fired, last_notif: fired }),
+    ...(lastSuccessAt !== undefined && { last_success: formatTimestamp(lastSuccessAt) }),
+    ...(lastSuccessCode !== undefined && { last_success_code: lastSuccessCode }),
+    ...(lastFailureAt !== undefined && { last_failure: formatTimestamp(lastFailureAt) }),
+    ...(lastFailureReason !== undefined && { last_failure_reason: lastFailureReason }),
+    date_created: formatTimestamp(notification.createdAt),
+    date_modified: formatTimestamp(notification.modifiedAt),
+  };
+}
+
+function actionToWire({ action, actionSpelling }: NotificationDraft): object {
+  if (action.kind === 'actuation') {
+    const { deviceId, actuatorId, value } = action;
+    return {
+      type: 'ActuationAction',
+      value: { device_id: deviceId, actuator_id: actuatorId, actuator_value: value },
+    };
+  }
+  const { usernames, channels, message } = action;
+  const plain = { usernames, channels, message };
+  return actionSpelling === 'plain' ? plain : { type: 'SocialAction', value: plain };
+}
