@@ -149,6 +149,9 @@ function openSocket({ host, port, isTls }: SmppSettings, signal: AbortSignal): P
   });
 }
 
+/** What a message centre may ask a transmitter; the package throws where there is no answer. */
+const answered: ReadonlySet<string> = new Set(['enquire_link', 'unbind', 'deliver_sm', 'data_sm']);
+
 /** Asks and answers on one session; one unanswered question ends it, for order is lost then. */
 function createWire(parts: {
   readonly session: Session;
@@ -169,7 +172,7 @@ function createWire(parts: {
   session.on('close', () => breakOff({ kind: 'unreachable', code: 'closed' }));
   session.on('pdu', (pdu: Pdu) => {
     if (pdu.isResponse()) strayAnswers += 1;
-    else session.send(pdu.response());
+    else if (answered.has(pdu.command)) session.send(pdu.response());
     // Answers to nothing, or questions without end: not a message centre, and not to be kept.
     const isFlood =
       strayAnswers > channelLimits.smppStraysMax ||
@@ -189,11 +192,11 @@ function createWire(parts: {
         };
         const timer = setTimeout(() => breakOff({ kind: 'silence' }), responseMs);
         waiting.add(settle);
-        const answered = (pdu: Pdu) => {
+        const settleBy = (pdu: Pdu) => {
           strayAnswers -= 1;
           settle({ kind: 'answer', status: pdu.command_status });
         };
-        const isSent = isOpen && put(answered);
+        const isSent = isOpen && put(settleBy);
         if (!isSent) settle({ kind: 'unreachable', code: 'closed' });
       });
     },
