@@ -96,15 +96,23 @@ function splitOnce(text: string, separator: string): readonly [string, string | 
 /** Datapoints, actuator values and meta are whatever the client likes. */
 const freeOfWords = (path: string): boolean => /\/(values?|meta|health|heartbeat)$/.test(path);
 
-const freeKeys: ReadonlySet<string> = new Set(['value', 'meta', 'status', 'last_value']);
+const freeKeys: ReadonlySet<string> = new Set([
+  'value',
+  'meta',
+  'status',
+  'last_value',
+  'actuator_value',
+]);
 
 function messageTo(to: Version, message: unknown): unknown {
   if (typeof message === 'string') return scopeTo(to, message);
   if (Array.isArray(message)) return message.map((element) => messageTo(to, element));
   if (typeof message !== 'object' || message === null) return message;
+  // Beside a type, value is what a notification does.
+  const isFree = (key: string) => freeKeys.has(key) && !(key === 'value' && 'type' in message);
   return Object.fromEntries(
     Object.entries(message).map(([key, value]) =>
-      freeKeys.has(key) ? [key, value] : [keyTo(to, key), messageTo(to, value)],
+      isFree(key) ? [key, value] : [keyTo(to, key), messageTo(to, value)],
     ),
   );
 }

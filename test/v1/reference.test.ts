@@ -67,7 +67,10 @@ test('the reference has every endpoint of version 1 that the specification names
     'PUT /sensors/{sensor_id}/measurements/{measurement_id}/name',
     'POST /sensors/{sensor_id}/measurements/{measurement_id}/values',
     'GET /sensors/{sensor_id}/measurements/{measurement_id}/values',
-    ...['GET /users', 'GET /users/{user_id}'],
+    ...['GET /users', 'GET /users/{user_id}', 'POST /notifications'],
+    'GET /notifications/{notification_id}',
+    'DELETE /notifications/{notification_id}',
+    'PUT /notifications/{notification_id}/status',
   ];
   for (const name of named) {
     const [method = '', path = ''] = name.split(' ');
