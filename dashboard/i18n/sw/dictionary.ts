@@ -1,9 +1,39 @@
 import type { Dictionary } from '../dictionary.ts';
 import { age } from './age.ts';
 import { chart } from './chart.ts';
+import { data } from './data.ts';
+import { device } from './device.ts';
+import { errors } from './errors.ts';
+import { gateways } from './gateways.ts';
+import { home } from './home.ts';
 import { live } from './live.ts';
 import { map } from './map.ts';
+import { profile } from './profile.ts';
+import { projects } from './projects.ts';
+import { send } from './send.ts';
+import { sharing } from './sharing.ts';
+import { shell } from './shell.ts';
+import { start } from './start.ts';
+import { welcome } from './welcome.ts';
 import { common } from './words.ts';
 
 /** Swahili. */
-export const dictionary: Dictionary = { age, chart, common, live, map };
+export const dictionary: Dictionary = {
+  age,
+  chart,
+  common,
+  data,
+  device,
+  errors,
+  gateways,
+  home,
+  live,
+  map,
+  profile,
+  projects,
+  send,
+  sharing,
+  shell,
+  start,
+  welcome,
+};

@@ -1,0 +1,19 @@
+import type { Translation } from '../dictionary.ts';
+
+/** What went wrong, and what to do. */
+export const errors: Translation<'errors'> = {
+  offline: 'Não é possível chegar ao serviço. Verifique a ligação e tente de novo.',
+  unavailable: 'O serviço está ocupado. Tente de novo daqui a pouco.',
+  internal: 'Algo falhou no serviço. Tente de novo; se continuar, avise quem o gere.',
+  forbidden: 'Não pode fazer isto. Peça ao dono que partilhe consigo.',
+  notFound: 'Isto já não existe.',
+  tooLarge: 'Isto é demasiado grande para o serviço.',
+  rateLimited: {
+    one: 'Demasiadas tentativas. Tente de novo daqui a {count} segundo.',
+    other: 'Demasiadas tentativas. Tente de novo daqui a {count} segundos.',
+  },
+  loggedOut: 'Entre para fazer isto.',
+  badLogin: 'O nome de utilizador ou a palavra-passe está errada.',
+  screen: 'Não foi possível carregar esta página. Verifique a ligação e tente de novo.',
+  crash: 'Esta página falhou. Carregue-a de novo; o que guardou está seguro.',
+};

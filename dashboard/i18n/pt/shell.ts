@@ -1,0 +1,32 @@
+import type { Translation } from '../dictionary.ts';
+
+/** The frame of every screen: navigation, connection, session. */
+export const shell: Translation<'shell'> = {
+  navigation: 'Principal',
+  home: 'Início',
+  map: 'Mapa',
+  alerts: 'Alertas',
+  more: 'Mais',
+  gateways: 'Gateways',
+  projects: 'Projetos',
+  sharing: 'Partilha',
+  profile: 'Perfil',
+  users: 'Utilizadores',
+  reference: 'Referência da API',
+  login: 'Entrar',
+  signup: 'Criar conta',
+  logout: 'Sair',
+  skip: 'Ir para o conteúdo',
+  offline: 'Está sem ligação. Vê os últimos valores conhecidos.',
+  remembered: 'Não atualizado: era assim {age}.',
+  loggedInAs: 'Entrou como {name}',
+  ended: 'A sua sessão terminou',
+  endedText: 'Esteve fora algum tempo. Entre de novo para continuar onde estava, {name}.',
+  staysGuest: 'Continuar sem entrar',
+  missing: 'Não há nada neste endereço',
+  missingText: 'Pode ter sido apagado, ou a ligação está incompleta.',
+  goHome: 'Ir para o início',
+  optional: 'opcional',
+  saved: 'Guardado',
+  version: 'Kipimo {version}',
+};

@@ -1,0 +1,31 @@
+import type { Translation } from '../dictionary.ts';
+
+/** Gateways: being heard from, devices, adding one. */
+export const gateways: Translation<'gateways'> = {
+  one: 'Lango',
+  none: 'Bado huna malango',
+  noneText: 'Lango hutuma kwa niaba ya vifaa visivyo na intaneti vyenyewe. Nalo huonekana hapa.',
+  add: 'Ongeza lango',
+  id: 'Kitambulisho cha lango',
+  idHint: 'Kile ambacho lango lenyewe linacho, kwa mfano kwenye lebo yake.',
+  idBad: 'Kitambulisho hakina nafasi wala & ? / # + < > " \' = ; ( ) % \\',
+  name: 'Jina',
+  connected: 'limeunganishwa',
+  lastSeen: 'limeonekana {age}',
+  neverSeen: 'halijawahi kuonekana',
+  week: 'Lilisikika katika siku 7 zilizopita',
+  weekIs: 'Katika siku 7 zilizopita {name} lilikuwa kimya kwa saa {hours} kati ya {all}.',
+  weekFull: 'Katika siku 7 zilizopita {name} lilisikika wakati wote.',
+  weekNothing: 'Hakuna kilichosikika kutoka {name} katika siku 7 zilizopita.',
+  heard: 'lilisikika',
+  silent: 'kimya',
+  notYet: 'halikuwepo bado',
+  noDevices: 'Hakuna kifaa kinachosema kimeunganishwa na lango hili.',
+  delete: 'Futa lango hili',
+  deleteText: '{name} litafutwa. Vifaa vyake na data zake zitabaki.',
+  saved: 'Lango limehifadhiwa',
+  deleted: 'Lango limefutwa',
+  all: 'Malango yote',
+  place: 'Mahali lilipo',
+  owner: 'ni la {name}',
+};

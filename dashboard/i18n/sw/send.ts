@@ -1,0 +1,19 @@
+import type { Translation } from '../dictionary.ts';
+
+/** How a device sends its values: lines to copy, a key, a QR code. */
+export const send: Translation<'send'> = {
+  title: 'Tuma thamani',
+  text: 'Nakili mistari hii kwenye unachotengeneza. Vitambulisho tayari ni vya kifaa hiki.',
+  sensor: 'Kihisi',
+  way: 'Kwa',
+  public: 'Kifaa hiki ni cha wote: yeyote anayejua kitambulisho chake anaweza kukitumia thamani.',
+  private:
+    'Kifaa hiki ni cha faragha: kutuma kunahitaji ufunguo. Hauishi muda, na hauruhusu kingine chochote.',
+  makeKey: 'Tengeneza ufunguo wa kifaa hiki',
+  keyName: 'kifaa {name}',
+  keyMade: 'Ufunguo uko kwenye mistari iliyo hapa chini. Unaonyeshwa mara hii tu: inakili sasa.',
+  keyPlace: 'Weka ufunguo wako panaposema {place}.',
+  qr: 'Msimbo wa QR',
+  qrText: 'Hufungua kifaa hiki kwenye simu nyingine. Uchapishe na uubandike kwenye boksi.',
+  noSensor: 'Ongeza kihisi kwanza; kisha mistari itakuwa hapa.',
+};

@@ -1,0 +1,32 @@
+import type { Translation } from '../dictionary.ts';
+
+/** The frame of every screen: navigation, connection, session. */
+export const shell: Translation<'shell'> = {
+  navigation: 'Kuu',
+  home: 'Mwanzo',
+  map: 'Ramani',
+  alerts: 'Tahadhari',
+  more: 'Zaidi',
+  gateways: 'Malango',
+  projects: 'Miradi',
+  sharing: 'Kushiriki',
+  profile: 'Wasifu',
+  users: 'Watumiaji',
+  reference: 'Marejeo ya API',
+  login: 'Ingia',
+  signup: 'Jisajili',
+  logout: 'Toka',
+  skip: 'Ruka hadi kwenye maudhui',
+  offline: 'Huna mtandao. Unaona yaliyojulikana mwisho.',
+  remembered: 'Haijasasishwa: hivi ndivyo ilivyokuwa {age}.',
+  loggedInAs: 'Umeingia kama {name}',
+  ended: 'Kipindi chako kimeisha',
+  endedText: 'Ulikuwa mbali kwa muda. Ingia tena uendelee ulipoachia, {name}.',
+  staysGuest: 'Endelea bila kuingia',
+  missing: 'Hakuna kitu kwenye anwani hii',
+  missingText: 'Huenda kimefutwa, au kiungo hakijakamilika.',
+  goHome: 'Nenda mwanzo',
+  optional: 'si lazima',
+  saved: 'Imehifadhiwa',
+  version: 'Kipimo {version}',
+};
