@@ -54,7 +54,6 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
     { under: 'src/channels/contract/', packages: ['fast-check', 'smpp'] },
     { under: 'src/channels/email/', packages: ['nodemailer', 'nodemailer/lib/smtp-transport'] },
     { under: 'src/channels/sms/', packages: ['smpp'] },
-    { under: 'src/channels/twitter/', packages: ['twitter-api-v2'] },
   ];
 
 /** Packages that their zone allows, and that still belong to one folder. */

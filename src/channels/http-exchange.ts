@@ -18,6 +18,7 @@ export type HttpAnswer =
       readonly kind: 'answer';
       readonly status: number;
       readonly retryAfter?: string;
+      readonly headers: IncomingMessage['headers'];
       readonly text: string;
       readonly isCut: boolean;
     }
@@ -98,6 +99,7 @@ async function readAnswer(response: IncomingMessage): Promise<HttpAnswer> {
     kind: 'answer',
     status: response.statusCode ?? 0,
     ...(retryAfter !== undefined && { retryAfter }),
+    headers: response.headers,
     text: isCut ? '' : Buffer.concat(chunks).toString('utf8'),
     isCut,
   };

@@ -75,7 +75,7 @@ export async function openChannels(parts: ChannelParts): Promise<OpenChannels> {
     opened.push(['voice', await openVoice(settings.voice, parts, http)]);
   }
   if (settings.twitter !== undefined) {
-    opened.push(['twitter', await openTwitter(settings.twitter, parts)]);
+    opened.push(['twitter', await openTwitter(settings.twitter, parts, http)]);
   }
   if (settings.email !== undefined) {
     opened.push(['email', await openEmail(settings.email, parts)]);
@@ -155,10 +155,12 @@ async function openVoice(
 async function openTwitter(
   settings: TwitterSettings | LogSettings,
   parts: ChannelParts,
+  http: Http,
 ): Promise<Opened> {
   if (settings.provider === 'log') return openLog('twitter', parts);
   const { createTwitterChannel } = await import('./twitter/twitter-channel.ts');
-  return { channel: await createTwitterChannel({ settings, now: () => parts.clock.now() }) };
+  const now = () => parts.clock.now();
+  return { channel: createTwitterChannel({ settings, http, now }) };
 }
 
 async function openEmail(

@@ -8,6 +8,7 @@ import {
   type StandInAnswer,
   startHttpStandIn,
 } from '../contract/http-stand-in.ts';
+import { createHttpClient } from '../http-exchange.ts';
 import { createTwitterChannel } from './twitter-channel.ts';
 import { readTwitterUrl } from './twitter-settings.ts';
 
@@ -18,7 +19,7 @@ const [appKey, appSecret, token, tokenSecret] = secrets;
 function channelAt(url: string) {
   const tokens = `access_token=${token}&access_secret=${tokenSecret}`;
   const settings = readTwitterUrl(`x://${appKey}:${appSecret}@api.x.com?${tokens}&base=${url}`);
-  return createTwitterChannel({ settings, now: () => 0 });
+  return createTwitterChannel({ settings, http: createHttpClient(), now: () => 0 });
 }
 
 const accepted = { dm_conversation_id: '1-2', dm_event_id: '128341038123' };
@@ -46,7 +47,7 @@ describeChannel({
     if (behaviour === 'is-absent') await standIn[Symbol.asyncDispose]();
     const messages = () => standIn.requests.filter(({ method }) => method === 'POST');
     return {
-      channel: await channelAt(standIn.url),
+      channel: channelAt(standIn.url),
       received: () => messages().length,
       nextReceived: () => standIn.nextRequest(),
       bytesTaken: () => standIn.bytesTaken(),
@@ -62,7 +63,7 @@ const { signal } = new AbortController();
 
 test('X is asked for a direct message as its documentation says', async () => {
   await using standIn = await startStandIn('accepts');
-  const channel = await channelAt(standIn.url);
+  const channel = channelAt(standIn.url);
   await channel.send(aMessage({ to }), signal);
   const [lookUp, message] = standIn.requests;
   assert.equal(lookUp?.method, 'GET');
@@ -80,7 +81,7 @@ test('X is asked for a direct message as its documentation says', async () => {
 
 test('the id of an account is asked for once', async () => {
   await using standIn = await startStandIn('accepts');
-  const channel = await channelAt(standIn.url);
+  const channel = channelAt(standIn.url);
   await channel.send(aMessage({ to }), signal);
   await channel.send(aMessage({ to, deliveryId: 'd-2' }), signal);
   assert.equal(standIn.requests.filter(({ method }) => method === 'GET').length, 1);
@@ -88,7 +89,7 @@ test('the id of an account is asked for once', async () => {
 
 test('an account that X does not know is refused, with what to do', async () => {
   await using standIn = await startStandIn('accepts');
-  const channel = await channelAt(standIn.url);
+  const channel = channelAt(standIn.url);
   const nobody = { username: parseUsername('ama'), twitter: 'nobody' };
   const outcome = await channel.send(aMessage({ to: nobody }), signal);
   assert.equal(outcome.kind, 'refused');
@@ -105,7 +106,7 @@ test('throttled by X, the message waits until its window begins anew', async () 
       json: { title: 'Too Many Requests' },
     }),
   });
-  const channel = await channelAt(standIn.url);
+  const channel = channelAt(standIn.url);
   const outcome = await channel.send(aMessage({ to }), signal);
   assert.deepEqual(outcome, { kind: 'retry', reason: 'X asks to slow down', afterMs: 900_000 });
 });
@@ -115,7 +116,20 @@ test('keys that X does not accept are for the administrator to mend', async () =
     behaviour: 'accepts',
     answer: () => ({ status: 401, json: { title: 'Unauthorized' } }),
   });
-  const channel = await channelAt(standIn.url);
+  const channel = channelAt(standIn.url);
   const outcome = await channel.send(aMessage({ to }), signal);
   assert.equal(outcome.kind, 'retry');
 });
+
+for (const json of [{ errors: [null] }, { errors: [{ code: 1 }, null] }, { data: null }, [], 7]) {
+  test(`the odd answer ${JSON.stringify(json)} harms nobody`, async () => {
+    for (const status of [200, 400]) {
+      await using standIn = await startHttpStandIn({
+        behaviour: 'accepts',
+        answer: () => ({ status, json }),
+      });
+      const outcome = await channelAt(standIn.url).send(aMessage({ to }), signal);
+      assert.ok(outcome.kind !== 'sent');
+    }
+  });
+}
