@@ -107,7 +107,7 @@ export class HouseClient implements Client {
     return this.#generation === this.#house.sessions.generation;
   }
 
-  /** Nobody looks after a connection that is over, but its last will may still come [contract 8]. */
+  /** Nobody looks after a connection that is over, but its last will may still come. */
   #isCurrent(): boolean {
     return this.#isConnected && this.#isOfThisGeneration();
   }

@@ -41,7 +41,7 @@ export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome
 export function createPublish(options: PublishOptions): Publish {
   const { ingest, actuators, mayTunnel, readTopic, retain, reporter } = options;
 
-  /** Keeps the message, unless the thing it is about goes meanwhile: the next one has another past. */
+  /** Keeps the message, unless what it is about goes meanwhile: the next has another past. */
   async function retainFor(message: Message, requireThing: () => Promise<void>): Promise<void> {
     await retain(message);
     try {

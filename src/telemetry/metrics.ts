@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Figure, FigureSource, MqttFigures } from '../domain/figures.ts';
-import { addMqttMetrics } from './mqtt-metrics.ts';
+import { addMqttMetrics, createMqttRefusals } from './mqtt-metrics.ts';
 
 /** Everything the service measures about itself, and the text a Prometheus server reads. */
 export interface Metrics {
@@ -81,18 +81,7 @@ export function createMetrics(): Metrics {
       help: 'Commits of datapoints that failed; nothing of them was kept.',
       registers,
     }),
-    publishesRefused: new Counter({
-      name: 'kipimo_mqtt_publishes_refused_total',
-      help: 'MQTT messages that were acknowledged and dropped, or not taken: by reason.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    connectionsRefused: new Counter({
-      name: 'kipimo_mqtt_connections_refused_total',
-      help: 'MQTT clients that were not let in, by reason.',
-      labelNames: ['reason'],
-      registers,
-    }),
+    ...createMqttRefusals(registers),
     watchMqtt: (read) => addMqttMetrics(registry, read),
     figures: {
       names: () => registry.getMetricsAsArray().map(({ name }) => name),

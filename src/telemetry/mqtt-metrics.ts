@@ -17,6 +17,24 @@ const counters = {
   bytesSent: ['kipimo_mqtt_bytes_sent_total', 'Bytes that MQTT clients were sent.'],
 } as const;
 
+/** Who and what the MQTT doors did not take. */
+export function createMqttRefusals(registers: Registry[]) {
+  return {
+    publishesRefused: new Counter({
+      name: 'kipimo_mqtt_publishes_refused_total',
+      help: 'MQTT messages that were acknowledged and dropped, or not taken: by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    connectionsRefused: new Counter({
+      name: 'kipimo_mqtt_connections_refused_total',
+      help: 'MQTT clients that were not let in, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+  };
+}
+
 /** Shows what the broker counts; it is asked whenever somebody reads the metrics. */
 export function addMqttMetrics(registry: Registry, read: () => MqttFigures): void {
   const registers = [registry];

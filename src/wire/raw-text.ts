@@ -1,6 +1,6 @@
 /**
- * Old sketches send raw text where a bare value is expected [contract 2]. What begins like JSON must
- * be JSON; so must what only a broken number printer writes.
+ * Old sketches send raw text where a bare value is expected [contract 2]. What begins like JSON
+ * must be JSON; so must what only a broken number printer writes.
  */
 export function isRawText(text: string): boolean {
   const trimmed = text.trim();

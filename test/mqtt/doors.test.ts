@@ -107,7 +107,8 @@ const dial = (service: Service): Socket =>
 test('HTTP on the shared port is as it was: pipelined, byte by byte, kept alive', async () => {
   const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
   const close = 'Connection: close\r\n';
-  const pipelined = await talk(dial(plain), get('/healthz') + get('/readyz') + get('/api/v2/x', close));
+  const three = get('/healthz') + get('/readyz') + get('/api/v2/x', close);
+  const pipelined = await talk(dial(plain), three);
   assert.deepEqual(pipelined.match(/HTTP\/1\.1 \d+/g), [
     'HTTP/1.1 200',
     'HTTP/1.1 200',

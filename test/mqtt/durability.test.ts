@@ -33,7 +33,7 @@ const topic = 'devices/d/sensors/t/value';
 const kept: ClientOptions = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
 
 for (const protocolVersion of [4, 5] as const) {
-  test(`a session of version ${protocolVersion} gets what it missed, across a restart`, async () => {
+  test(`a session of version ${protocolVersion} gets what it missed over a restart`, async () => {
     const clientId = `kept-${protocolVersion}`;
     const mine = {
       ...(protocolVersion === 5 ? kept : { clean: false }),
@@ -116,8 +116,10 @@ test('a retained value comes to those who may see it when they ask, also later',
   await ana.publish('devices/d/sensors/u/value', '25.5', { qos: 1, retain: true });
   await ana.publish('devices/d/actuators/a/value', '"on"', { qos: 1, retain: true });
   await ana.publish('devices/d/config', 'kept', { qos: 1, retain: true });
-  const array =
-    '[{"value":1,"timestamp":"2026-01-02T00:00:00Z"},{"value":2,"timestamp":"2026-01-01T00:00:00Z"}]';
+  const array = JSON.stringify([
+    { value: 1, timestamp: '2026-01-02T00:00:00Z' },
+    { value: 2, timestamp: '2026-01-01T00:00:00Z' },
+  ]);
   await ana.publish('devices/d/sensors/v/values', array, { qos: 1, retain: true });
   await service.as('ana')({
     method: 'POST',

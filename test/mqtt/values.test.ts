@@ -53,18 +53,19 @@ for (const protocolVersion of [3, 4, 5] as const) {
       await using client = await connect(service, { ...options, as: 'ana' });
       await client.subscribe(['devices/secret/#', 'devices/pub/sensors/+/value'], 2);
       const guest = service.as('guest');
+      const day = `2026-02-0${protocolVersion}`;
       const path = '/devices/pub/sensors/t/value';
       await guest({
         method: 'POST',
         path,
-        json: { value: 1, timestamp: `2026-02-0${protocolVersion}T00:00:00Z` },
+        json: { value: 1, timestamp: `${day}T00:00:00Z` },
       });
       await guest({ method: 'POST', path, body: 'warm' });
       const actuator = '/devices/secret/actuators/a/value';
       await service.as('ana')({ method: 'PUT', path: actuator, json: { on: true } });
       const got = await client.got(3);
       assert.deepEqual(client.texts, [
-        `devices/pub/sensors/t/value {"value":1,"timestamp":"2026-02-0${protocolVersion}T00:00:00.000Z"}`,
+        `devices/pub/sensors/t/value {"value":1,"timestamp":"${day}T00:00:00.000Z"}`,
         'devices/pub/sensors/t/value {"value":"warm"}',
         'devices/secret/actuators/a/value {"on":true}',
       ]);
