@@ -83,7 +83,7 @@ export const ActionMessage = Type.Object({
       ...optional,
       device_id: Type.Optional(actuation.device_id),
       actuator_id: Type.Optional(actuation.actuator_id),
-      actuator_value: actuation.actuator_value,
+      actuator_value: Type.Optional(actuation.actuator_value),
     }),
   ),
 });
