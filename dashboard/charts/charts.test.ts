@@ -14,6 +14,7 @@ import {
 import { readHistory } from './history.ts';
 import { chooseInterval } from './intervals.ts';
 import { joinLines } from './joined.ts';
+import { timeLabels } from './plot-options.ts';
 import {
   fromLocalText,
   panned,
@@ -250,4 +251,11 @@ test('few datapoints are read one by one, many as averages', async () => {
   assert.equal(many.asked.length, 1);
   assert.deepEqual(many.asked[0]?.query?.['sensor_id'], 'a,b');
   assert.deepEqual(thinned.columns[0]?.highs, [3]);
+});
+
+test('the time axis names each day once, and clock times between', () => {
+  const at12 = [0, 12, 24, 36].map((hour) => new Date(2026, 0, 1, hour).getTime() / 1000);
+  assert.deepEqual(timeLabels(at12, 7 * 86_400_000, 'en'), ['Jan 1', '12:00', 'Jan 2', '12:00']);
+  assert.deepEqual(timeLabels(at12.slice(0, 2), 86_400_000, 'en'), ['00:00\nJan 1', '12:00']);
+  assert.deepEqual(timeLabels(at12.slice(0, 1), 365 * 86_400_000, 'en'), ['Jan 2026']);
 });

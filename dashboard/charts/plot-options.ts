@@ -119,17 +119,18 @@ const spanMsOf = (scale: uPlot.Scale | undefined): number =>
 
 const dayMs = 86_400_000;
 
-/** Clock times where days would all look the same, and the day where a new one begins. */
+/** Days where they differ from the label before, clock times between them; months over years. */
 export function timeLabels(splits: readonly number[], spanMs: number, language: string): string[] {
-  let dayBefore = '';
+  const isLong = spanMs > 300 * dayMs;
+  let before = '';
   return splits.map((seconds) => {
     const at = seconds * 1000;
-    const style = spanMs > 300 * dayMs ? 'month' : spanMs > 3 * dayMs ? 'dayMonth' : 'time';
-    const text = formatDate(at, { language, style });
-    const day = formatDate(at, { language, style: 'dayMonth' });
-    const isNewDay = style === 'time' && day !== dayBefore;
-    dayBefore = day;
-    return isNewDay ? `${text}\n${day}` : text;
+    const day = formatDate(at, { language, style: isLong ? 'month' : 'dayMonth' });
+    const time = formatDate(at, { language, style: 'time' });
+    const isNewDay = day !== before;
+    before = day;
+    if (isLong || spanMs > 3 * dayMs) return isNewDay || isLong ? day : time;
+    return isNewDay ? `${time}\n${day}` : time;
   });
 }
 

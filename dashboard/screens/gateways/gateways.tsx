@@ -19,22 +19,14 @@ import { deviceName } from '../../ui/value.tsx';
 import { VisibilityChoice } from '../../ui/visibility-choice.tsx';
 import { GatewayState, gatewayPlaces, heardFromAt } from './gateway-state.tsx';
 import { HeardStrip } from './heard-strip.tsx';
-
-const gatewaysMax = 1_000;
+import { loadGateways } from './load-gateways.ts';
 
 /** The gateways one may see, those that have been silent longest first. */
 export function Gateways(): JSX.Element {
   const [isAdding, setAdding] = useState(false);
-  const found = useResource(
-    `gateways ${username.value}`,
-    (signal) =>
-      api.getJson<readonly Gateway[]>({
-        path: apiPaths.gateways,
-        query: { full: 'true', limit: gatewaysMax },
-        signal,
-      }),
-    { isKept: true },
-  );
+  const found = useResource(`gateways ${username.value}`, (signal) => loadGateways(api, signal), {
+    isKept: true,
+  });
   return (
     <div class="stack">
       <header class="screen-head">

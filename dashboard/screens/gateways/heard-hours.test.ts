@@ -35,6 +35,11 @@ test('the hours before it was there are not silence', () => {
   assert.deepEqual(runs[0], { state: 'notYet', start: 0, length: 10 });
 });
 
+test('what was added this hour is given a while to say something', () => {
+  const runs = runsOf(hoursOfWeek([], { now, since: now }));
+  assert.deepEqual(runs, [{ state: 'notYet', start: 0, length: weekHours }]);
+});
+
 test('a week of nothing is silent, and what is outside of the week does not count', () => {
   const runs = runsOf(hoursOfWeek([start - hour, now + 5 * hour], { now, since: 0 }));
   assert.deepEqual(runs, [{ state: 'silent', start: 0, length: weekHours }]);

@@ -26,7 +26,7 @@ export function hoursOfWeek(
   return Array.from({ length: weekHours }, (_, hour) => {
     quiet = heard.has(hour) ? 0 : quiet + 1;
     if (quiet < patienceHours) return 'heard';
-    return hour < sinceHour ? 'notYet' : 'silent';
+    return hour < sinceHour + patienceHours ? 'notYet' : 'silent';
   });
 }
 
