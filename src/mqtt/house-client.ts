@@ -37,6 +37,7 @@ export class HouseClient implements Client {
   #actor: Actor | undefined;
   #generation: number;
   #askedAt: Instant;
+  #renewedAt: Instant;
   #asking: Promise<void> | undefined;
   #stay: GatewayStay | undefined;
   #isConnected = false;
@@ -57,6 +58,7 @@ export class HouseClient implements Client {
     this.#actor = options.admission.actor;
     this.#generation = options.generation;
     this.#askedAt = house.clock.now();
+    this.#renewedAt = this.#askedAt;
     this.identity = options.identity;
   }
 
@@ -120,6 +122,13 @@ export class HouseClient implements Client {
     return this.#asking;
   }
 
+  /** A sign of life is written to disk: not for every change of some account. */
+  #renewStay(now: Instant): void {
+    if (!this.#isConnected || now - this.#renewedAt < limits.mqttRecheckMs) return;
+    this.#renewedAt = now;
+    this.#stay?.renew(this.#actor);
+  }
+
   async #askNow(): Promise<void> {
     const { sessions, clock } = this.#house;
     const { generation } = sessions;
@@ -132,6 +141,6 @@ export class HouseClient implements Client {
       // The store cannot answer: who was let in stays, and is asked about again.
       return;
     }
-    if (this.#isConnected) this.#stay?.renew(this.#actor);
+    this.#renewStay(clock.now());
   }
 }

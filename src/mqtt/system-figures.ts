@@ -12,7 +12,7 @@ const topicOf = (name: string): string => `${systemPrefix}metrics/${name}`;
  * subscribes to one of them; the answer ends that.
  */
 export function deliverFigures(options: {
-  readonly broker: Broker;
+  readonly broker: Pick<Broker, 'hasSubscribers' | 'deliver'>;
   readonly figures: FigureSource;
   readonly log: Log;
 }): () => void {

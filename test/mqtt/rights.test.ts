@@ -133,6 +133,17 @@ test('the figures of the service are for admins', async () => {
   }
 });
 
+test('what the broker counts is among the metrics', async () => {
+  await using client = await connect(service, { as: 'bob' });
+  await client.subscribe('devices/open/#');
+  await client.publish('devices/open/sensors/t/value', '1');
+  await client.got(1);
+  const { text } = await service.as('admin')({ path: '//metrics' });
+  const names = ['connections', 'sessions', 'subscriptions', 'messages_sent_total'];
+  for (const name of names) assert.match(text, new RegExp(`^kipimo_mqtt_${name} [1-9]`, 'm'));
+  assert.match(text, /^kipimo_mqtt_messages_dropped_total\{reason="not_allowed"\} \d+$/m);
+});
+
 test('nobody widens anything by a client id or a username of wildcards', async () => {
   for (const name of ['#', '+', 'devices/#', '$share/x/#']) {
     await using client = await connect(service, { clientId: name });

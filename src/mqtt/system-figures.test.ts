@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { FigureSource } from '../domain/figures.ts';
+import { limits } from '../domain/limits.ts';
+import type { Message } from '../domain/messaging/message.ts';
+import { silentLog } from '../lib/log.ts';
+import type { Broker } from './broker.ts';
+import { deliverFigures } from './system-figures.ts';
+
+const values = {
+  plain: [{ labels: {}, value: 3 }],
+  parted: [{ labels: { code: 'a' }, value: 1 }],
+  none: [],
+};
+
+/** Lets promises that are settled go on. */
+const turn = () => new Promise(setImmediate);
+
+function aService(context: TestContext) {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  const wanted = new Set<string>();
+  const delivered: (readonly Message[])[] = [];
+  let reads = 0;
+  const figures: FigureSource = {
+    names: () => Object.keys(values),
+    read: async () => {
+      reads += 1;
+      return Object.entries(values).map(([name, list]) => ({ name, values: list }));
+    },
+  };
+  const broker: Pick<Broker, 'hasSubscribers' | 'deliver'> = {
+    hasSubscribers: (topic) => wanted.has(topic),
+    deliver: (messages) => delivered.push(messages),
+  };
+  const end = deliverFigures({ broker, figures, log: silentLog });
+  const wait = async () => {
+    context.mock.timers.tick(limits.mqttFiguresMs);
+    await turn();
+  };
+  return { wanted, delivered, reads: () => reads, wait, end };
+}
+
+test('figures are read and delivered while somebody subscribes, and not before', async (context) => {
+  const { wanted, delivered, reads, wait, end } = aService(context);
+  await wait();
+  assert.deepEqual([reads(), delivered], [0, []]);
+  wanted.add('$SYS/metrics/parted');
+  await wait();
+  const texts = delivered.flat().map(({ topic, payload }) => `${topic} ${payload}`);
+  assert.deepEqual(texts, [
+    '$SYS/metrics/plain 3',
+    '$SYS/metrics/parted [{"labels":{"code":"a"},"value":1}]',
+    '$SYS/metrics/none []',
+  ]);
+  end();
+  await wait();
+  assert.equal(delivered.length, 1);
+});
