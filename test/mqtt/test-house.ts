@@ -52,8 +52,10 @@ export async function houseBroker(store: SessionStore = forgetfulStore): Promise
     house,
     clock,
     pass(ms) {
-      clock.advance(ms);
-      broker.sweep();
+      for (let left = ms; left > 0; left -= 1_000) {
+        clock.advance(Math.min(left, 1_000));
+        broker.sweep();
+      }
     },
   };
 }

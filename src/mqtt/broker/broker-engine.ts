@@ -1,7 +1,7 @@
 import { limits } from '../../domain/limits.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Authority } from '../authority.ts';
 import type { Broker, BrokerFigures } from '../broker.ts';
@@ -41,9 +41,13 @@ interface Engine {
   readonly router: Router;
   /** Wills the house has not answered. */
   readonly underWay: Set<Promise<void>>;
+  /** When sweep() was called last. */
+  sweptAt: Instant;
 }
 
 const sweepMs = 1_000;
+/** What a sweep that comes late counts for. */
+const sweepStepMsMax = 2_000;
 const sweepsPerExpiry = 10;
 
 /** Loads what the store keeps, and is ready for connections. */
@@ -124,10 +128,10 @@ function buildEngine({ authority, store, clock, log }: BrokerOptions): Engine {
       room: { usedBytes: 0, bytesMax: limits.mqttPartialPacketsBytesMax },
     },
     flusher: createFlusher(),
-    coarse: { now: clock.now() },
+    awake: { ms: 0 },
     members: new Set(),
   };
-  return { parts, tree, retained, router, underWay };
+  return { parts, tree, retained, router, underWay, sweptAt: clock.now() };
 }
 
 /** One setImmediate for everybody who has something to send. */
@@ -169,14 +173,17 @@ function publishWill(
   );
 }
 
-function sweepOnce({ parts, retained }: Engine, isExpiryDue: boolean): void {
-  const { coarse, clock, members, wills, registry } = parts;
-  coarse.now = clock.now();
-  for (const member of members) member.sweep(coarse.now);
-  wills.sweep(coarse.now);
+function sweepOnce(engine: Engine, isExpiryDue: boolean): void {
+  const { parts, retained } = engine;
+  const { awake, clock, members, wills, registry } = parts;
+  const now = clock.now();
+  awake.ms += Math.max(0, Math.min(now - engine.sweptAt, sweepStepMsMax));
+  engine.sweptAt = now;
+  for (const member of members) member.sweep(awake.ms);
+  wills.sweep(now);
   if (!isExpiryDue) return;
-  for (const { key } of registry.expire(coarse.now)) wills.publishNow(key);
-  retained.expire(coarse.now);
+  for (const { key } of registry.expire(now)) wills.publishNow(key);
+  retained.expire(now);
 }
 
 async function endIdentity(parts: Parts, identity: string, forget: boolean): Promise<void> {
@@ -196,8 +203,11 @@ async function endIdentity(parts: Parts, identity: string, forget: boolean): Pro
 
 function figuresOf({ parts, tree, retained }: Engine): BrokerFigures {
   const { counters, members, registry } = parts;
+  let { bytesSent } = counters;
+  for (const { bytesWritten } of members) bytesSent += bytesWritten;
   return {
     ...counters,
+    bytesSent,
     connections: members.size,
     sessions: registry.size,
     subscriptions: tree.size,
@@ -212,5 +222,5 @@ async function closeAll({ parts, underWay }: Engine): Promise<void> {
   // Whoever waited for somebody to come back waits no longer.
   parts.wills.publishAll();
   await Promise.all(underWay);
-  await parts.journal.synced();
+  await parts.journal.finish();
 }

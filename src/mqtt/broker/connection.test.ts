@@ -105,7 +105,6 @@ test('a subscriber that reads nothing loses QoS 0, keeps QoS 1, and is closed la
   peer.stopReading();
   flood(0);
   pass(20_000);
-  pass(20_000);
   assert.equal(peer.isClosed, false);
   pass(15_000);
   assert.ok(peer.isClosed);
@@ -236,4 +235,39 @@ test('whatever bytes arrive, a connection is open or wholly closed', async () =>
     ),
     { numRuns: 300 },
   );
+});
+
+test('a clock that is set, or a process that slept, is not taken for silence', async () => {
+  const { broker, clock, pass } = await houseBroker();
+  const peer = await connectPeer(broker, { keepalive: 10 });
+  clock.advance(86_400_000);
+  broker.sweep();
+  assert.equal(peer.isClosed, false);
+  clock.advance(-86_400_000);
+  broker.sweep();
+  pass(13_000);
+  assert.equal(peer.isClosed, false);
+  pass(4_000);
+  assert.ok(peer.isClosed);
+});
+
+test('a client that takes topic aliases is told each topic once', async () => {
+  const { broker } = await houseBroker();
+  const properties = { topicAliasMaximum: 1 };
+  const peer = await connectPeer(broker, { protocolVersion: 5, properties });
+  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
+  await peer.take();
+  const topics = ['first', 'first', 'second', 'first'];
+  broker.deliver(
+    topics.map((topic) => ({ topic, payload: Buffer.from(topic), qos: 1, retain: false }) as const),
+  );
+  const got = (await peer.take()).map(
+    (packet) => packet.cmd === 'publish' && [packet.topic, packet.properties?.topicAlias],
+  );
+  assert.deepEqual(got, [
+    ['first', 1],
+    ['', 1],
+    ['second', undefined],
+    ['', 1],
+  ]);
 });

@@ -1,6 +1,5 @@
 import { limits } from '../../domain/limits.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
-import type { Instant } from '../../lib/clock.ts';
 import type { Client, ConnectAnswer, ConnectRequest } from '../authority.ts';
 import { ConnectError, decodeConnect, requireNoMethod } from '../packets/connect-decoder.ts';
 import { FrameReader } from '../packets/frame-reader.ts';
@@ -48,10 +47,10 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   #state: 'opening' | 'authenticating' | 'open' | 'closed' = 'opening';
   #established: Established | undefined;
   #inbound: Inbound | undefined;
-  /** When the connection began, then when its client was heard last. */
-  #heardAt: Instant;
+  /** When the connection began, then when its client was heard last, in time awake. */
+  #heardAt: number;
   /** Since when the client has read nothing of a full buffer. */
-  #fullSince: Instant | undefined;
+  #fullSince: number | undefined;
   version: ProtocolVersion = 4;
   inFlightMax = 0;
   packetBytesMax = 0;
@@ -62,7 +61,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     this.parts = parts;
     this.#address = address;
     this.outbox = new Outbox(transport, parts.flusher);
-    this.#heardAt = parts.coarse.now;
+    this.#heardAt = parts.awake.ms;
     this.#reader = new FrameReader(parts.frameLimits, (header, body) => this.#handle(header, body));
   }
 
@@ -118,8 +117,12 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     this.#guard(() => this.#reader.resume());
   }
 
-  sweep(now: Instant): void {
-    const silence = now - this.#heardAt;
+  get bytesWritten(): number {
+    return this.outbox.bytesWritten;
+  }
+
+  sweep(awakeMs: number): void {
+    const silence = awakeMs - this.#heardAt;
     if (this.#state === 'opening') {
       if (silence > limits.mqttConnectMs) this.#abort(reason.maximumConnectTime);
       return;
@@ -131,15 +134,15 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     const { client, silenceMs } = this.#mustBeEstablished();
     if (silence > silenceMs) this.end(reason.keepAliveTimeout, 'nothing was heard for too long');
     else if (client.isGone()) this.end(reason.notAuthorized, 'the login is not valid any more');
-    else this.#sweepBuffer(now);
+    else this.#sweepBuffer(awakeMs);
   }
 
   /** A peer that does not read holds memory: it has a while, then it is gone. */
-  #sweepBuffer(now: Instant): void {
+  #sweepBuffer(awakeMs: number): void {
     const isFull = this.outbox.waitingBytes > limits.mqttSocketBufferBytesMax;
     if (!isFull) this.#fullSince = undefined;
-    else if (this.#fullSince === undefined) this.#fullSince = now;
-    else if (now - this.#fullSince > limits.mqttStuckMs) this.#abort(reason.quotaExceeded);
+    else if (this.#fullSince === undefined) this.#fullSince = awakeMs;
+    else if (awakeMs - this.#fullSince > limits.mqttStuckMs) this.#abort(reason.quotaExceeded);
   }
 
   end(code: number, text?: string): void {
@@ -208,7 +211,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
 
   #handle(header: number, body: Buffer): void {
     if (this.#state === 'open') {
-      this.#heardAt = this.parts.coarse.now;
+      this.#heardAt = this.parts.awake.ms;
       handlePacket(this, header, body);
     } else if (this.#state === 'opening') this.#connect(header, body);
   }
@@ -282,7 +285,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   #open(packet: ConnectPacket, { connack }: ConnectTerms, sessionPresent: boolean): void {
     const { version } = this;
     this.#state = 'open';
-    this.#heardAt = this.parts.coarse.now;
+    this.#heardAt = this.parts.awake.ms;
     this.inFlightMax = Math.min(packet.receiveMaximum, limits.mqttInFlightMax);
     if (packet.topicAliasMaximum > 0) {
       const entriesMax = Math.min(packet.topicAliasMaximum, limits.mqttTopicAliasesMax);

@@ -11,7 +11,12 @@ export interface Journal {
   readonly step: number;
   /** Resolves when all that was added is durable; undefined: it is already. */
   synced(): Promise<void> | undefined;
+  /** Resolves when all is durable, or when the store has failed often enough to give up. */
+  finish(): Promise<void>;
 }
+
+/** A service that stops cannot wait for ever for its disk. */
+const finalAttemptsMax = 3;
 
 interface Step {
   readonly changes: SessionChange[];
@@ -27,6 +32,7 @@ export function createJournal(options: {
   let inFlight: Step | undefined;
   let waiting = 0;
   let stepNumber = 0;
+  let isFinishing = false;
 
   function add(change: SessionChange): void {
     waiting += 1;
@@ -64,6 +70,10 @@ export function createJournal(options: {
         await store.apply(changes);
         return;
       } catch (error) {
+        if (isFinishing && attempt >= finalAttemptsMax) {
+          log.error({ error, changes: changes.length }, 'changes of MQTT sessions are lost');
+          return;
+        }
         log.error({ error, attempt }, 'MQTT sessions could not be stored; trying again');
         await new Promise((resolve) => setTimeout(resolve, limits.mqttStoreRetryMs).unref());
       }
@@ -79,5 +89,9 @@ export function createJournal(options: {
       return stepNumber;
     },
     synced: () => (collecting ?? inFlight)?.done.promise,
+    async finish() {
+      isFinishing = true;
+      await (collecting ?? inFlight)?.done.promise;
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Authority } from '../authority.ts';
 import type { FrameLimits } from '../packets/frame-reader.ts';
@@ -25,8 +25,11 @@ export interface Parts {
   readonly wills: Wills;
   readonly frameLimits: FrameLimits;
   readonly flusher: Flusher;
-  /** The time of the last sweep: exact enough for keep alive, and costs nothing per packet. */
-  readonly coarse: { now: Instant };
+  /**
+   * Time that the broker was awake, as of the last sweep: exact enough for keep alive, and free of
+   * charge for each packet. A clock that is set and a pause of the process do not count as silence.
+   */
+  readonly awake: { ms: number };
   /** Everybody who is connected. */
   readonly members: Set<Member>;
 }
@@ -34,7 +37,9 @@ export interface Parts {
 /** A connection, as those see it who look after all of them. */
 export interface Member {
   readonly identity: string | undefined;
-  /** Looks at its clocks: keep alive, login, token. */
-  sweep(now: Instant): void;
+  /** Looks at its clocks, which count time awake: keep alive, login, token. */
+  sweep(awakeMs: number): void;
+  /** Sent so far. */
+  readonly bytesWritten: number;
   end(code: number, text?: string): void;
 }

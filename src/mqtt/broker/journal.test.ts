@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settled } from '../../../test/mqtt/memory-peer.ts';
+import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
+import type { SessionChange } from '../../domain/messaging/session-store.ts';
+import { silentLog } from '../../lib/log.ts';
+import { createJournal } from './journal.ts';
+
+const key: SessionKey = sessionKey('x', 'y');
+const aChange = (packetId: number): SessionChange => ({ kind: 'settled', key, packetId });
+
+/** A store whose steps end when the test says so. */
+function slowStore() {
+  const steps: { readonly ids: readonly number[]; readonly done: PromiseWithResolvers<void> }[] =
+    [];
+  return {
+    steps,
+    load: async () => ({ sessions: [], retained: [] }),
+    apply(changes: readonly SessionChange[]) {
+      const ids = changes.flatMap((change) => (change.kind === 'settled' ? [change.packetId] : []));
+      const done = Promise.withResolvers<void>();
+      steps.push({ ids, done });
+      return done.promise;
+    },
+  };
+}
+
+test('changes of one turn are one step, and those that come meanwhile are the next', async () => {
+  const store = slowStore();
+  const journal = createJournal({ store, log: silentLog });
+  assert.equal(journal.synced(), undefined);
+  for (const id of [1, 2]) journal.add(aChange(id));
+  await settled();
+  for (const id of [3, 4]) journal.add(aChange(id));
+  let isSynced = false;
+  const synced = journal.synced()?.then(() => {
+    isSynced = true;
+  });
+  await settled();
+  assert.deepEqual(
+    store.steps.map(({ ids }) => ids),
+    [[1, 2]],
+  );
+  store.steps[0]?.done.resolve();
+  await settled();
+  assert.equal(isSynced, false);
+  store.steps[1]?.done.resolve();
+  await synced;
+  assert.deepEqual(store.steps[1]?.ids, [3, 4]);
+  assert.equal(journal.synced(), undefined);
+});
+
+test('a journal gives up on a store that keeps failing at its end, not before', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let attempts = 0;
+  const store = {
+    load: async () => ({ sessions: [], retained: [] }),
+    apply: async () => {
+      attempts += 1;
+      throw new Error('the disk is full');
+    },
+  };
+  const journal = createJournal({ store, log: silentLog });
+  journal.add(aChange(1));
+  for (let round = 0; round < 8; round += 1) {
+    await settled();
+    t.mock.timers.tick(1_000);
+  }
+  assert.ok(attempts > 3);
+  assert.notEqual(journal.synced(), undefined);
+  const finished = journal.finish();
+  await settled();
+  t.mock.timers.tick(1_000);
+  await finished;
+});
