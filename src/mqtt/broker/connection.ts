@@ -49,6 +49,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   #inbound: Inbound | undefined;
   /** When the connection began, then when its client was heard last, in time awake. */
   #heardAt: number;
+  #bytesReceived = 0;
   /** Since when the client has read nothing of a full buffer. */
   #fullSince: number | undefined;
   version: ProtocolVersion = 4;
@@ -88,8 +89,15 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
 
   receive(chunk: Uint8Array): void {
     if (this.#state === 'closed') return;
-    this.parts.counters.bytesReceived += chunk.length;
-    this.#guard(() => this.#reader.read(bufferOf(chunk)));
+    const { counters } = this.parts;
+    const isFirst = this.#bytesReceived === 0;
+    this.#bytesReceived += chunk.length;
+    counters.bytesReceived += chunk.length;
+    this.#guard(() => {
+      // Known by its first byte, before the rest of a packet of whatever it is has arrived.
+      if (isFirst && chunk.length > 0) requireConnect(chunk[0] ?? 0);
+      this.#reader.read(bufferOf(chunk));
+    });
   }
 
   drained(): void {
@@ -217,12 +225,6 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   }
 
   #connect(header: number, body: Buffer): void {
-    // [MQTT-3.1.0-1]
-    if (header >> 4 !== packetType.connect) {
-      throw new ProtocolError(reason.protocolError, 'the first packet is not CONNECT', {
-        isSilent: true,
-      });
-    }
     const packet = decodeConnect(header, body);
     this.version = packet.version;
     // Explanations are the first to go where packets must be small [MQTT-3.4.2-2].
@@ -346,4 +348,12 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     registry.leave(session);
     if (session.isEnded) wills.publishNow(session.key);
   }
+}
+
+/** [MQTT-3.1.0-1] */
+function requireConnect(header: number): void {
+  if (header >> 4 === packetType.connect) return;
+  throw new ProtocolError(reason.protocolError, 'the first packet is not CONNECT', {
+    isSilent: true,
+  });
 }
