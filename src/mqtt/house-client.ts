@@ -62,7 +62,7 @@ export class HouseClient implements Client {
     this.identity = options.identity;
   }
 
-  publish(message: Message): Promise<PublishOutcome> {
+  publish(message: Message): PublishOutcome | Promise<PublishOutcome> {
     if (this.#isCurrent()) return this.#publish(message);
     return this.#ask().then(() => this.#publish(message));
   }
@@ -95,10 +95,8 @@ export class HouseClient implements Client {
     this.#stay?.leave(this.#actor);
   }
 
-  #publish(message: Message): Promise<PublishOutcome> {
-    return this.#actor === undefined
-      ? Promise.resolve(gone)
-      : this.#house.publish(this.#actor, message);
+  #publish(message: Message): PublishOutcome | Promise<PublishOutcome> {
+    return this.#actor === undefined ? gone : this.#house.publish(this.#actor, message);
   }
 
   #mayReceive(topic: string): boolean | Promise<boolean> {

@@ -32,7 +32,7 @@ export interface PublishOptions {
 }
 
 /** Takes what a client publishes down the road in; never rejects. */
-export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome>;
+export type Publish = (actor: Actor, message: Message) => PublishOutcome | Promise<PublishOutcome>;
 
 /**
  * The road in for MQTT: values are stored before they are acknowledged, and reach subscribers by
@@ -52,7 +52,8 @@ export function createPublish(options: PublishOptions): Publish {
     }
   }
 
-  async function takeDatapoints(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
+  /** A datapoint that is to be retained too. */
+  async function takeRetained(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
     const topic = valueTopic(sensor);
     if (isClearing(message)) {
       await ingest(actor, sensor, []);
@@ -63,7 +64,7 @@ export function createPublish(options: PublishOptions): Publish {
     const envelope = new PublishEnvelope(message, values);
     await ingest(actor, sensor, values.datapoints, envelope);
     const last = lastOf(values.datapoints);
-    if (message.retain && last !== undefined) {
+    if (last !== undefined) {
       await retainFor(datapointMessage(topic, last, envelope), () => ingest(actor, sensor, []));
     }
   }
@@ -97,11 +98,10 @@ export function createPublish(options: PublishOptions): Publish {
     return { kind: 'refused', reason, description };
   }
 
-  async function take(actor: Actor, message: Message): Promise<PublishOutcome> {
-    const target = readTopic(message.topic);
+  async function take(actor: Actor, target: Target, message: Message): Promise<PublishOutcome> {
     switch (target.kind) {
       case 'datapoints':
-        await takeDatapoints(actor, target.sensor, message);
+        await takeRetained(actor, target.sensor, message);
         return acceptedByHouse;
       case 'actuator':
         await set(actor, target, message);
@@ -115,22 +115,45 @@ export function createPublish(options: PublishOptions): Publish {
     }
   }
 
-  return async (actor, message) => {
-    try {
-      return await take(actor, message);
-    } catch (error) {
-      if (!(error instanceof DomainError)) {
-        // Acknowledged all the same: a client would send what meets a bug for ever.
-        options.log.error({ err: error, topic: message.topic }, 'a publish met a bug');
-        return refuse('payload_invalid', 'internal error');
-      }
-      const reason = refusalOf[error.code];
-      if (reason !== 'unavailable') return refuse(reason, error.message);
-      reporter.publishRefused('unavailable');
-      return unavailableOutcome;
+  function outcomeOf(error: unknown, message: Message): PublishOutcome {
+    if (!(error instanceof DomainError)) {
+      // Acknowledged all the same: a client would send what meets a bug for ever.
+      options.log.error({ err: error, topic: message.topic }, 'a publish met a bug');
+      return refuse('payload_invalid', 'internal error');
     }
+    const reason = refusalOf[error.code];
+    if (reason !== 'unavailable') return refuse(reason, error.message);
+    reporter.publishRefused('unavailable');
+    return unavailableOutcome;
+  }
+
+  /** The way of nearly all publishes: one wait, for the commit. */
+  function takeValues(
+    actor: Actor,
+    sensor: SensorRef,
+    message: Message,
+  ): PublishOutcome | Promise<PublishOutcome> {
+    try {
+      const values = readPublishedValues(message.payload);
+      const envelope = new PublishEnvelope(message, values);
+      return ingest(actor, sensor, values.datapoints, envelope).then(accept, (error: unknown) =>
+        outcomeOf(error, message),
+      );
+    } catch (error) {
+      return outcomeOf(error, message);
+    }
+  }
+
+  return (actor, message) => {
+    const target = readTopic(message.topic);
+    if (target.kind === 'datapoints' && !message.retain) {
+      return takeValues(actor, target.sensor, message);
+    }
+    return take(actor, target, message).catch((error: unknown) => outcomeOf(error, message));
   };
 }
+
+const accept = (): PublishOutcome => acceptedByHouse;
 
 const refusalOf: Readonly<Record<ErrorCode, PublishRefusal | 'unavailable'>> = {
   invalid: 'payload_invalid',
