@@ -7,22 +7,18 @@ import { createIngestMany } from './domain/datapoints/ingest-many.ts';
 import { createReadMany } from './domain/datapoints/merged-history.ts';
 import { createSnapshots } from './domain/datapoints/snapshots.ts';
 import { createSummaries } from './domain/datapoints/summaries.ts';
-import { createWatch } from './domain/datapoints/watch.ts';
 import { createActuators } from './domain/devices/actuators.ts';
 import { createDevices } from './domain/devices/devices.ts';
 import { createGateways } from './domain/gateways/gateways.ts';
 import { createPresence } from './domain/gateways/presence.ts';
-import { createMayTunnel } from './domain/messaging/tunnels.ts';
 import type { Channel } from './domain/notifications/channel.ts';
 import { createProjects } from './domain/projects/projects.ts';
 import type { Reporter } from './domain/reporter.ts';
 import { createSharing } from './domain/sharing/sharing.ts';
 import { channels as socialChannels } from './domain/socials/social.ts';
 import { createSocials } from './domain/socials/socials.ts';
-import { createFindAbsent } from './domain/users/absent-actors.ts';
 import { createAccessKeys } from './domain/users/access-keys.ts';
 import { createAccounts } from './domain/users/accounts.ts';
-import { createAdmit } from './domain/users/admissions.ts';
 import { createLogins } from './domain/users/logins.ts';
 import { createPasswordResets, type SendMail } from './domain/users/password-resets.ts';
 import { createSessions } from './domain/users/sessions.ts';
@@ -31,6 +27,7 @@ import type { Services } from './http/v2/index.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
 import type { MqttServices } from './mqtt/mqtt-door.ts';
+import { createMqttRoads } from './mqtt-roads.ts';
 import { createNotificationServices } from './notification-services.ts';
 import { createOwnedResources } from './owned-resources.ts';
 import type { Storage } from './storage/storage.ts';
@@ -129,10 +126,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
     },
     mqttServices: {
       ...{ ingest, actuators, gateways, presence, sessions },
-      watch: createWatch({ feed, devices: storage.devices, access }),
-      mayTunnel: createMayTunnel({ devices: storage.devices, gateways: storage.gateways, access }),
-      admit: createAdmit({ users, logins, sessions }),
-      findAbsent: createFindAbsent({ users, credentials, sessions, clock }),
+      ...createMqttRoads({ storage, feed, access, logins, sessions, clock }),
     },
     start: built.start,
     drain: async () => {
