@@ -17,7 +17,7 @@ export function callInV1(call: Call): Call {
   return {
     ...call,
     path: `//api/v1${pathTo('v1', path)}${asked}`,
-    ...(json !== undefined && { json: freeOfWords(path) ? json : messageTo('v1', json) }),
+    ...(json !== undefined && { json: freeOfWords(path) ? json : wronglyToV1(path, json) }),
     ...(body !== undefined && { body: bodyToV1(body, type, path) }),
   };
 }
@@ -92,6 +92,16 @@ function splitOnce(text: string, separator: string): readonly [string, string | 
   const at = text.indexOf(separator);
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
+
+/** An empty visibility counts as not given in version 1: another wrong word stands for it. */
+function wronglyToV1(path: string, json: unknown): unknown {
+  const message = messageTo('v1', json);
+  const isEmpty = path === '/devices' && isRecord(json) && json['visibility'] === '';
+  return isEmpty ? { ...(message as object), visibility: 'nothing' } : message;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
 
 /** Datapoints, actuator values and meta are whatever the client likes. */
 const freeOfWords = (path: string): boolean => /\/(values?|meta|health|heartbeat)$/.test(path);
@@ -178,8 +188,24 @@ function textFromV1(text: string, path: string): string {
 
 /** The reference, without the one path that is in addition. */
 function documentFromV1(reply: Reply): Reply {
-  const document = JSON.parse(reply.text.replace('"/auth/permissions":', '"/gone":'));
+  const document = JSON.parse(
+    renamed('v2', reply.text.replace('"/auth/permissions":', '"/gone":')),
+  );
   delete document.paths['/gone'];
-  const text = renamed('v2', JSON.stringify(document)).replaceAll('"notification"', '"action"');
+  const text = JSON.stringify(document, (_, node: unknown) => actionOf(node));
   return { ...reply, text, json: JSON.parse(text) };
+}
+
+/** What stands beside a condition is an action; a preview has a notification in both versions. */
+function actionOf(node: unknown): unknown {
+  if (!isRecord(node) || Array.isArray(node)) return node;
+  const { properties, required } = node;
+  if (!isRecord(properties) || properties['condition'] === undefined) return node;
+  const { notification, ...others } = properties;
+  const named = (required as readonly string[] | undefined)?.map((key) => keyTo('v2', key));
+  return {
+    ...node,
+    properties: { ...others, action: notification },
+    ...(named !== undefined && { required: named }),
+  };
 }
