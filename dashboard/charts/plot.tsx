@@ -97,10 +97,12 @@ function createPlot(element: HTMLElement, latest: { readonly current: PlotProps 
           },
         ],
         setSelect: [
-          ({ select, posToVal }) => {
+          (plot) => {
+            const { select, posToVal } = plot;
             if (select.width < 8) return;
             const from = posToVal(select.left, 'x') * 1000;
             const to = posToVal(select.left + select.width, 'x') * 1000;
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
             latest.current.onRange(rangeBetween(from, to));
           },
         ],
