@@ -5,6 +5,7 @@ import { watchClock } from './state/clock.ts';
 import { readLanguage } from './state/language-choice.ts';
 import { watchNetwork } from './state/network.ts';
 import { watchSession } from './state/session.ts';
+import './shell/core.ts';
 import './styles/app.css';
 
 watchClock();
@@ -13,7 +14,16 @@ watchSession();
 await showLanguage(firstLanguage(readLanguage())).catch(() => undefined);
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
+// After what is on the screen: the worker fetches what the app needs without network.
 if ('serviceWorker' in navigator) {
-  // Not allowed on plain HTTP from another machine; the page works without.
-  navigator.serviceWorker.register('/service-worker.js').catch(() => undefined);
+  if (document.readyState === 'complete') registerWorker();
+  else addEventListener('load', registerWorker, { once: true });
+}
+
+function registerWorker(): void {
+  const afterLoadMs = 3_000;
+  setTimeout(() => {
+    // Not allowed on plain HTTP from another machine; the page works without.
+    navigator.serviceWorker.register('/service-worker.js').catch(() => undefined);
+  }, afterLoadMs);
 }

@@ -74,8 +74,16 @@ async function pageOf(request: Request): Promise<Response> {
   }
 }
 
+/** A file is named by its content, so what is kept is right; what is fetched is kept. */
 async function fromCacheFirst(request: Request): Promise<Response> {
-  return (await caches.match(request)) ?? fetch(request);
+  const kept = await caches.match(request);
+  if (kept !== undefined) return kept;
+  const answer = await fetch(request);
+  if (answer.ok) {
+    const cache = await caches.open(cacheName);
+    await cache.put(request, answer.clone()).catch(() => undefined);
+  }
+  return answer;
 }
 
 function hash(text: string): string {

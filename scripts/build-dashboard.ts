@@ -1,7 +1,16 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { type BuildOptions, build, type Metafile } from 'esbuild-wasm';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild-wasm';
 import { worldOutline } from './world-outline.ts';
 
 const root = resolve(dirname(import.meta.filename), '..');
@@ -33,6 +42,7 @@ export async function buildDashboard(options: {
     entryPoints: { app: entry('main.tsx') },
     splitting: true,
     format: 'esm',
+    plugins: [...settings.plugins, oneCore(source)],
   });
   const theme = await build({
     ...settings,
@@ -42,7 +52,7 @@ export async function buildDashboard(options: {
   const files = { ...filesOf(metafile), ...filesOf(theme.metafile) };
   const loads = pickLoads(metafile, theme.metafile);
   writeFileSync(join(out, 'index.html'), page(readFileSync(entry('index.html'), 'utf8'), loads));
-  await buildServiceWorker(settings, out, Object.keys(files));
+  await buildServiceWorker(settings, out, filesKept(files));
   copyFileSync(entry('manifest.webmanifest'), join(out, 'manifest.webmanifest'));
   for (const icon of readdirSync(entry('icons'))) {
     copyFileSync(join(entry('icons'), icon), join(out, icon));
@@ -52,6 +62,40 @@ export async function buildDashboard(options: {
     scriptBytes: gzipBytes(out, [loads.theme, loads.app, ...loads.imports]),
     styleBytes: gzipBytes(out, [loads.style]),
   };
+}
+
+/**
+ * Code that entries share is split by which entries share it: left alone, that makes a chunk for
+ * every combination, and thirty small files to fetch before anything shows. With the core imported
+ * by every part that is loaded later, all that is in the core is shared by all: one chunk.
+ */
+function oneCore(source: string): Plugin {
+  const later = new Set(globSync('**/*.{ts,tsx}', { cwd: source }).flatMap(laterParts));
+  const core = JSON.stringify(join(source, 'shell', 'core.ts'));
+  function laterParts(path: string): readonly string[] {
+    const text = readFileSync(join(source, path), 'utf8');
+    return (
+      [...text.matchAll(/\bimport\('(\.[^']+\.tsx?)'\)/g)]
+        .map((match) => join(source, dirname(path), match[1] ?? ''))
+        // A dictionary is words alone.
+        .filter((target) => basename(target) !== 'dictionary.ts')
+    );
+  }
+  return {
+    name: 'one-core',
+    setup({ onLoad }) {
+      onLoad({ filter: exactly(later) }, async ({ path }) => {
+        const loader = path.endsWith('x') ? 'tsx' : 'ts';
+        return { contents: `${await readFile(path, 'utf8')}\nimport ${core};\n`, loader };
+      });
+    },
+  };
+}
+
+/** A pattern for these paths and no other. */
+function exactly(paths: ReadonlySet<string>): RegExp {
+  const parts = [...paths].map((path) => path.replace(/[^\w/]/g, '\\$&'));
+  return new RegExp(`^(${parts.join('|')})$`);
 }
 
 function buildSettings(out: string, isQuick: boolean) {
@@ -97,9 +141,8 @@ interface Loads {
 
 function pickLoads(metafile: Metafile, theme: Metafile): Loads {
   const outputs = filesOf(metafile);
-  const app = Object.entries(outputs).find(([, { entryPoint }]) =>
-    entryPoint?.endsWith('main.tsx'),
-  );
+  const entries = Object.entries(outputs);
+  const app = entries.find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx'));
   const themePath = Object.keys(filesOf(theme))[0];
   if (app === undefined || themePath === undefined) throw new Error('the entry was not built');
   const [path, { cssBundle }] = app;
@@ -125,6 +168,16 @@ function page(template: string, loads: Loads): string {
     `<script type="module" src="/${loads.app}"></script>`,
   ];
   return template.replace('<!--assets-->', tags.join('\n    '));
+}
+
+/** Larger files, and languages, are kept when somebody uses them: data costs money. */
+const keptBytesMax = 40_000;
+
+/** What the service worker fetches ahead, so that the app starts without network. */
+function filesKept(files: Readonly<Record<string, { readonly bytes: number }>>): readonly string[] {
+  return Object.entries(files)
+    .filter(([path, { bytes }]) => bytes <= keptBytesMax && !path.includes('/dictionary-'))
+    .map(([path]) => path);
 }
 
 /** The worker knows the files of its build; a new build is a new worker. */

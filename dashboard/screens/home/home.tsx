@@ -18,7 +18,7 @@ import { DeviceCard } from './device-card.tsx';
 import { Filters } from './filters.tsx';
 import { isNarrowed, readView, type View, viewPath } from './view.ts';
 
-const pageDevices = 60;
+const pageDevices = 48;
 
 interface Found {
   readonly devices: readonly Device[];

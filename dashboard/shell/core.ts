@@ -1,0 +1,18 @@
+/**
+ * What the first load brings: the frame, home, and the parts that most screens share. The build
+ * lets every screen that is loaded later import this file too, so that all of it is one chunk
+ * instead of thirty; see scripts/build-dashboard.ts. What only few screens need is not named here.
+ */
+import '../screens/home/start.tsx';
+import '../state/action.ts';
+import '../state/device.ts';
+import '../ui/age.tsx';
+import '../ui/dialog.tsx';
+import '../ui/error-box.tsx';
+import '../ui/field.tsx';
+import '../ui/form-error.tsx';
+import '../ui/icons.tsx';
+import '../ui/remembered.tsx';
+import '../ui/skeleton.tsx';
+import '../ui/value.tsx';
+import './app.tsx';
