@@ -57,19 +57,12 @@ export interface BuiltServices {
 
 /** Builds the domain and wires it by hand; the doors are opened on top of it. */
 export function createServices(parts: ServiceParts): BuiltServices {
-  const { config, storage, clock, reporter, log, sendMail } = parts;
-  const { users, credentials, grants, datapoints } = storage;
+  const { config, storage, clock, reporter, log } = parts;
+  const { users, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
   const access = createAccess({ grants, settings });
-  const sessions = createSessions({ credentials, clock });
-  const logins = createLogins({ users, clock, reporter });
-  const { signup } = config.accounts;
-  const accounts = createAccounts({ users, logins, sessions, clock, signup });
-  const passwordResets = createPasswordResets({
-    ...{ users, logins, sessions, clock },
-    ...(sendMail && { sendMail }),
-  });
-  const accessKeys = createAccessKeys({ credentials, sessions, clock });
+  const people = createAccountServices(parts);
+  const { sessions, logins } = people;
   const devices = createDevices({ store: storage.devices, users, grants, access, clock });
   const feed = createInProcessFeed({ log });
   const actuators = createActuators({
@@ -103,12 +96,8 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const presence = createPresence();
   return {
     services: {
-      logins,
-      sessions,
-      accounts,
-      passwordResets,
+      ...people,
       webhookSecretOf: parts.webhookSecretOf,
-      accessKeys,
       sharing,
       devices,
       actuators,
@@ -133,5 +122,22 @@ export function createServices(parts: ServiceParts): BuiltServices {
       await appender.drain();
       await built.stop();
     },
+  };
+}
+
+function createAccountServices({ config, storage, clock, reporter, sendMail }: ServiceParts) {
+  const { users, credentials } = storage;
+  const sessions = createSessions({ credentials, clock });
+  const logins = createLogins({ users, clock, reporter });
+  const { signup } = config.accounts;
+  return {
+    sessions,
+    logins,
+    accounts: createAccounts({ users, logins, sessions, clock, signup }),
+    passwordResets: createPasswordResets({
+      ...{ users, logins, sessions, clock },
+      ...(sendMail && { sendMail }),
+    }),
+    accessKeys: createAccessKeys({ credentials, sessions, clock }),
   };
 }
