@@ -241,11 +241,13 @@ export const limits = {
   mqttQueuedMessagesMax: 1_000,
   mqttQueuedBytesMax: 8 * 1_048_576,
   /** What waits for all sessions together. */
-  mqttQueuedBytesTotalMax: 512 * 1_048_576,
+  mqttQueuedBytesTotalMax: 256 * 1_048_576,
   /** Deliveries to one session that wait until its rights are known. */
   mqttDeliveriesWaitingMax: 1_000,
   /** What a client has not read yet; beyond it QoS 0 is dropped and the rest waits. */
   mqttSocketBufferBytesMax: 1_048_576,
+  /** What all clients together have not read; beyond it those with the most are disconnected. */
+  mqttSocketBuffersBytesMax: 256 * 1_048_576,
   /** A client that reads nothing of a full buffer for so long is disconnected. */
   mqttStuckMs: 30 * second,
   /** Sessions, of all clients and of one identity. */
@@ -253,6 +255,8 @@ export const limits = {
   mqttSessionsPerIdentityMax: 20_000,
   /** A session that nobody comes back to. */
   mqttSessionExpirySecondsMax: (30 * day) / second,
+  /** Anybody can leave a guest's session behind. */
+  mqttGuestSessionSecondsMax: day / second,
   mqttRetainedMessagesMax: 100_000,
   mqttRetainedBytesMax: 256 * 1_048_576,
   mqttWillDelaySecondsMax: day / second,

@@ -30,6 +30,7 @@ const gone: PublishOutcome = {
  */
 export class HouseClient implements Client {
   readonly identity: string;
+  readonly sessionSecondsMax: number;
   readonly #house: House;
   readonly #clientId: string;
   readonly #admission: Admission;
@@ -60,6 +61,10 @@ export class HouseClient implements Client {
     this.#askedAt = house.clock.now();
     this.#renewedAt = this.#askedAt;
     this.identity = options.identity;
+    this.sessionSecondsMax =
+      options.admission.actor.kind === 'guest'
+        ? limits.mqttGuestSessionSecondsMax
+        : limits.mqttSessionExpirySecondsMax;
   }
 
   publish(message: Message): PublishOutcome | Promise<PublishOutcome> {

@@ -13,7 +13,7 @@ import { createIntake } from './intake.ts';
 import { createJournal } from './journal.ts';
 import { createMessageQueue } from './message-queue.ts';
 import { createOutbound } from './outbound.ts';
-import type { Parts } from './parts.ts';
+import type { Member, Parts } from './parts.ts';
 import { createRetainedMessages, type RetainedMessages } from './retained.ts';
 import { createRetainedDelivery } from './retained-backlog.ts';
 import { createRouter, type Router } from './router.ts';
@@ -180,10 +180,24 @@ function sweepOnce(engine: Engine, isExpiryDue: boolean): void {
   awake.ms += Math.max(0, Math.min(now - engine.sweptAt, sweepStepMsMax));
   engine.sweptAt = now;
   for (const member of members) member.sweep(awake.ms);
+  shedSlowest(members);
   wills.sweep(now);
   if (!isExpiryDue) return;
   for (const { key } of registry.expire(now)) wills.publishNow(key);
   retained.expire(now);
+}
+
+/** Clients that do not read must not use up the memory of all, however many they are. */
+function shedSlowest(members: ReadonlySet<Member>): void {
+  let bytes = 0;
+  for (const { waitingBytes } of members) bytes += waitingBytes;
+  if (bytes <= limits.mqttSocketBuffersBytesMax) return;
+  const slowest = [...members].sort((one, other) => other.waitingBytes - one.waitingBytes);
+  for (const member of slowest) {
+    if (bytes <= limits.mqttSocketBuffersBytesMax / 2) return;
+    bytes -= member.waitingBytes;
+    member.abort(reason.quotaExceeded);
+  }
 }
 
 async function endIdentity(parts: Parts, identity: string, forget: boolean): Promise<void> {

@@ -271,3 +271,24 @@ test('a client that takes topic aliases is told each topic once', async () => {
     ['', 1],
   ]);
 });
+
+test('when all buffers together are too full, the slowest clients go', async () => {
+  const { broker } = await houseBroker();
+  const subscribed = async (clientId: string) => {
+    const peer = await connectPeer(broker, { clientId });
+    peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 0 }] });
+    await peer.take();
+    return peer;
+  };
+  const quick = await subscribed('quick');
+  const slow = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => subscribed(`slow ${index}`)),
+  );
+  for (const peer of slow) peer.stopReading();
+  broker.deliver([{ topic: 't', payload: Buffer.alloc(8 * 1_048_576), qos: 0, retain: false }]);
+  await quick.take();
+  broker.sweep();
+  const left = slow.filter(({ isClosed }) => !isClosed).length;
+  assert.ok(left > 0 && left <= 16);
+  assert.equal(quick.isClosed, false);
+});

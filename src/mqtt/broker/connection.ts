@@ -125,6 +125,10 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     this.#guard(() => this.#reader.resume());
   }
 
+  get waitingBytes(): number {
+    return this.outbox.waitingBytes;
+  }
+
   get bytesWritten(): number {
     return this.outbox.bytesWritten;
   }
@@ -132,7 +136,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   sweep(awakeMs: number): void {
     const silence = awakeMs - this.#heardAt;
     if (this.#state === 'opening') {
-      if (silence > limits.mqttConnectMs) this.#abort(reason.maximumConnectTime);
+      if (silence > limits.mqttConnectMs) this.abort(reason.maximumConnectTime);
       return;
     }
     if (this.#state === 'authenticating') {
@@ -150,7 +154,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     const isFull = this.outbox.waitingBytes > limits.mqttSocketBufferBytesMax;
     if (!isFull) this.#fullSince = undefined;
     else if (this.#fullSince === undefined) this.#fullSince = awakeMs;
-    else if (awakeMs - this.#fullSince > limits.mqttStuckMs) this.#abort(reason.quotaExceeded);
+    else if (awakeMs - this.#fullSince > limits.mqttStuckMs) this.abort(reason.quotaExceeded);
   }
 
   end(code: number, text?: string): void {
@@ -165,6 +169,13 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     this.outbox.flush();
     this.#detach();
     this.outbox.transport.end();
+  }
+
+  abort(code: number): void {
+    if (this.#state === 'closed') return;
+    this.#count(code);
+    this.#detach();
+    this.outbox.transport.destroy();
   }
 
   leave({ reasonCode, sessionExpirySeconds }: DisconnectPacket): void {
@@ -311,12 +322,6 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     const reasonString = this.wantsProblemInformation ? text : undefined;
     const packet = { version, reasonCode, sessionPresent: false, reasonString };
     this.outbox.write(encodeConnack(packet));
-  }
-
-  #abort(code: number): void {
-    this.#count(code);
-    this.#detach();
-    this.outbox.transport.destroy();
   }
 
   #count(code: number): void {

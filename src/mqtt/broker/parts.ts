@@ -42,4 +42,8 @@ export interface Member {
   /** Sent so far. */
   readonly bytesWritten: number;
   end(code: number, text?: string): void;
+  /** Closes without a goodbye, which a client that does not read would not get. */
+  abort(code: number): void;
+  /** What was written and has not left. */
+  readonly waitingBytes: number;
 }
