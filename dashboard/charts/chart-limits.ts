@@ -5,6 +5,8 @@ export const chartLimits = {
   pointsMin: 120,
   /** Datapoints of all sensors together that are drawn one by one instead of as averages. */
   rawPointsMax: 6_000,
+  /** So many of each sensor are drawn one by one on the narrowest phone, too. */
+  rawPointsMin: 600,
   /** Points of one sensor while values come in live; the oldest go first. */
   livePointsMax: 20_000,
   /** A pause this many times as long as the usual one between two values is a gap. */

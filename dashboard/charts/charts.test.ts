@@ -245,7 +245,7 @@ test('few datapoints are read one by one, many as averages', async () => {
     whole.columns.map(({ values }) => values),
     [[2], []],
   );
-  const many = createApi(chartLimits.rawPointsMax + 1);
+  const many = createApi(2 * wanted.widthPx + 1);
   const thinned = await readHistory(many, wanted);
   assert.equal(thinned.isThinned, true);
   assert.equal(many.asked.length, 1);

@@ -57,7 +57,9 @@ export async function readHistory(
     signal,
   });
   const total = buckets.reduce((sum, { count = 1 }) => sum + count, 0);
-  if (total > chartLimits.rawPointsMax) {
+  // More than a point for each pixel is a smear, in which an average with its band tells more.
+  const visibleMax = sensors.length * Math.max(widthPx, chartLimits.rawPointsMin);
+  if (total > Math.min(visibleMax, chartLimits.rawPointsMax)) {
     const bySensor = groupBySensor(buckets);
     const columns = sensors.map((sensor) =>
       columnsOfBuckets(bySensor.get(sensorText(sensor)) ?? [], interval.ms),

@@ -7,7 +7,8 @@ import { parseCoordinate, roundCoordinate, wrapLongitude } from './coordinates.t
 import type { LocationPickerProps } from './map-props.ts';
 import { useMap } from './use-map.ts';
 
-const pickedZoom = 8;
+/** Near enough to see which town it is, far enough to see a coast or a border. */
+const pickedZoom = 6;
 
 /** A place by a tap on the map, by typing its coordinates, or by asking the device where it is. */
 export function LocationPicker({ value, onChange }: LocationPickerProps): JSX.Element {
