@@ -40,7 +40,7 @@ function aService(context: TestContext) {
   return { wanted, delivered, reads: () => reads, wait, end };
 }
 
-test('figures are read and delivered while somebody subscribes, and not before', async (context) => {
+test('figures are delivered while somebody subscribes, and not before', async (context) => {
   const { wanted, delivered, reads, wait, end } = aService(context);
   await wait();
   assert.deepEqual([reads(), delivered], [0, []]);
