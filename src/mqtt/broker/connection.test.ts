@@ -292,3 +292,26 @@ test('when all buffers together are too full, the slowest clients go', async () 
   assert.ok(left > 0 && left <= 16);
   assert.equal(quick.isClosed, false);
 });
+
+test('a client that changes its session faster than the store writes has to wait', async () => {
+  const step = Promise.withResolvers<void>();
+  let changes = 0;
+  const { broker } = await houseBroker({
+    load: async () => ({ sessions: [], retained: [] }),
+    apply(list) {
+      changes += list.length;
+      return step.promise;
+    },
+  });
+  const peer = await connectPeer(broker, { clean: false });
+  const subscriptions = Array.from({ length: 2_000 }, () => ({ topic: 't', qos: 1 as const }));
+  for (let count = 1; count <= 150; count += 1) {
+    peer.send({ cmd: 'subscribe', messageId: count, subscriptions });
+  }
+  assert.ok(peer.isPaused);
+  step.resolve();
+  let answers = 0;
+  while (answers < 150) answers += (await peer.take()).length;
+  assert.equal(peer.isPaused, false);
+  assert.equal(changes, 1 + 150 * 2_000);
+});

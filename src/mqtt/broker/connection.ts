@@ -50,6 +50,8 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   /** When the connection began, then when its client was heard last, in time awake. */
   #heardAt: number;
   #bytesReceived = 0;
+  /** Reasons not to read: each ends by itself. */
+  #pauses = 0;
   /** Since when the client has read nothing of a full buffer. */
   #fullSince: number | undefined;
   version: ProtocolVersion = 4;
@@ -115,12 +117,14 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   }
 
   pauseReading(): void {
+    this.#pauses += 1;
     this.#reader.stop();
     this.outbox.transport.pause();
   }
 
   resumeReading(): void {
-    if (this.#state === 'closed') return;
+    this.#pauses -= 1;
+    if (this.#pauses > 0 || this.#state === 'closed') return;
     this.outbox.transport.resume();
     this.#guard(() => this.#reader.resume());
   }
@@ -232,7 +236,16 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     if (this.#state === 'open') {
       this.#heardAt = this.parts.awake.ms;
       handlePacket(this, header, body);
+      if (!this.parts.journal.hasRoom) this.#waitForStore();
     } else if (this.#state === 'opening') this.#connect(header, body);
+  }
+
+  /** Whoever changes its session faster than the store writes has to wait. */
+  #waitForStore(): void {
+    const synced = this.parts.journal.synced();
+    if (synced === undefined || this.#state !== 'open') return;
+    this.pauseReading();
+    void synced.then(() => this.resumeReading());
   }
 
   #connect(header: number, body: Buffer): void {
