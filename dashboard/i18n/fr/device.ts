@@ -59,7 +59,8 @@ export const device: Translation<'device'> = {
   danger: 'Supprimer',
   deleteDevice: 'Supprimer cet appareil',
   deleteDeviceText:
-    'Supprime {name} avec tous ses capteurs et toutes les valeurs qu’ils ont envoyées. C’est irréversible.',
+    'Supprime {name} avec tous ses capteurs et toutes les valeurs qu’ils ont envoyées. ' +
+    'C’est irréversible.',
   deleted: '{name} est supprimé',
   sensor: 'Capteur',
   sensorId: 'Identifiant du capteur',
@@ -82,7 +83,8 @@ export const device: Translation<'device'> = {
   lateBy: '{span} plus tard',
   calibrate: 'Corriger ses valeurs',
   calibrateText:
-    'Comparez le capteur à un bon instrument en deux points. Ce qu’il envoie est gardé tel quel ; ce que vous lisez est corrigé.',
+    'Comparez le capteur à un bon instrument en deux points. Ce qu’il envoie est gardé ' +
+    'tel quel ; ce que vous lisez est corrigé.',
   sensorSays: 'Le capteur indique',
   reallyIs: 'En réalité',
   pointLow: 'Premier point',

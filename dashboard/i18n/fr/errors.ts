@@ -5,7 +5,8 @@ export const errors: Translation<'errors'> = {
   offline: 'Le service est injoignable. Vérifiez votre connexion, puis réessayez.',
   unavailable: 'Le service est occupé. Réessayez dans un instant.',
   internal:
-    'Une erreur s’est produite dans le service. Réessayez ; si elle persiste, prévenez la personne qui s’en occupe.',
+    'Une erreur s’est produite dans le service. Réessayez ; si elle persiste, prévenez ' +
+    'la personne qui s’en occupe.',
   forbidden: 'Vous n’en avez pas le droit. Demandez au propriétaire de partager avec vous.',
   notFound: 'Cela n’existe plus.',
   tooLarge: 'C’est trop volumineux pour le service.',

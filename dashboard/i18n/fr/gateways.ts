@@ -5,7 +5,8 @@ export const gateways: Translation<'gateways'> = {
   one: 'Passerelle',
   none: 'Vous n’avez pas encore de passerelles',
   noneText:
-    'Une passerelle relaie des appareils qui n’ont pas d’internet eux-mêmes. Elle s’affiche aussi ici.',
+    'Une passerelle relaie des appareils qui n’ont pas d’internet eux-mêmes. Elle ' +
+    's’affiche aussi ici.',
   add: 'Ajouter une passerelle',
   id: 'Identifiant de la passerelle',
   idHint: 'Celui que la passerelle a elle-même, par exemple sur son étiquette.',

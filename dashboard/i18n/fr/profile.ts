@@ -17,7 +17,8 @@ export const profile: Translation<'profile'> = {
   passwordChanged: 'Le mot de passe est changé. Vous êtes déconnecté partout ailleurs.',
   keys: 'Clés',
   keysText:
-    'Pour les passerelles, appareils et programmes, qui ne peuvent pas se reconnecter toutes les dix minutes. Une clé remplace un jeton ou un mot de passe.',
+    'Pour les passerelles, appareils et programmes, qui ne peuvent pas se reconnecter ' +
+    'toutes les dix minutes. Une clé remplace un jeton ou un mot de passe.',
   keysNone: 'Vous n’avez pas de clés.',
   keyName: 'À quoi elle sert',
   keyNameHint: 'Par exemple : passerelle sur le toit de l’école.',
@@ -35,14 +36,17 @@ export const profile: Translation<'profile'> = {
   keyDeleted: 'La clé {name} est supprimée',
   take: 'Emporter vos données',
   takeText:
-    'Chaque appareil a ses valeurs en CSV sous CSV. Ce fichier contient tout le reste : votre profil, vos appareils, vos alertes, vos clés sans leurs secrets, et qui partage quoi.',
+    'Chaque appareil a ses valeurs en CSV sous CSV. Ce fichier contient tout le reste : ' +
+    'votre profil, vos appareils, vos alertes, vos clés sans leurs secrets, et qui ' +
+    'partage quoi.',
   takeDo: 'Télécharger mon compte',
   taking: 'Préparation…',
   account: 'Compte',
   logout: 'Se déconnecter',
   delete: 'Supprimer mon compte',
   deleteText:
-    'Supprime votre compte {name}, vos appareils et toutes les valeurs qu’ils ont envoyées. C’est irréversible. Saisissez votre nom d’utilisateur pour continuer.',
+    'Supprime votre compte {name}, vos appareils et toutes les valeurs qu’ils ont ' +
+    'envoyées. C’est irréversible. Saisissez votre nom d’utilisateur pour continuer.',
   deleteConfirm: 'Votre nom d’utilisateur',
   deleted: 'Votre compte est supprimé',
   smsCredit: { one: '{count} SMS restant', other: '{count} SMS restants' },

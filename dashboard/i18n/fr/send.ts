@@ -3,17 +3,21 @@ import type { Translation } from '../dictionary.ts';
 /** How a device sends its values: lines to copy, a key, a QR code. */
 export const send: Translation<'send'> = {
   title: 'Envoyer des valeurs',
-  text: 'Copiez ces lignes dans ce que vous construisez. Les identifiants sont déjà ceux de cet appareil.',
+  text:
+    'Copiez ces lignes dans ce que vous construisez. Les identifiants sont déjà ceux de ' +
+    'cet appareil.',
   sensor: 'Capteur',
   way: 'Avec',
   public:
     'Cet appareil est public : quiconque connaît son identifiant peut lui envoyer des valeurs.',
   private:
-    'Cet appareil est privé : pour envoyer, il faut une clé. Elle n’expire pas et ne permet rien d’autre.',
+    'Cet appareil est privé : pour envoyer, il faut une clé. Elle n’expire pas et ne ' +
+    'permet rien d’autre.',
   makeKey: 'Créer une clé pour cet appareil',
   keyName: 'appareil {name}',
   keyMade:
-    'La clé est dans les lignes ci-dessous. Elle n’est montrée que cette fois : copiez-les maintenant.',
+    'La clé est dans les lignes ci-dessous. Elle n’est montrée que cette fois : ' +
+    'copiez-les maintenant.',
   keyPlace: 'Mettez votre clé à la place de {place}.',
   qr: 'Code QR',
   qrText: 'Ouvre cet appareil sur un autre téléphone. Imprimez-le et collez-le sur le boîtier.',

@@ -3,7 +3,9 @@ import type { Translation } from '../dictionary.ts';
 /** First visit: what this is, logging in, signing up. */
 export const welcome: Translation<'welcome'> = {
   title: 'Vos capteurs, en un seul endroit',
-  what: 'Kipimo garde ce que mesurent vos capteurs et vous le montre en direct, sur n’importe quel téléphone.',
+  what:
+    'Kipimo garde ce que mesurent vos capteurs et vous le montre en direct, sur ' +
+    'n’importe quel téléphone.',
   publicDevices: 'Appareils publics',
   publicHint: 'Tout le monde peut les voir. Les vôtres peuvent être privés.',
   name: 'Nom d’utilisateur ou e-mail',
@@ -14,7 +16,8 @@ export const welcome: Translation<'welcome'> = {
   passwordShort: 'Le mot de passe doit avoir au moins 8 caractères.',
   showPassword: 'Afficher le mot de passe',
   forgotten:
-    'Ce service n’envoie pas d’e-mails. Demandez à la personne qui s’en occupe de définir un nouveau mot de passe.',
+    'Ce service n’envoie pas d’e-mails. Demandez à la personne qui s’en occupe de ' +
+    'définir un nouveau mot de passe.',
   forgottenAsk: 'Mot de passe oublié ?',
   forgottenTitle: 'Un nouveau mot de passe',
   forgottenText: 'Nous envoyons un code à l’adresse e-mail de votre compte.',

@@ -58,7 +58,8 @@ export const device: Translation<'device'> = {
   danger: 'Apagar',
   deleteDevice: 'Apagar este dispositivo',
   deleteDeviceText:
-    'Apaga {name} com todos os sensores e todos os valores que alguma vez enviaram. Não pode ser desfeito.',
+    'Apaga {name} com todos os sensores e todos os valores que alguma vez enviaram. Não ' +
+    'pode ser desfeito.',
   deleted: '{name} foi apagado',
   sensor: 'Sensor',
   sensorId: 'Id do sensor',
@@ -80,7 +81,8 @@ export const device: Translation<'device'> = {
   lateBy: '{span} mais tarde',
   calibrate: 'Corrigir os valores',
   calibrateText:
-    'Compare o sensor com um bom instrumento em dois pontos. O que ele envia fica como está; o que lê é corrigido.',
+    'Compare o sensor com um bom instrumento em dois pontos. O que ele envia fica como ' +
+    'está; o que lê é corrigido.',
   sensorSays: 'O sensor diz',
   reallyIs: 'Na verdade é',
   pointLow: 'Primeiro ponto',

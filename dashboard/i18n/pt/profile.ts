@@ -17,7 +17,8 @@ export const profile: Translation<'profile'> = {
   passwordChanged: 'A palavra-passe foi mudada. A sessão terminou em todos os outros lugares.',
   keys: 'Chaves',
   keysText:
-    'Para gateways, dispositivos e programas, que não podem entrar de novo a cada dez minutos. Uma chave serve em vez de um token ou de uma palavra-passe.',
+    'Para gateways, dispositivos e programas, que não podem entrar de novo a cada dez ' +
+    'minutos. Uma chave serve em vez de um token ou de uma palavra-passe.',
   keysNone: 'Não tem chaves.',
   keyName: 'Para que serve',
   keyNameHint: 'Por exemplo: gateway no telhado da escola.',
@@ -35,14 +36,17 @@ export const profile: Translation<'profile'> = {
   keyDeleted: 'A chave {name} foi apagada',
   take: 'Leve os seus dados consigo',
   takeText:
-    'Cada dispositivo tem os seus valores em CSV, em CSV. Este ficheiro tem tudo o resto: o seu perfil, dispositivos, alertas, chaves sem os segredos, e quem partilha o quê.',
+    'Cada dispositivo tem os seus valores em CSV, em CSV. Este ficheiro tem tudo o ' +
+    'resto: o seu perfil, dispositivos, alertas, chaves sem os segredos, e quem partilha ' +
+    'o quê.',
   takeDo: 'Descarregar a minha conta',
   taking: 'A reunir…',
   account: 'Conta',
   logout: 'Sair',
   delete: 'Apagar a minha conta',
   deleteText:
-    'Apaga a sua conta {name}, os seus dispositivos e todos os valores que alguma vez enviaram. Não pode ser desfeito. Escreva o seu nome de utilizador para continuar.',
+    'Apaga a sua conta {name}, os seus dispositivos e todos os valores que alguma vez ' +
+    'enviaram. Não pode ser desfeito. Escreva o seu nome de utilizador para continuar.',
   deleteConfirm: 'O seu nome de utilizador',
   deleted: 'A sua conta foi apagada',
   smsCredit: { one: 'Resta {count} SMS', other: 'Restam {count} SMS' },

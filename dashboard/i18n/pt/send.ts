@@ -8,7 +8,8 @@ export const send: Translation<'send'> = {
   way: 'Com',
   public: 'Este dispositivo é público: quem souber o id pode enviar-lhe valores.',
   private:
-    'Este dispositivo é privado: para enviar é preciso uma chave. Não expira, e não permite mais nada.',
+    'Este dispositivo é privado: para enviar é preciso uma chave. Não expira, e não ' +
+    'permite mais nada.',
   makeKey: 'Criar uma chave para este dispositivo',
   keyName: 'dispositivo {name}',
   keyMade: 'A chave está nas linhas abaixo. Só é mostrada desta vez: copie-as agora.',

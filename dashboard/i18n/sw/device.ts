@@ -58,7 +58,8 @@ export const device: Translation<'device'> = {
   danger: 'Futa',
   deleteDevice: 'Futa kifaa hiki',
   deleteDeviceText:
-    'Hufuta {name} pamoja na vihisi vyake vyote na kila thamani viliyowahi kutuma. Haiwezi kutenduliwa.',
+    'Hufuta {name} pamoja na vihisi vyake vyote na kila thamani viliyowahi kutuma. ' +
+    'Haiwezi kutenduliwa.',
   deleted: '{name} imefutwa',
   sensor: 'Kihisi',
   sensorId: 'Kitambulisho cha kihisi',
@@ -80,7 +81,8 @@ export const device: Translation<'device'> = {
   lateBy: '{span} baadaye',
   calibrate: 'Sahihisha thamani zake',
   calibrateText:
-    'Linganisha kihisi na chombo kizuri katika nukta mbili. Kinachotumwa huhifadhiwa kama kilivyo; unachosoma husahihishwa.',
+    'Linganisha kihisi na chombo kizuri katika nukta mbili. Kinachotumwa huhifadhiwa ' +
+    'kama kilivyo; unachosoma husahihishwa.',
   sensorSays: 'Kihisi kinasema',
   reallyIs: 'Ukweli ni',
   pointLow: 'Nukta ya kwanza',

@@ -17,7 +17,8 @@ export const profile: Translation<'profile'> = {
   passwordChanged: 'Nenosiri limebadilishwa. Umetolewa mahali pengine pote.',
   keys: 'Funguo',
   keysText:
-    'Kwa malango, vifaa na programu, ambavyo haviwezi kuingia tena kila dakika kumi. Ufunguo hutumika badala ya tokeni au nenosiri.',
+    'Kwa malango, vifaa na programu, ambavyo haviwezi kuingia tena kila dakika kumi. ' +
+    'Ufunguo hutumika badala ya tokeni au nenosiri.',
   keysNone: 'Huna funguo.',
   keyName: 'Ni wa nini',
   keyNameHint: 'Kwa mfano: lango lililo juu ya paa la shule.',
@@ -35,14 +36,16 @@ export const profile: Translation<'profile'> = {
   keyDeleted: 'Ufunguo {name} umefutwa',
   take: 'Chukua data yako',
   takeText:
-    'Kila kifaa kina thamani zake kama CSV chini ya CSV. Faili hii ina mengine yote: wasifu wako, vifaa, tahadhari, funguo bila siri zake, na nani anashiriki nini.',
+    'Kila kifaa kina thamani zake kama CSV chini ya CSV. Faili hii ina mengine yote: ' +
+    'wasifu wako, vifaa, tahadhari, funguo bila siri zake, na nani anashiriki nini.',
   takeDo: 'Pakua akaunti yangu',
   taking: 'Inakusanya…',
   account: 'Akaunti',
   logout: 'Toka',
   delete: 'Futa akaunti yangu',
   deleteText:
-    'Hufuta akaunti yako {name}, vifaa vyako, na kila thamani viliyowahi kutuma. Haiwezi kutenduliwa. Andika jina lako la mtumiaji ili kuendelea.',
+    'Hufuta akaunti yako {name}, vifaa vyako, na kila thamani viliyowahi kutuma. Haiwezi ' +
+    'kutenduliwa. Andika jina lako la mtumiaji ili kuendelea.',
   deleteConfirm: 'Jina lako la mtumiaji',
   deleted: 'Akaunti yako imefutwa',
   smsCredit: { one: 'Umebakiwa na ujumbe {count}', other: 'Umebakiwa na jumbe {count}' },

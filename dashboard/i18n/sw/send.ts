@@ -8,7 +8,8 @@ export const send: Translation<'send'> = {
   way: 'Kwa',
   public: 'Kifaa hiki ni cha wote: yeyote anayejua kitambulisho chake anaweza kukitumia thamani.',
   private:
-    'Kifaa hiki ni cha faragha: kutuma kunahitaji ufunguo. Hauishi muda, na hauruhusu kingine chochote.',
+    'Kifaa hiki ni cha faragha: kutuma kunahitaji ufunguo. Hauishi muda, na hauruhusu ' +
+    'kingine chochote.',
   makeKey: 'Tengeneza ufunguo wa kifaa hiki',
   keyName: 'kifaa {name}',
   keyMade: 'Ufunguo uko kwenye mistari iliyo hapa chini. Unaonyeshwa mara hii tu: inakili sasa.',

@@ -3,7 +3,9 @@ import type { Translation } from '../dictionary.ts';
 /** First visit: what this is, logging in, signing up. */
 export const welcome: Translation<'welcome'> = {
   title: 'Vihisi vyako, mahali pamoja',
-  what: 'Kipimo huhifadhi vihisi vyako vinachopima na kukuonyesha moja kwa moja, kwenye simu yoyote.',
+  what:
+    'Kipimo huhifadhi vihisi vyako vinachopima na kukuonyesha moja kwa moja, kwenye simu ' +
+    'yoyote.',
   publicDevices: 'Vifaa vya wote',
   publicHint: 'Kila mtu anaweza kuona hivi. Vyako vinaweza kuwa vya faragha.',
   name: 'Jina la mtumiaji au barua pepe',
