@@ -166,6 +166,23 @@ export function usualPauseMs(times: readonly number[]): number | undefined {
   return pauses[Math.floor(pauses.length / 2)];
 }
 
+/** How many pauses on either side tell what is usual around an instant. */
+const neighbours = 5;
+
+/**
+ * The pause after a point from which on the line breaks there. A device that is told to send more
+ * often has no gaps in the time before: what counts is what was usual around the point, too.
+ */
+export function gapAfterMs({ times }: Columns, index: number, gapMs: number): number {
+  const from = Math.max(1, index + 1 - neighbours);
+  const to = Math.min(times.length - 1, index + 1 + neighbours);
+  const pauses: number[] = [];
+  for (let at = from; at <= to; at += 1) pauses.push((times[at] ?? 0) - (times[at - 1] ?? 0));
+  pauses.sort((a, b) => a - b);
+  const usual = pauses[Math.floor((pauses.length - 1) / 2)] ?? 0;
+  return Math.max(gapMs, chartLimits.gapFactor * usual);
+}
+
 /** The pause from which on the line breaks. With fewer than three points nothing is usual. */
 export function gapMsOf({ times, bucketMs = 0 }: Columns): number {
   const pause = times.length < 3 ? undefined : usualPauseMs(times);

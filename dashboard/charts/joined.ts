@@ -1,4 +1,4 @@
-import { type Columns, gapMsOf } from './columns.ts';
+import { type Columns, gapAfterMs, gapMsOf } from './columns.ts';
 
 /** A cell of the plot: null breaks the line, undefined lets it pass. */
 export type Cell = number | null | undefined;
@@ -65,7 +65,9 @@ function takeCell(cursor: Cursor, at: number, line: JoinedLine): void {
     pushCells(line, columns.values[next], columns.lows[next], columns.highs[next]);
     cursor.next += 1;
     const following = columns.times[next + 1];
-    if (following !== undefined && following - time > gapMs) cursor.breakAt = at + gapMs / 2;
+    if (following === undefined || following - time <= gapMs) return;
+    const localGapMs = gapAfterMs(columns, next, gapMs);
+    if (following - time > localGapMs) cursor.breakAt = at + localGapMs / 2;
   } else {
     pushCells(line, undefined, undefined, undefined);
   }

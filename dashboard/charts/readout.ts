@@ -1,4 +1,4 @@
-import { type Columns, firstAtOrAfter, gapMsOf, type Step } from './columns.ts';
+import { type Columns, firstAtOrAfter, gapAfterMs, gapMsOf, type Step } from './columns.ts';
 
 /** The value of a sensor at the instant of the cursor. */
 export interface Reading {
@@ -17,7 +17,8 @@ export function readingAt(columns: Columns, at: number): Reading | undefined {
   const time = times[index];
   const value = values[index];
   if (time === undefined || value === undefined) return undefined;
-  const reachMs = Math.min(gapMsOf(columns) / 2, reachOfAll(times));
+  const gapMs = gapAfterMs(columns, Math.min(index, times.length - 2), gapMsOf(columns));
+  const reachMs = Math.min(gapMs / 2, reachOfAll(times));
   if (Math.abs(time - at) > reachMs) return undefined;
   const [low, high] = [lows[index] ?? value, highs[index] ?? value];
   return (counts[index] ?? 1) > 1
