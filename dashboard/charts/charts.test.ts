@@ -170,6 +170,18 @@ test('live columns have an end', () => {
   assert.equal(columns.values.length, columns.times.length);
 });
 
+test('a device that begins to send more often has no gaps in the time before', () => {
+  const slow = Array.from({ length: 20 }, (_, index) => [index * 10, index] as const);
+  const quick = Array.from({ length: 60 }, (_, index) => [190 + index / 3, 20] as const);
+  const changed = points(...slow, ...quick.slice(1));
+  const breaks = (columns: typeof changed): number =>
+    joinLines([{ columns, shiftMs: 0 }]).lines[0]?.values.filter((cell) => cell === null).length ??
+    0;
+  assert.equal(breaks(changed), 0);
+  assert.equal(breaks(points(...slow.toSpliced(5, 6), ...quick.slice(1))), 1);
+  assert.deepEqual(readingAt(changed, at(54)), { at: at(50), value: 5 });
+});
+
 test('the cursor reads the nearest value, and nothing in a gap', () => {
   const columns = points([0, 1], [1, 2], [2, 3], [20, 4], [21, 5]);
   assert.equal(readingAt(columns, at(1) + 20_000)?.value, 2);

@@ -74,7 +74,8 @@ function createPlot(element: HTMLElement, latest: { readonly current: PlotProps 
       width: widthPx,
       height: heightPx,
       legend: { show: false },
-      padding: [10, look.lines.length > 1 ? 4 : 12, 0, 0],
+      // Without an axis there the last label of the time axis would be cut.
+      padding: [10, new Set(look.lines.map(({ unit }) => unit)).size > 1 ? 4 : 28, 0, 0],
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: false },
