@@ -38,8 +38,6 @@ export const profile = {
     'profile, devices, alerts, keys without their secrets, and who shares what.',
   takeDo: 'Download my account',
   taking: 'Collecting…',
-  account: 'Account',
-  logout: 'Log out',
   delete: 'Delete my account',
   deleteText:
     'Deletes your account {name}, your devices, and every value they ever sent. This ' +

@@ -25,6 +25,5 @@ export const shell = {
   missingText: 'It may have been deleted, or the link may be incomplete.',
   goHome: 'Go home',
   optional: 'optional',
-  saved: 'Saved',
   version: 'Kipimo {version}',
 } as const;

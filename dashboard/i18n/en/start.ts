@@ -27,7 +27,6 @@ export const start = {
   create: 'Create the device',
   sendTitle: 'Send the first value',
   waiting: 'Waiting for the first value…',
-  arrived: 'It is here: {value}',
   arrivedText: 'Your device is ready.',
   see: 'See the device',
   later: 'I will do this later',

@@ -13,7 +13,6 @@ export const device: Translation<'device'> = {
   seenByOwner: 'Seuls {name} et les personnes choisies peuvent voir cet appareil',
   ofGuest: 'Créé sans compte : n’importe qui peut le modifier',
   ownedBy: 'de {name}',
-  yours: 'à vous',
   byGateway: 'par la passerelle {name}',
   forbiddenTitle: 'Cet appareil est privé',
   forbiddenText:
@@ -30,8 +29,6 @@ export const device: Translation<'device'> = {
   firstSensor: 'Dites ce que mesure cet appareil, et ses valeurs apparaîtront ici.',
   noValue: 'pas encore de valeur',
   hiddenData: 'Vous pouvez voir cet appareil, mais pas ce qu’il mesure.',
-  open: 'Ouvrir {name}',
-  history: 'Historique',
   actuators: 'Commandes',
   addActuator: 'Ajouter une commande',
   actuatorSet: '{name} est réglé',
@@ -56,7 +53,6 @@ export const device: Translation<'device'> = {
   public: 'Tout le monde, même sans compte',
   deployed: 'Il est installé sur le terrain',
   saved: 'Enregistré',
-  danger: 'Supprimer',
   deleteDevice: 'Supprimer cet appareil',
   deleteDeviceText:
     'Supprime {name} avec tous ses capteurs et toutes les valeurs qu’ils ont envoyées. ' +
@@ -87,8 +83,6 @@ export const device: Translation<'device'> = {
     'tel quel ; ce que vous lisez est corrigé.',
   sensorSays: 'Le capteur indique',
   reallyIs: 'En réalité',
-  pointLow: 'Premier point',
-  pointHigh: 'Deuxième point',
   addPoint: 'Ajouter un point',
   removePoint: 'Retirer ce point',
   calibSave: 'Utiliser cette correction',

@@ -41,8 +41,6 @@ export const profile: Translation<'profile'> = {
     'partage quoi.',
   takeDo: 'Télécharger mon compte',
   taking: 'Préparation…',
-  account: 'Compte',
-  logout: 'Se déconnecter',
   delete: 'Supprimer mon compte',
   deleteText:
     'Supprime votre compte {name}, vos appareils et toutes les valeurs qu’ils ont ' +

@@ -28,6 +28,5 @@ export const shell: Translation<'shell'> = {
   missingText: 'La page a peut-être été supprimée, ou le lien est incomplet.',
   goHome: 'Aller à l’accueil',
   optional: 'facultatif',
-  saved: 'Enregistré',
   version: 'Kipimo {version}',
 };

@@ -29,7 +29,6 @@ export const start: Translation<'start'> = {
   create: 'Créer l’appareil',
   sendTitle: 'Envoyez la première valeur',
   waiting: 'En attente de la première valeur…',
-  arrived: 'Elle est là : {value}',
   arrivedText: 'Votre appareil est prêt.',
   see: 'Voir l’appareil',
   later: 'Je le ferai plus tard',

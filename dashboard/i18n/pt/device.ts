@@ -13,7 +13,6 @@ export const device: Translation<'device'> = {
   seenByOwner: 'Só {name} e as pessoas escolhidas podem ver este dispositivo',
   ofGuest: 'Criado sem conta: qualquer pessoa pode mudá-lo',
   ownedBy: 'de {name}',
-  yours: 'seu',
   byGateway: 'pelo gateway {name}',
   forbiddenTitle: 'Este dispositivo é privado',
   forbiddenText: 'Peça ao dono que o partilhe consigo. Se é seu, entre.',
@@ -29,8 +28,6 @@ export const device: Translation<'device'> = {
   firstSensor: 'Diga o que este dispositivo mede, e os valores aparecem aqui.',
   noValue: 'ainda sem valor',
   hiddenData: 'Pode ver este dispositivo, mas não o que mede.',
-  open: 'Abrir {name}',
-  history: 'Histórico',
   actuators: 'Comandos',
   addActuator: 'Adicionar um comando',
   actuatorSet: '{name} foi definido',
@@ -55,7 +52,6 @@ export const device: Translation<'device'> = {
   public: 'Todos, mesmo sem conta',
   deployed: 'Está instalado no terreno',
   saved: 'Guardado',
-  danger: 'Apagar',
   deleteDevice: 'Apagar este dispositivo',
   deleteDeviceText:
     'Apaga {name} com todos os sensores e todos os valores que alguma vez enviaram. Não ' +
@@ -85,8 +81,6 @@ export const device: Translation<'device'> = {
     'está; o que lê é corrigido.',
   sensorSays: 'O sensor diz',
   reallyIs: 'Na verdade é',
-  pointLow: 'Primeiro ponto',
-  pointHigh: 'Segundo ponto',
   addPoint: 'Adicionar um ponto',
   removePoint: 'Retirar este ponto',
   calibSave: 'Usar esta correção',

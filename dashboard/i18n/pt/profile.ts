@@ -41,8 +41,6 @@ export const profile: Translation<'profile'> = {
     'o quê.',
   takeDo: 'Descarregar a minha conta',
   taking: 'A reunir…',
-  account: 'Conta',
-  logout: 'Sair',
   delete: 'Apagar a minha conta',
   deleteText:
     'Apaga a sua conta {name}, os seus dispositivos e todos os valores que alguma vez ' +

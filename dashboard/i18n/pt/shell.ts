@@ -27,6 +27,5 @@ export const shell: Translation<'shell'> = {
   missingText: 'Pode ter sido apagado, ou a ligação está incompleta.',
   goHome: 'Ir para o início',
   optional: 'opcional',
-  saved: 'Guardado',
   version: 'Kipimo {version}',
 };

@@ -29,7 +29,6 @@ export const start: Translation<'start'> = {
   create: 'Criar o dispositivo',
   sendTitle: 'Envie o primeiro valor',
   waiting: 'À espera do primeiro valor…',
-  arrived: 'Chegou: {value}',
   arrivedText: 'O seu dispositivo está pronto.',
   see: 'Ver o dispositivo',
   later: 'Faço isto mais tarde',

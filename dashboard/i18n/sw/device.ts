@@ -13,7 +13,6 @@ export const device: Translation<'device'> = {
   seenByOwner: '{name} na watu aliowachagua tu wanaweza kuona kifaa hiki',
   ofGuest: 'Kilitengenezwa bila akaunti: yeyote anaweza kukibadilisha',
   ownedBy: 'cha {name}',
-  yours: 'chako',
   byGateway: 'kupitia lango {name}',
   forbiddenTitle: 'Kifaa hiki ni cha faragha',
   forbiddenText: 'Mwombe mmiliki akishiriki nawe. Ikiwa ni chako, ingia.',
@@ -29,8 +28,6 @@ export const device: Translation<'device'> = {
   firstSensor: 'Sema kifaa hiki kinapima nini, kisha thamani zake zitaonekana hapa.',
   noValue: 'bado hakuna thamani',
   hiddenData: 'Unaweza kuona kifaa hiki, lakini si kinachopimwa.',
-  open: 'Fungua {name}',
-  history: 'Historia',
   actuators: 'Vidhibiti',
   addActuator: 'Ongeza kidhibiti',
   actuatorSet: '{name} imewekwa',
@@ -55,7 +52,6 @@ export const device: Translation<'device'> = {
   public: 'Kila mtu, hata bila akaunti',
   deployed: 'Kiko kazini shambani',
   saved: 'Imehifadhiwa',
-  danger: 'Futa',
   deleteDevice: 'Futa kifaa hiki',
   deleteDeviceText:
     'Hufuta {name} pamoja na vihisi vyake vyote na kila thamani viliyowahi kutuma. ' +
@@ -85,8 +81,6 @@ export const device: Translation<'device'> = {
     'kama kilivyo; unachosoma husahihishwa.',
   sensorSays: 'Kihisi kinasema',
   reallyIs: 'Ukweli ni',
-  pointLow: 'Nukta ya kwanza',
-  pointHigh: 'Nukta ya pili',
   addPoint: 'Ongeza nukta',
   removePoint: 'Ondoa nukta hii',
   calibSave: 'Tumia usahihishaji huu',

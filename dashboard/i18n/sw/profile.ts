@@ -40,8 +40,6 @@ export const profile: Translation<'profile'> = {
     'wasifu wako, vifaa, tahadhari, funguo bila siri zake, na nani anashiriki nini.',
   takeDo: 'Pakua akaunti yangu',
   taking: 'Inakusanya…',
-  account: 'Akaunti',
-  logout: 'Toka',
   delete: 'Futa akaunti yangu',
   deleteText:
     'Hufuta akaunti yako {name}, vifaa vyako, na kila thamani viliyowahi kutuma. Haiwezi ' +

@@ -27,6 +27,5 @@ export const shell: Translation<'shell'> = {
   missingText: 'Huenda kimefutwa, au kiungo hakijakamilika.',
   goHome: 'Nenda mwanzo',
   optional: 'si lazima',
-  saved: 'Imehifadhiwa',
   version: 'Kipimo {version}',
 };

@@ -29,7 +29,6 @@ export const start: Translation<'start'> = {
   create: 'Unda kifaa',
   sendTitle: 'Tuma thamani ya kwanza',
   waiting: 'Inasubiri thamani ya kwanza…',
-  arrived: 'Imefika: {value}',
   arrivedText: 'Kifaa chako kiko tayari.',
   see: 'Tazama kifaa',
   later: 'Nitafanya hivi baadaye',

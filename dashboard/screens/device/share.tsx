@@ -176,20 +176,22 @@ function AddPerson(props: { readonly device: Device; readonly grants: Grants }):
   }
 
   return (
-    <form class="add-person" onSubmit={add} noValidate>
-      <TextField
-        label={t('sharing.person')}
-        error={action.error}
-        autocapitalize="none"
-        autocomplete="off"
-        spellcheck={false}
-        value={name}
-        onValue={setName}
-      />
-      <button type="submit" class="button button-main" disabled={action.isBusy}>
-        <Icon name="plus" />
-        {t('sharing.add')}
-      </button>
+    <form class="stack-tight" onSubmit={add} noValidate>
+      <div class="add-person">
+        <TextField
+          label={t('sharing.person')}
+          autocapitalize="none"
+          autocomplete="off"
+          spellcheck={false}
+          value={name}
+          onValue={setName}
+        />
+        <button type="submit" class="button button-main" disabled={action.isBusy}>
+          <Icon name="plus" />
+          {t('sharing.add')}
+        </button>
+      </div>
+      <FormError text={action.error} />
     </form>
   );
 }
