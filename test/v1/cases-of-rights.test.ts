@@ -1,0 +1,3 @@
+import { casesInV1 } from './version-2-cases.ts';
+
+casesInV1('rights');
