@@ -4,7 +4,6 @@ import type { Feed } from './domain/datapoints/feed.ts';
 import type { ActuatorId, DeviceId } from './domain/ids.ts';
 import { catchUp } from './domain/notifications/catch-up.ts';
 import type { Channel, Outcome } from './domain/notifications/channel.ts';
-import { createEvaluations } from './domain/notifications/evaluations.ts';
 import { createNotifications } from './domain/notifications/notifications.ts';
 import { createNotifier } from './domain/notifications/notifier.ts';
 import { createOutbox } from './domain/notifications/outbox.ts';
@@ -43,7 +42,6 @@ export function createNotificationServices(parts: {
 }): BuiltNotifications {
   const { storage, access, channels, clock, reporter, log } = parts;
   const { users, devices, datapoints, notifications: store } = storage;
-  const evaluations = createEvaluations();
   const actuate = createActuate(parts);
   const outboxParts = { users, channels, actuate, clock, reporter, log };
   const outbox = createOutbox({ store: storage.outbox, ...outboxParts });
@@ -53,14 +51,14 @@ export function createNotificationServices(parts: {
   const notifier = createNotifier(
     {
       ...{ store, users, devices, access, channels, outbox, clock, reporter, log },
-      ...{ book, datapoints, evaluations, onStateChanged: book.stateChanged },
+      ...{ book, datapoints, onStateChanged: book.stateChanged },
     },
     silences,
   );
   const watch = createSilences({ clock, log, onSilence: notifier.silenceOf });
   return {
     notifications: createNotifications({
-      ...{ store, devices, access, book, notifier, evaluations, clock },
+      ...{ store, devices, access, book, notifier, clock },
       evaluateOnCreate: parts.evaluateOnCreate,
     }),
     preview: createPreview({ datapoints, access, book, clock }),

@@ -161,9 +161,8 @@ export const limits = {
   deliveriesPendingMax: 1_000,
   /** Devices whose last values are remembered between evaluations. */
   evaluatedDevicesMax: 20_000,
-  /** Evaluations remembered of one notification, and of how many notifications. */
+  /** Evaluations remembered of one notification. */
   evaluationsMax: 50,
-  evaluatedNotificationsMax: 10_000,
   /** How often a firing that could not be stored is tried again while its push waits. */
   firingAttemptsMax: 4,
   firingPauseMs: 250,

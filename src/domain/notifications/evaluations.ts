@@ -1,7 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
-import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 
 /** What an evaluation came to, in the words of the API. */
@@ -29,35 +28,23 @@ export interface Evaluation {
   outcome: EvaluationOutcome;
 }
 
-/** The last evaluations of each notification, in memory. */
-export interface Evaluations {
-  add(id: NotificationId, evaluation: Evaluation): void;
-  /** Newest first. */
-  of(id: NotificationId): readonly Evaluation[];
-  forget(id: NotificationId): void;
-}
-
-interface Ring {
+/** The last evaluations of one rule, in memory: a ring. */
+export interface EvaluationRing {
   readonly kept: Evaluation[];
   next: number;
 }
 
-export function createEvaluations(): Evaluations {
-  const rings = createLruCache<NotificationId, Ring>(limits.evaluatedNotificationsMax);
-  return {
-    add(id, evaluation) {
-      let ring = rings.get(id);
-      if (ring === undefined) {
-        ring = { kept: [], next: 0 };
-        rings.set(id, ring);
-      }
-      ring.kept[ring.next] = evaluation;
-      ring.next = (ring.next + 1) % limits.evaluationsMax;
-    },
-    of(id) {
-      const { kept = [], next = 0 } = rings.get(id) ?? {};
-      return [...kept.slice(next), ...kept.slice(0, next)].reverse();
-    },
-    forget: (id) => rings.delete(id),
-  };
+/** Keeps an evaluation, in the place of the oldest when there are many. */
+export function noteEvaluation(
+  { evaluations: ring }: { readonly evaluations: EvaluationRing },
+  evaluation: Evaluation,
+): Evaluation {
+  ring.kept[ring.next] = evaluation;
+  ring.next = (ring.next + 1) % limits.evaluationsMax;
+  return evaluation;
+}
+
+/** Newest first. */
+export function evaluationsOf({ kept, next }: EvaluationRing): readonly Evaluation[] {
+  return [...kept.slice(next), ...kept.slice(0, next)].reverse();
 }

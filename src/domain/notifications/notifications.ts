@@ -11,7 +11,7 @@ import { type DeviceId, type NotificationId, parseNotificationId } from '../ids.
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { Delivery } from './delivery.ts';
-import type { Evaluation, Evaluations } from './evaluations.ts';
+import { type Evaluation, evaluationsOf } from './evaluations.ts';
 import type {
   Condition,
   Notification,
@@ -62,13 +62,12 @@ export interface NotificationParts {
   readonly access: Access;
   readonly book: RuleBook;
   readonly notifier: Pick<Notifier, 'evaluate'>;
-  readonly evaluations: Evaluations;
   readonly clock: Clock;
   readonly evaluateOnCreate: boolean;
 }
 
 export function createNotifications(parts: NotificationParts): Notifications {
-  const { store, devices, access, book, notifier, evaluations, clock } = parts;
+  const { store, devices, access, book, notifier, clock } = parts;
 
   async function require(id: NotificationId): Promise<TalliedNotification> {
     const found = await store.find(id);
@@ -178,7 +177,6 @@ export function createNotifications(parts: NotificationParts): Notifications {
       await requireOwn(actor, id);
       if ((await store.remove(id)) === 'missing') throw noNotification(id);
       book.remove(id);
-      evaluations.forget(id);
     },
     async deliveries(actor, id, page) {
       await requireOwn(actor, id);
@@ -186,7 +184,8 @@ export function createNotifications(parts: NotificationParts): Notifications {
     },
     async why(actor, id) {
       await requireOwn(actor, id);
-      return evaluations.of(id);
+      const rule = book.index.find(id);
+      return rule === undefined ? [] : evaluationsOf(rule.evaluations);
     },
   };
 }

@@ -5,8 +5,9 @@ import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { DatapointStore, Push } from '../datapoints/datapoint-store.ts';
 import { calibratedDatapoint } from '../datapoints/history.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
+import type { Sensor } from '../devices/sensor.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
-import type { EvaluationOutcome, Evaluations } from './evaluations.ts';
+import { type Evaluation, type EvaluationOutcome, noteEvaluation } from './evaluations.ts';
 import { isSilenceOnly, type Reading } from './expression.ts';
 import {
   createFire,
@@ -24,7 +25,6 @@ import type { SilenceOutcome, Silences, Silent } from './silences.ts';
 export interface NotifierParts extends FiringParts {
   readonly book: RuleBook;
   readonly datapoints: Pick<DatapointStore, 'lastValues'>;
-  readonly evaluations: Evaluations;
   /** A state changed without a firing. */
   readonly onStateChanged: (rule: Rule, deviceId: DeviceId) => void;
 }
@@ -40,6 +40,33 @@ export interface Notifier {
   silenceOf(silent: Silent): Promise<SilenceOutcome>;
   /** Resolves when nothing is under way. */
   drain(): Promise<void>;
+}
+
+type Planned = readonly PlannedFiring[];
+const nothing: Planned = [];
+
+/** What a batch of pushes led to: the firings on their way, and the pushes that wait for them. */
+interface Fired {
+  readonly fired: Promise<void> | undefined;
+  readonly firing: ReadonlySet<Push>;
+}
+
+/** One push, and what it takes to look at it. */
+interface Task {
+  readonly push: Push;
+  readonly isAgain: boolean;
+  readonly device: Device;
+  readonly sensor: Sensor;
+  readonly rules: readonly Rule[];
+  readonly values: SeenValues | undefined;
+}
+
+/** One datapoint, ready to be looked at. */
+interface Begun {
+  readonly values: SeenValues;
+  readonly value: JsonValue;
+  readonly shared: Reading;
+  readonly notes: Notes;
 }
 
 /** One look at one rule. */
@@ -62,50 +89,106 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
   const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
   const inTurn = createTurns();
 
-  async function planPush(push: Push, isAgain: boolean): Promise<readonly PlannedFiring[]> {
+  /** Answers at once when nothing has to be fetched or asked, as for most pushes. */
+  function planPush(push: Push, isAgain: boolean): Planned | Promise<Planned> {
     const found = devices.find(push.deviceId);
-    const device = found instanceof Promise ? await found : found;
+    return found instanceof Promise
+      ? found.then((device) => planOn(device, push, isAgain))
+      : planOn(found, push, isAgain);
+  }
+
+  function planOn(
+    device: Device | undefined,
+    push: Push,
+    isAgain: boolean,
+  ): Planned | Promise<Planned> {
     const sensor = device && sensorOf(device, push.sensorId);
-    if (device === undefined || sensor === undefined) return [];
+    if (device === undefined || sensor === undefined) return nothing;
     const rules = book.index.rulesOn(push.deviceId, push.sensorId, device.owner);
-    const values = await valuesFor(rules, device, push.sensorId, known);
-    const planned: PlannedFiring[] = [];
-    for (const datapoint of push.datapoints) {
-      const { value } = calibratedDatapoint(sensor, datapoint);
-      const seen = { value, at: datapoint.receivedAt };
-      values?.set(sensor.id, seen);
-      silences().seen(device.id, sensor.id, seen.at);
-      const own: SeenValues = values ?? new Map([[sensor.id, seen]]);
-      for (const rule of rules) {
-        if (isSilenceOnly(rule.expression)) continue;
-        if (isAgain && wasLookedAt(rule, push, datapoint)) continue;
-        const reading = readingOf(rule, own, seen.at);
-        const time = orderTime(datapoint);
-        const look = { rule, device, sensorId: sensor.id, reading, value, at: seen.at, time };
-        const firing = plan(look);
-        const one = firing instanceof Promise ? await firing : firing;
+    const values = valuesFor(rules, device, push.sensorId, known);
+    const task = { push, isAgain, device, sensor, rules };
+    return values instanceof Promise
+      ? values.then((fetched) => lookFrom({ ...task, values: fetched }, 0, []))
+      : lookFrom({ ...task, values }, 0, []);
+  }
+
+  /** Datapoint by datapoint, rule by rule; goes on later where a right has to be asked for. */
+  function lookFrom(
+    task: Task,
+    start: number,
+    planned: PlannedFiring[],
+  ): Planned | Promise<Planned> {
+    const { push, device, sensor, rules } = task;
+    const count = rules.length;
+    if (count === 0) for (const datapoint of push.datapoints) begin(task, datapoint);
+    const end = push.datapoints.length * count;
+    let begun: Begun | undefined;
+    for (let at = start; at < end; at += 1) {
+      const datapoint = push.datapoints[Math.floor(at / count)];
+      const rule = rules[at % count];
+      if (datapoint === undefined || rule === undefined) break;
+      if (begun === undefined || at % count === 0) begun = begin(task, datapoint);
+      if (isSilenceOnly(rule.expression)) continue;
+      if (task.isAgain && wasLookedAt(rule, push, datapoint)) continue;
+      const { values, value, shared } = begun;
+      const hasSilence = rule.expression.silences.length > 0;
+      const reading = hasSilence ? readingOf(rule, values, shared.now) : shared;
+      const time = orderTime(datapoint);
+      const fields = { rule, device, sensorId: sensor.id, reading, value, at: shared.now, time };
+      const firing = plan(fields, begun.notes);
+      if (firing === undefined) continue;
+      return firing.then((one) => {
         if (one !== undefined) planned.push(one);
-      }
+        return lookFrom(task, at + 1, planned);
+      });
     }
     return planned;
   }
 
-  async function planAll(
-    pushes: readonly Push[],
-    isAgain: boolean,
-  ): Promise<{ readonly fired: Promise<void>; readonly firing: ReadonlySet<Push> }> {
+  function begin({ push, sensor, device, values }: Task, datapoint: Datapoint): Begun {
+    const { value } = calibratedDatapoint(sensor, datapoint);
+    const now = datapoint.receivedAt;
+    const seen = { value, at: now };
+    values?.set(sensor.id, seen);
+    silences().seen(push.deviceId, sensor.id, now);
+    const all: SeenValues = values ?? new Map([[sensor.id, seen]]);
+    const shared: Reading = {
+      now,
+      value: (sensorId) => all.get(sensorId)?.value,
+      seenAt: (sensorId) => all.get(sensorId)?.at,
+    };
+    const notes = createNotes({ at: now, deviceId: device.id, sensorId: sensor.id, value });
+    return { values: all, value, shared, notes };
+  }
+
+  function planAll(pushes: readonly Push[], isAgain: boolean): Fired | Promise<Fired> {
     const planned: PlannedFiring[] = [];
     const firing = new Set<Push>();
-    for (const push of pushes) {
-      const some = await planPush(push, isAgain);
-      if (some.length > 0) firing.add(push);
+    const add = (push: Push, some: Planned): void => {
+      if (some.length === 0) return;
+      firing.add(push);
       planned.push(...some);
+    };
+    for (const [index, push] of pushes.entries()) {
+      const some = planPush(push, isAgain);
+      if (some instanceof Promise) return goOn(pushes.slice(index), some);
+      add(push, some);
     }
-    // Not awaited here: the next batch is looked at meanwhile, and the store keeps the order.
-    const fired = planned.length === 0 ? Promise.resolve() : fire(planned);
-    fired.catch(() => undefined);
-    inTurn.hold(fired);
-    return { fired, firing };
+    return finish();
+
+    async function goOn(rest: readonly Push[], first: Promise<Planned>): Promise<Fired> {
+      for (const [index, push] of rest.entries()) {
+        add(push, await (index === 0 ? first : planPush(push, isAgain)));
+      }
+      return finish();
+    }
+
+    function finish(): Fired {
+      // Not awaited here: the next batch is looked at meanwhile, and the store keeps the order.
+      const fired = planned.length === 0 ? undefined : fire(planned);
+      if (fired !== undefined) inTurn.hold(fired);
+      return { fired, firing };
+    }
   }
 
   async function silenceOf({ rule, deviceId, sensorId, seenAt }: Silent): Promise<SilenceOutcome> {
@@ -121,7 +204,8 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
       }
       const at = clock.now();
       const reading = readingOf(rule, values, at);
-      const planned = await plan({ rule, device, sensorId, reading, at, time: at });
+      const notes = createNotes({ at, deviceId, sensorId });
+      const planned = await plan({ rule, device, sensorId, reading, at, time: at }, notes);
       if (planned !== undefined) {
         const state = { ...planned.firing.state, silenceToldAt: seenAt };
         rule.states.set(deviceId, state);
@@ -138,7 +222,11 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
         (push) => book.index.concerns(push.deviceId, push.sensorId) || known.has(push.deviceId),
       );
       if (concerned.length === 0) return undefined;
-      const planned = inTurn.run(() => planAll(concerned, false));
+      const planned = inTurn.runSoon(() => planAll(concerned, false));
+      if (!(planned instanceof Promise)) {
+        const { fired, firing } = planned;
+        return fired && pushes.map((push) => (firing.has(push) ? fired : undefined));
+      }
       planned.catch(() => undefined);
       const watched = new Set(concerned);
       return pushes.map((push) =>
@@ -155,11 +243,12 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
         const at = clock.now();
         const reading = readingOf(rule, values, at);
         const { value } = seen;
-        const planned = await plan({ rule, device, sensorId, reading, value, at, time: at });
+        const notes = createNotes({ at, deviceId: device.id, sensorId, value });
+        const planned = await plan({ rule, device, sensorId, reading, value, at, time: at }, notes);
         if (planned !== undefined) await fire([planned]);
       }),
     async catchUp(pushes) {
-      const { fired } = await inTurn.run(() => planAll(pushes, true));
+      const { fired } = await inTurn.run(async () => planAll(pushes, true));
       await fired;
     },
     silenceOf,
@@ -195,24 +284,37 @@ function readingOf(rule: Rule, values: SeenValues, now: Instant): Reading {
   };
 }
 
+/** Evaluations of one datapoint: rules that came to the same share one. */
+interface Notes {
+  add(rule: Rule, outcome: EvaluationOutcome): Evaluation;
+}
+
+function createNotes(fields: Omit<Evaluation, 'outcome'>): Notes {
+  let quiet: Evaluation | undefined;
+  return {
+    add(rule, outcome) {
+      // One that was sent may turn out throttled, so it is never shared.
+      if (outcome === 'sent') return noteEvaluation(rule, { ...fields, outcome });
+      if (quiet?.outcome !== outcome) quiet = { ...fields, outcome };
+      return noteEvaluation(rule, quiet);
+    },
+  };
+}
+
 /** Decides whether one look at a rule makes it fire, and notes what it came to. */
 function createPlanner(
   parts: NotifierParts,
-): (look: Look) => PlannedFiring | undefined | Promise<PlannedFiring | undefined> {
-  const { evaluations, onStateChanged, channels } = parts;
+): (look: Look, notes: Notes) => Promise<PlannedFiring | undefined> | undefined {
+  const { onStateChanged, channels } = parts;
 
-  function note(look: Look, outcome: EvaluationOutcome) {
-    const { rule, device, sensorId, value, at } = look;
-    const given = value === undefined ? {} : { value };
-    const evaluation = { at, deviceId: device.id, sensorId, ...given, outcome };
-    evaluations.add(rule.notification.id, evaluation);
-    return evaluation;
-  }
-
-  async function planFiring(look: Look, state: DeviceState): Promise<PlannedFiring | undefined> {
+  async function planFiring(
+    look: Look,
+    state: DeviceState,
+    notes: Notes,
+  ): Promise<PlannedFiring | undefined> {
     const { rule, device, sensorId, reading, at } = look;
     if (!(await mayFire(parts, rule, device))) {
-      note(look, 'no_right');
+      notes.add(rule, 'no_right');
       return undefined;
     }
     const variables = { deviceId: device.id, sensorId, value: reading.value };
@@ -225,46 +327,58 @@ function createPlanner(
     const { throttlingMs } = rule;
     const notificationId = rule.notification.id;
     const fields = { notificationId, deviceId: device.id, at, throttlingMs, deliveries };
-    return { rule, before, evaluation: note(look, 'sent'), firing: { ...fields, state: after } };
+    return {
+      rule,
+      before,
+      evaluation: notes.add(rule, 'sent'),
+      firing: { ...fields, state: after },
+    };
   }
 
-  return (look) => {
-    const { rule, device, reading, at, time } = look;
-    if (rule.notification.status !== 'active') {
-      note(look, 'inactive');
-      return undefined;
-    }
-    if (at > rule.expiresAt) {
-      note(look, 'expired');
-      return undefined;
-    }
+  function refusal({ rule, device, reading, at, time }: Look): EvaluationOutcome | DeviceState {
+    if (rule.notification.status !== 'active') return 'inactive';
+    if (at > rule.expiresAt) return 'expired';
     const state = rule.states.get(device.id) ?? freshState;
     const judged = judge(rule.expression, state, reading, time);
     if (judged.state !== state) {
       rule.states.set(device.id, judged.state);
       onStateChanged(rule, device.id);
     }
-    if (judged.verdict !== 'holds') {
-      note(look, judged.verdict);
-      return undefined;
-    }
-    if (isThrottled(rule, at)) {
-      note(look, 'throttled');
-      return undefined;
-    }
-    return planFiring(look, judged.state);
+    if (judged.verdict !== 'holds') return judged.verdict;
+    return isThrottled(rule, at) ? 'throttled' : judged.state;
+  }
+
+  return (look, notes) => {
+    const outcome = refusal(look);
+    if (typeof outcome !== 'string') return planFiring(look, outcome, notes);
+    notes.add(look.rule, outcome);
+    return undefined;
   };
 }
 
 /** Runs tasks one after the other; what is held counts as under way. */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   const held = new Set<Promise<unknown>>();
+
+  function follow<Result>(run: Promise<Result>): Promise<Result> {
+    waiting += 1;
+    last = run
+      .catch(() => undefined)
+      .finally(() => {
+        waiting -= 1;
+      });
+    return run;
+  }
+
   return {
-    run<Result>(task: () => Promise<Result>): Promise<Result> {
-      const run = last.then(task);
-      last = run.catch(() => undefined);
-      return run;
+    run: <Result>(task: () => Promise<Result>): Promise<Result> => follow(last.then(task)),
+    /** At once, if nothing is under way. */
+    runSoon<Result>(task: () => Result | Promise<Result>): Result | Promise<Result> {
+      if (waiting > 0) return follow(last.then(task));
+      const result = task();
+      return result instanceof Promise ? follow(result) : result;
     },
     hold(work: Promise<unknown>): void {
       const settled: Promise<unknown> = work

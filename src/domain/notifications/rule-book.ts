@@ -121,7 +121,10 @@ export function createRuleBook(options: {
       const states = isWatchedAnew ? undefined : former?.states;
       const rule = createRule(notification, {
         ...(states !== undefined && { states }),
-        ...(former !== undefined && { lastFiredAt: former.lastFiredAt }),
+        ...(former !== undefined && {
+          lastFiredAt: former.lastFiredAt,
+          evaluations: former.evaluations,
+        }),
       });
       options.silences().forget(notification.id);
       index.put(rule);

@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
+import type { EvaluationRing } from './evaluations.ts';
 import { type Expression, holds, isCleared, parseExpression, type Reading } from './expression.ts';
 import { variablesIn } from './message.ts';
 import type { DeviceState, Notification } from './notification.ts';
@@ -16,7 +17,10 @@ export interface Rule {
   readonly expiresAt: Instant;
   readonly throttlingMs: number;
   readonly states: Map<DeviceId, DeviceState>;
+  readonly evaluations: EvaluationRing;
   lastFiredAt: Instant;
+  /** Its place in the order of creation; the index sets it. */
+  place: number;
 }
 
 const never = Number.NEGATIVE_INFINITY;
@@ -24,7 +28,7 @@ const never = Number.NEGATIVE_INFINITY;
 /** Compiles a notification. Throws invalid for an expression that is malformed. */
 export function createRule(
   notification: Notification,
-  known: { readonly lastFiredAt?: Instant; readonly states?: Map<DeviceId, DeviceState> } = {},
+  known: Partial<Pick<Rule, 'lastFiredAt' | 'states' | 'evaluations'>> = {},
 ): Rule {
   const { condition, action, expires, throttlingSeconds = 0 } = notification;
   const expression = parseExpression(condition.expression);
@@ -38,7 +42,9 @@ export function createRule(
     expiresAt: expiresAt ?? Number.POSITIVE_INFINITY,
     throttlingMs: throttlingSeconds * 1_000,
     states: known.states ?? new Map(),
+    evaluations: known.evaluations ?? { kept: [], next: 0 },
     lastFiredAt: known.lastFiredAt ?? never,
+    place: 0,
   };
 }
 

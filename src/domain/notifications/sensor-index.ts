@@ -1,12 +1,6 @@
 import type { DeviceId, NotificationId, SensorId, Username } from '../ids.ts';
 import type { Rule } from './rule.ts';
 
-interface Placed {
-  readonly rule: Rule;
-  /** Its place in the order of creation. */
-  readonly place: number;
-}
-
 /** Finds the rules that a push concerns; a push that concerns none costs two look-ups. */
 export interface SensorIndex {
   /** Adds a rule, or puts it in the place of the one with the same id. */
@@ -17,15 +11,16 @@ export interface SensorIndex {
   concerns(deviceId: DeviceId, sensorId: SensorId): boolean;
   /** The rules that a push to this sensor is looked at for, in order of creation. */
   rulesOn(deviceId: DeviceId, sensorId: SensorId, owner: Username): readonly Rule[];
-  all(): Iterable<Rule>;
+  /** In order of creation. */
+  all(): readonly Rule[];
   countOf(owner: Username): number;
 }
 
 export function createSensorIndex(): SensorIndex {
-  const rules = new Map<NotificationId, Placed>();
-  const byDevice = new Map<DeviceId, Map<SensorId, Placed[]>>();
+  const rules = new Map<NotificationId, Rule>();
+  const byDevice = new Map<DeviceId, Map<SensorId, Rule[]>>();
   /** Rules for every device of their owner: by sensor, then owner. */
-  const byOwner = new Map<SensorId, Map<string, Placed[]>>();
+  const byOwner = new Map<SensorId, Map<string, Rule[]>>();
   const counts = new Map<string, number>();
   let lastPlace = 0;
 
@@ -41,13 +36,13 @@ export function createSensorIndex(): SensorIndex {
     }
   }
 
-  function take(id: NotificationId): Placed | undefined {
-    const placed = rules.get(id);
-    if (placed === undefined) return undefined;
+  function take(id: NotificationId): Rule | undefined {
+    const rule = rules.get(id);
+    if (rule === undefined) return undefined;
     rules.delete(id);
-    eachPlace(placed.rule, (visited) => withoutPlaced(visited, placed));
-    count(placed.rule.notification.owner, -1);
-    return placed;
+    eachPlace(rule, (visited) => withoutRule(visited, rule));
+    count(rule.notification.owner, -1);
+    return rule;
   }
 
   function count(owner: Username, by: number): void {
@@ -61,55 +56,51 @@ export function createSensorIndex(): SensorIndex {
       const { id, owner } = rule.notification;
       const known = take(id);
       lastPlace += 1;
-      const placed = { rule, place: known?.place ?? lastPlace };
-      rules.set(id, placed);
-      eachPlace(rule, (visited) => withPlaced(visited, placed));
+      rule.place = known?.place ?? lastPlace;
+      rules.set(id, rule);
+      eachPlace(rule, (visited) => withRule(visited, rule));
       count(owner, 1);
     },
     remove(id) {
       take(id);
     },
-    find: (id) => rules.get(id)?.rule,
+    find: (id) => rules.get(id),
     concerns: (deviceId, sensorId) =>
       (byOwner.size > 0 && byOwner.has(sensorId)) || byDevice.get(deviceId)?.has(sensorId) === true,
     rulesOn(deviceId, sensorId, owner) {
       const onDevice = byDevice.get(deviceId)?.get(sensorId) ?? none;
       const wide = byOwner.size === 0 ? undefined : byOwner.get(sensorId);
       const onAll = wide?.get(owner.toLowerCase()) ?? none;
-      const found = onAll.length === 0 ? onDevice : inOrder([...onDevice, ...onAll]);
-      return found.map(({ rule }) => rule);
+      return onAll.length === 0 ? onDevice : inOrder([...onDevice, ...onAll]);
     },
-    *all() {
-      for (const { rule } of rules.values()) yield rule;
-    },
+    all: () => [...rules.values()].sort((a, b) => a.place - b.place),
     countOf: (owner) => counts.get(owner.toLowerCase()) ?? 0,
   };
 }
 
-const none: readonly Placed[] = [];
+const none: readonly Rule[] = [];
 
 interface Visit<Key, Inner> {
-  readonly map: Map<Key, Map<Inner, Placed[]>>;
+  readonly map: Map<Key, Map<Inner, Rule[]>>;
   readonly key: Key;
   readonly inner: Inner;
 }
 
-function withPlaced<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, placed: Placed): void {
-  const found = map.get(key) ?? new Map<Inner, Placed[]>();
+function withRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, rule: Rule): void {
+  const found = map.get(key) ?? new Map<Inner, Rule[]>();
   map.set(key, found);
-  const list = found.get(inner) ?? [];
-  found.set(inner, list);
-  const isLast = (list.at(-1)?.place ?? 0) < placed.place;
-  list.push(placed);
-  if (!isLast) list.sort((a, b) => a.place - b.place);
+  // A new list each time: the old one may be under way.
+  const list = [...(found.get(inner) ?? none), rule];
+  const isLast = (list.at(-2)?.place ?? 0) < rule.place;
+  found.set(inner, isLast ? list : list.sort((a, b) => a.place - b.place));
 }
 
-function withoutPlaced<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, gone: Placed): void {
+function withoutRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, gone: Rule): void {
   const found = map.get(key);
-  const others = found?.get(inner)?.filter((placed) => placed !== gone) ?? [];
+  const others = found?.get(inner)?.filter((rule) => rule !== gone) ?? [];
   if (others.length > 0) found?.set(inner, others);
   else found?.delete(inner);
   if (found?.size === 0) map.delete(key);
 }
 
-const inOrder = (placed: Placed[]): readonly Placed[] => placed.sort((a, b) => a.place - b.place);
+const inOrder = (rules: Rule[]): readonly Rule[] => rules.sort((a, b) => a.place - b.place);
