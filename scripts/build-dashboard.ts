@@ -57,6 +57,7 @@ export async function buildDashboard(options: {
   for (const icon of readdirSync(entry('icons'))) {
     copyFileSync(join(entry('icons'), icon), join(out, icon));
   }
+  writeFileSync(join(out, 'licences.txt'), licences(metafile));
   if (!isQuick) compressAll(join(out, 'assets'));
   return {
     scriptBytes: gzipBytes(out, [loads.theme, loads.app, ...loads.imports]),
@@ -168,6 +169,23 @@ function page(template: string, loads: Loads): string {
     `<script type="module" src="/${loads.app}"></script>`,
   ];
   return template.replace('<!--assets-->', tags.join('\n    '));
+}
+
+/** The licences of the packages that are in the build, as those ask for. */
+function licences(metafile: Metafile): string {
+  const names = new Set(
+    Object.keys(metafile.inputs).flatMap(
+      (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [],
+    ),
+  );
+  // Its data is in the outline of the world, which is made while building.
+  names.add('world-atlas');
+  const texts = [...names].sort().map((name) => {
+    const folder = join(root, 'node_modules', name);
+    const file = readdirSync(folder).find((found) => /^licen[cs]e/i.test(found));
+    return `${name}\n\n${file === undefined ? '' : readFileSync(join(folder, file), 'utf8')}`;
+  });
+  return texts.join('\n----\n\n');
 }
 
 /** Larger files, and languages, are kept when somebody uses them: data costs money. */

@@ -34,6 +34,7 @@ const ownPaths: ReadonlySet<string> = new Set([
 const fileTypes: Readonly<Record<string, string>> = {
   'service-worker.js': 'text/javascript; charset=utf-8',
   'manifest.webmanifest': 'application/manifest+json; charset=utf-8',
+  'licences.txt': 'text/plain; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'icon-192.png': 'image/png',
   'icon-512.png': 'image/png',
