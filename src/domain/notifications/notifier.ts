@@ -6,27 +6,18 @@ import type { DatapointStore, Push } from '../datapoints/datapoint-store.ts';
 import { calibratedDatapoint } from '../datapoints/history.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { Sensor } from '../devices/sensor.ts';
-import type { DeviceId, SensorId } from '../ids.ts';
-import { type Evaluation, type EvaluationOutcome, noteEvaluation } from './evaluations.ts';
+import type { SensorId } from '../ids.ts';
 import { isSilenceOnly, type Reading } from './expression.ts';
-import {
-  createFire,
-  deliveriesOf,
-  type FiringParts,
-  mayFire,
-  type PlannedFiring,
-} from './firings.ts';
+import { createFire, type PlannedFiring } from './firings.ts';
 import { createKnownValues, type KnownValues, type SeenValues } from './known-values.ts';
-import type { DeviceState } from './notification.ts';
-import { firedState, freshState, isThrottled, judge, type Rule } from './rule.ts';
+import { createNotes, createPlanner, type Notes, type PlannerParts } from './planner.ts';
+import { isThrottled, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { SilenceOutcome, Silences, Silent } from './silences.ts';
 
-export interface NotifierParts extends FiringParts {
+export interface NotifierParts extends PlannerParts {
   readonly book: RuleBook;
   readonly datapoints: Pick<DatapointStore, 'lastValues'>;
-  /** A state changed without a firing. */
-  readonly onStateChanged: (rule: Rule, deviceId: DeviceId) => void;
 }
 
 /** Looks at rules when their sensors are pushed to, in push order, and lets them fire. */
@@ -67,19 +58,6 @@ interface Begun {
   readonly value: JsonValue;
   readonly shared: Reading;
   readonly notes: Notes;
-}
-
-/** One look at one rule. */
-interface Look {
-  readonly rule: Rule;
-  readonly device: Device;
-  readonly sensorId: SensorId;
-  readonly reading: Reading;
-  readonly value?: JsonValue;
-  /** Our clock: windows and expiry go by it. */
-  readonly at: Instant;
-  /** The device's clock: `for` goes by it. */
-  readonly time: Instant;
 }
 
 export function createNotifier(parts: NotifierParts, silences: () => Silences): Notifier {
@@ -281,78 +259,6 @@ function readingOf(rule: Rule, values: SeenValues, now: Instant): Reading {
     value: (sensorId) => values.get(sensorId)?.value,
     // A sensor that never sent anything is silent since the rule was made.
     seenAt: (sensorId) => values.get(sensorId)?.at ?? rule.notification.createdAt,
-  };
-}
-
-/** Evaluations of one datapoint: rules that came to the same share one. */
-interface Notes {
-  add(rule: Rule, outcome: EvaluationOutcome): Evaluation;
-}
-
-function createNotes(fields: Omit<Evaluation, 'outcome'>): Notes {
-  let quiet: Evaluation | undefined;
-  return {
-    add(rule, outcome) {
-      // One that was sent may turn out throttled, so it is never shared.
-      if (outcome === 'sent') return noteEvaluation(rule, { ...fields, outcome });
-      if (quiet?.outcome !== outcome) quiet = { ...fields, outcome };
-      return noteEvaluation(rule, quiet);
-    },
-  };
-}
-
-/** Decides whether one look at a rule makes it fire, and notes what it came to. */
-function createPlanner(
-  parts: NotifierParts,
-): (look: Look, notes: Notes) => Promise<PlannedFiring | undefined> | undefined {
-  const { onStateChanged, channels } = parts;
-
-  async function planFiring(
-    look: Look,
-    state: DeviceState,
-    notes: Notes,
-  ): Promise<PlannedFiring | undefined> {
-    const { rule, device, sensorId, reading, at } = look;
-    if (!(await mayFire(parts, rule, device))) {
-      notes.add(rule, 'no_right');
-      return undefined;
-    }
-    const variables = { deviceId: device.id, sensorId, value: reading.value };
-    const deliveries = deliveriesOf(rule, variables, { now: at, channels });
-    const firedFor = { ...state.firedFor, [sensorId]: at };
-    const after = { ...firedState(rule.expression, state), firedFor };
-    const before = { state, lastFiredAt: rule.lastFiredAt };
-    rule.states.set(device.id, after);
-    rule.lastFiredAt = Math.max(rule.lastFiredAt, at);
-    const { throttlingMs } = rule;
-    const notificationId = rule.notification.id;
-    const fields = { notificationId, deviceId: device.id, at, throttlingMs, deliveries };
-    return {
-      rule,
-      before,
-      evaluation: notes.add(rule, 'sent'),
-      firing: { ...fields, state: after },
-    };
-  }
-
-  function refusal({ rule, device, reading, at, time }: Look): EvaluationOutcome | DeviceState {
-    if (rule.notification.status !== 'active') return 'inactive';
-    if (at > rule.expiresAt) return 'expired';
-    const state = rule.states.get(device.id) ?? freshState;
-    const judged = judge(rule.expression, state, reading, time);
-    if (judged.state !== state) {
-      rule.states.set(device.id, judged.state);
-      onStateChanged(rule, device.id);
-    }
-    if (judged.verdict !== 'holds') return judged.verdict;
-    return isThrottled(rule, at) ? 'throttled' : judged.state;
-  }
-
-  return (look, notes) => {
-    const outcome = refusal(look);
-    if (typeof outcome !== 'string') return planFiring(look, outcome, notes);
-    notes.add(look.rule, outcome);
-    return undefined;
   };
 }
 
