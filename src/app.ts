@@ -28,6 +28,8 @@ export interface AppOptions {
   readonly storage?: Storage;
   /** Instead of those the configuration names; closed with the app. */
   readonly channels?: OpenChannels;
+  /** Where the built web app is, instead of its usual place. */
+  readonly dashboardFolder?: string;
 }
 
 export interface RunningApp {
@@ -95,6 +97,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
         mqttPort: config.listen.mqttPort,
       },
       ...(tls !== undefined && { tls }),
+      dashboardFolder: options.dashboardFolder,
       guest: mqtt.guest,
       ...ways.forHttp,
       ping: () => storage.ping(),

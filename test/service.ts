@@ -25,6 +25,8 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Instead of those the configuration names. */
   readonly channels?: OpenChannels;
+  /** Where the built web app is, instead of its usual place. */
+  readonly dashboardFolder?: string;
   /** Puts faults or counters between the app and its storage. */
   readonly wrapStorage?: (storage: Storage) => Storage;
 }
@@ -88,6 +90,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const app = await startApp({
     ...{ config, secrets, log, clock, storage },
     ...(options.channels !== undefined && { channels: options.channels }),
+    ...(options.dashboardFolder !== undefined && { dashboardFolder: options.dashboardFolder }),
   });
   const call = inVersion(process.env['TEST_API'] ?? 'v2', app.url);
   const tokenOf = createTokens(call);

@@ -28,6 +28,8 @@ export interface HttpServerOptions {
   readonly v1TokenLifeSeconds: number;
   readonly version: string;
   readonly dashboard: Omit<DashboardSettings, 'version' | 'tokenLifeSeconds'>;
+  /** Where the built web app is; undefined: its usual place. */
+  readonly dashboardFolder?: string | undefined;
   readonly tls?: TlsSource;
   /** Another protocol on the same port. */
   readonly guest?: PortGuest;
@@ -77,6 +79,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       version: options.version,
       tokenLifeSeconds: options.tokenLifeSeconds,
     },
+    folder: options.dashboardFolder,
   });
   return fastify;
 }

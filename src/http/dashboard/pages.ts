@@ -45,7 +45,7 @@ const yearSeconds = 31_536_000;
 /** The built web app at `/`: assets for ever, the page anew each time, under a strict policy. */
 export async function mountDashboard(
   fastify: FastifyInstance,
-  options: { readonly settings: DashboardSettings; readonly folder?: string },
+  options: { readonly settings: DashboardSettings; readonly folder?: string | undefined },
 ): Promise<void> {
   const folder = findFolder(options.folder);
   const page = createPage(folder, options.settings);
