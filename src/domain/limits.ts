@@ -138,6 +138,8 @@ export const limits = {
   socialsPerBatchMax: 1_000,
   /** Messages kept for each sender; beyond it the oldest go. */
   socialsPerSenderMax: 10_000,
+  /** Messages of one sender that wait to be sent; these are not dropped for newer ones. */
+  socialsPendingPerSenderMax: 5_000,
 
   // Notifications [contract 7].
   notificationsPageDefault: 100,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
-import { forbidden, invalid, notFound } from '../errors.ts';
+import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
 import { parseSocialId, type SocialId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Person, requirePerson } from '../users/account-access.ts';
@@ -66,7 +66,11 @@ export function createSocials(options: {
           return { id, sender, recipient, channel, message, createdAt, ...state };
         }),
       );
-      await store.insert(socials);
+      if ((await store.insert(socials)) === 'too_many') {
+        throw new DomainError('unavailable', 'too many of your messages wait to be sent', {
+          retryAfterSeconds: 60,
+        });
+      }
       options.onFiled?.();
       return socials.map(({ id }) => id);
     },

@@ -65,6 +65,19 @@ const promises: Promises = {
     assert.equal(total, limits.socialsPerSenderMax + 1);
   },
 
+  'messages that wait are spared, and their number ends': async ({ socials }) => {
+    const waiting = (id: string): Social => ({ ...aSocial(id), channel: 'sms', status: 'pending' });
+    assert.equal(await socials.insert([waiting('w0')]), 'inserted');
+    const max = limits.socialsPendingPerSenderMax;
+    const tooMany = Array.from({ length: max }, (_, index) => waiting(`t${index}`));
+    assert.equal(await socials.insert(tooMany), 'too_many');
+    assert.equal(await socials.find(socialId('t0')), undefined);
+    const ids = Array.from({ length: limits.socialsPerSenderMax + 1 }, (_, index) => `s${index}`);
+    assert.equal(await socials.insert(ids.map((id) => aSocial(id))), 'inserted');
+    assert.deepEqual(await socials.find(socialId('w0')), waiting('w0'));
+    assert.equal(await socials.find(socialId('s0')), undefined);
+  },
+
   'messages go with the account of their sender or recipient': async (opened) => {
     const { socials, users } = opened;
     await socials.insert([

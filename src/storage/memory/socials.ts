@@ -25,6 +25,13 @@ export function createSocialStore(state: MemoryState): SocialStore {
 
   return {
     async insert(created) {
+      for (const sender of new Set(created.map((social) => social.sender))) {
+        const all = [...socials.values(), ...created];
+        const waiting = all.filter(
+          (social) => social.status === 'pending' && sameUsername(social.sender, sender),
+        );
+        if (waiting.length > limits.socialsPendingPerSenderMax) return 'too_many';
+      }
       for (const social of created) {
         const { id, sender, recipient } = social;
         if ([sender, recipient].every((name) => findByUsername(state, name))) {
@@ -33,6 +40,7 @@ export function createSocialStore(state: MemoryState): SocialStore {
         }
       }
       for (const sender of new Set(created.map((social) => social.sender))) dropOldestOf(sender);
+      return 'inserted';
     },
     find: async (id) => socials.get(id),
     async list({ ofUser, limit, offset }) {

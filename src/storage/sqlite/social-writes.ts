@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../domain/limits.ts';
 import { deliveryDetails } from '../sql/notification-row.ts';
 import { type SocialRow, socialColumns } from '../sql/social-row.ts';
+import { createSelection } from './selection.ts';
 
 const insertSocial = `
   insert into socials (${socialColumns})
@@ -14,6 +15,8 @@ const deleteOldest = `
 const insertDelivery = `
   insert into deliveries (social, payer, channel, status, attempts, created_at, due_at, details)
   values (?, ?, ?, 'pending', 0, ?, ?, ?)`;
+const countWaiting = `
+  select count(*) as n from socials where sender = ? and status = 'pending'`;
 const deleteSocial = 'delete from socials where id = ?';
 
 /**
@@ -25,6 +28,7 @@ export function createSocialWrites(database: DatabaseSync) {
   const removeOldest = database.prepare(deleteOldest);
   const remove = database.prepare(deleteSocial);
   const file = database.prepare(insertDelivery);
+  const waiting = createSelection<{ n: number }>(database, countWaiting);
 
   function fileDelivery({ id, sender, recipient, created_at, details }: SocialRow): void {
     const { channel, message } = JSON.parse(details) as { channel: string; message: string };
@@ -33,7 +37,13 @@ export function createSocialWrites(database: DatabaseSync) {
   }
 
   return {
-    insertSocials(rows: readonly SocialRow[]): void {
+    insertSocials(rows: readonly SocialRow[]): 'inserted' | 'too_many' {
+      const pending = rows.filter(({ status }) => status === 'pending');
+      for (const sender of new Set(pending.map((row) => row.sender))) {
+        const own = pending.filter((row) => row.sender === sender).length;
+        const total = own + (waiting.first(sender)?.n ?? 0);
+        if (total > limits.socialsPendingPerSenderMax) return 'too_many';
+      }
       for (const row of rows) {
         const { id, sender, recipient, status, created_at, details } = row;
         const users = [sender, recipient];
@@ -43,6 +53,7 @@ export function createSocialWrites(database: DatabaseSync) {
       for (const sender of new Set(rows.map((row) => row.sender))) {
         removeOldest.run(sender, limits.socialsPerSenderMax);
       }
+      return 'inserted';
     },
     removeSocial: (id: string): 'removed' | 'missing' =>
       remove.run(id).changes === 0 ? 'missing' : 'removed',
