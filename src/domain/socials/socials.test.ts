@@ -12,7 +12,10 @@ test('a message waits where its channel leads somewhere, and is settled elsewher
   const bob = { username: parseUsername('bob') } as User;
   const socials = createSocials({
     store: {
-      insert: async (created) => void kept.push(...created),
+      async insert(created) {
+        kept.push(...created);
+        return 'inserted';
+      },
       find: async () => undefined,
       list: async () => ({ socials: [], total: 0 }),
       remove: async () => 'missing',
