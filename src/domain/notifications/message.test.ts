@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonValue } from '../../lib/json.ts';
+import { parseDeviceId, parseSensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { fillMessage, fillValue, variablesIn } from './message.ts';
+import { e164 } from './recipient.ts';
+
+const values: Readonly<Record<string, JsonValue>> = { TC1: 21.5, name: 'x', long: 'y'.repeat(999) };
+const variables = {
+  deviceId: parseDeviceId('pump'),
+  sensorId: parseSensorId('TC1'),
+  value: (id: string) => (Object.hasOwn(values, id) ? values[id] : undefined),
+};
+
+const fill = (template: string) => fillMessage(template, variables);
+
+test('ids and last values are filled in, and what is unknown stays as it was', () => {
+  assert.equal(fill('{id} {TC1} {name}'), 'TC1 21.5 x');
+  assert.equal(fill(`$\{id} $\{TC1} $\{no}`), `pump 21.5 $\{no}`);
+  assert.equal(fill('{no} {} {{TC1}} {constructor}'), '{no} {} {21.5} {constructor}');
+});
+
+test('values are cut, and what they hold is not filled in again', () => {
+  assert.equal(fill('{long}').length, limits.variableCharactersMax);
+  assert.equal(fill('{long}'.repeat(100)).length, limits.messageCharactersMax);
+  const nested = { ...variables, value: () => '{id}' };
+  assert.equal(fillMessage('{TC1}', nested), '{id}');
+});
+
+test('every text in a value is filled in, and nothing else is touched', () => {
+  const value = { a: ['{TC1}', 1, null], b: { c: '{id}' } };
+  assert.deepEqual(fillValue(value, variables), { a: ['21.5', 1, null], b: { c: 'TC1' } });
+  assert.deepEqual(variablesIn(value).toSorted(), ['TC1', 'id']);
+});
+
+test('telephone numbers lose their decoration and need a country code', () => {
+  assert.equal(e164('+233 (20) 123-4567'), '+233201234567');
+  assert.equal(e164('00233201234567'), '+233201234567');
+  for (const bad of ['0201234567', '+0123456789', '+12', '+1234567890123456', '+23320x', '']) {
+    assert.equal(e164(bad), undefined, bad);
+  }
+});
