@@ -12,7 +12,8 @@ export interface SocialStore {
   /**
    * Keeps the messages, all in one step, and then drops the oldest of a sender who has more than
    * socialsPerSenderMax, those that wait to be sent spared. too_many: with these more than
-   * socialsPendingPerSenderMax of a sender would wait, and none is kept. One whose sender or recipient ended meanwhile is not kept.
+   * socialsPendingPerSenderMax of a sender would wait, and none is kept. One whose
+   * sender or recipient ended meanwhile is not kept.
    */
   insert(socials: readonly Social[]): Promise<'inserted' | 'too_many'>;
   find(id: SocialId): Promise<Social | undefined>;
