@@ -10,6 +10,10 @@ export const apiPaths = {
   gateway: (gateway: string) => `/gateways/${encodeURIComponent(gateway)}`,
   projects: '/projects',
   project: (project: string) => `/projects/${encodeURIComponent(project)}`,
+  alerts: '/notifications',
+  alert: (alert: string) => `/notifications/${encodeURIComponent(alert)}`,
+  users: '/users',
+  user: (user: string) => `/users/${encodeURIComponent(user)}`,
 } as const;
 
 /** Addresses of screens. */
@@ -18,4 +22,6 @@ export const screenPaths = {
   devicePart: (device: string, part: string) => `/devices/${encodeURIComponent(device)}/${part}`,
   gateway: (gateway: string) => `/gateways/${encodeURIComponent(gateway)}`,
   project: (project: string) => `/projects/${encodeURIComponent(project)}`,
+  alert: (alert: string) => `/alerts/${encodeURIComponent(alert)}`,
+  user: (user: string) => `/users/${encodeURIComponent(user)}`,
 } as const;

@@ -135,6 +135,42 @@ export const routes: readonly ScreenRoute[] = [
       import('../screens/projects/project.tsx').then(({ ProjectScreen }) => ProjectScreen),
   },
   {
+    path: '/alerts',
+    title: 'shell.alerts',
+    needsLogin: true,
+    load: () => import('../screens/alerts/alerts.tsx').then(({ Alerts }) => Alerts),
+  },
+  {
+    path: '/alerts/new',
+    title: 'alerts.new',
+    needsLogin: true,
+    load: () => import('../screens/alerts/new-alert.tsx').then(({ NewAlert }) => NewAlert),
+  },
+  {
+    path: '/alerts/:alert',
+    title: 'alerts.one',
+    needsLogin: true,
+    load: () => import('../screens/alerts/alert.tsx').then(({ AlertScreen }) => AlertScreen),
+  },
+  {
+    path: '/alerts/:alert/edit',
+    title: 'alerts.edit',
+    needsLogin: true,
+    load: () => import('../screens/alerts/new-alert.tsx').then(({ EditAlert }) => EditAlert),
+  },
+  {
+    path: '/users',
+    title: 'shell.users',
+    needsLogin: true,
+    load: () => import('../screens/users/users.tsx').then(({ Users }) => Users),
+  },
+  {
+    path: '/users/:user',
+    title: 'users.one',
+    needsLogin: true,
+    load: () => import('../screens/users/user.tsx').then(({ UserScreen }) => UserScreen),
+  },
+  {
     path: '/more',
     title: 'shell.more',
     load: () => import('../screens/more/more.tsx').then(({ More }) => More),

@@ -1,4 +1,5 @@
 import { age } from './age.ts';
+import { alerts } from './alerts.ts';
 import { chart } from './chart.ts';
 import { data } from './data.ts';
 import { device } from './device.ts';
@@ -13,12 +14,14 @@ import { send } from './send.ts';
 import { sharing } from './sharing.ts';
 import { shell } from './shell.ts';
 import { start } from './start.ts';
+import { users } from './users.ts';
 import { welcome } from './welcome.ts';
 import { common } from './words.ts';
 
 /** English: the texts all other languages are held against. One file per screen. */
 export const dictionary = {
   age,
+  alerts,
   chart,
   common,
   data,
@@ -34,5 +37,6 @@ export const dictionary = {
   sharing,
   shell,
   start,
+  users,
   welcome,
 } as const;

@@ -1,0 +1,61 @@
+import type { Notification } from '../api/alert-types.ts';
+import { instantOf } from '../api/freshness.ts';
+import type { Device } from '../api/types.ts';
+import { numberOf } from '../i18n/formats.ts';
+import { watches } from './alert-form.ts';
+import { type Condition, isNumeral, readSentence } from './sentence.ts';
+
+/** The condition of an alert that a device meets at this moment. */
+export interface Concern {
+  readonly alert: Notification;
+  readonly condition: Condition;
+}
+
+/**
+ * What a device should be looked at for: the first active alert all conditions of which its last
+ * values meet. The service alone decides when something is sent.
+ */
+export function concernOf(
+  device: Device,
+  alerts: readonly Notification[],
+  now: number,
+): Concern | undefined {
+  for (const alert of alerts) {
+    if (alert.status !== 'active' || !watches(alert, device)) continue;
+    const conditions = readSentence(alert.condition.expression)?.conditions ?? [];
+    const [condition] = conditions;
+    if (condition === undefined) continue;
+    if (conditions.every((one) => meets(device, one, now))) return { alert, condition };
+  }
+  return undefined;
+}
+
+function meets({ sensors }: Device, condition: Condition, now: number): boolean {
+  const last = sensors.find(({ id }) => id === condition.sensor)?.last_value;
+  if (last === undefined) return false;
+  if (condition.kind === 'silent') {
+    const at = instantOf(last);
+    return at !== undefined && now - at >= condition.seconds * 1_000;
+  }
+  const number = numberOf(last.value);
+  if (condition.kind === 'range') {
+    if (number === undefined) return false;
+    const isWithin = number >= Number(condition.low) && number <= Number(condition.high);
+    return isWithin === (condition.placing === 'between');
+  }
+  const { comparison, value } = condition;
+  if (!isNumeral(value)) {
+    const isSame = String(last.value) === value;
+    return comparison === 'equals' ? isSame : comparison === 'differs' && !isSame;
+  }
+  return number !== undefined && compares[comparison](number, Number(value));
+}
+
+const compares = {
+  below: (a: number, b: number) => a < b,
+  above: (a: number, b: number) => a > b,
+  atMost: (a: number, b: number) => a <= b,
+  atLeast: (a: number, b: number) => a >= b,
+  equals: (a: number, b: number) => a === b,
+  differs: (a: number, b: number) => a !== b,
+} as const;

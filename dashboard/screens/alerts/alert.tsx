@@ -1,0 +1,142 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { actionOf, formOf } from '../../alerts/alert-form.ts';
+import { readSentence } from '../../alerts/sentence.ts';
+import { actionWords, conditionWords, type Naming, testWords } from '../../alerts/words.ts';
+import type { Notification } from '../../api/alert-types.ts';
+import { apiPaths, screenPaths } from '../../api/paths.ts';
+import { formatDate, formatSpan } from '../../i18n/formats.ts';
+import { language, t } from '../../i18n/i18n.ts';
+import type { ScreenProps } from '../../shell/routes.ts';
+import { useAction } from '../../state/action.ts';
+import { useAlertDevices } from '../../state/alerts.ts';
+import { useResource } from '../../state/resource.ts';
+import { api, isAdmin, username } from '../../state/session.ts';
+import { showToast } from '../../state/toasts.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { PreviewChart } from './alert-preview.tsx';
+import { AlertSwitch, Failure, historyWords } from './alerts.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { Evaluations } from './evaluations.tsx';
+
+/** One alert: what it watches, what it sent, and why it did or did not. */
+export function AlertScreen({ params }: ScreenProps): JSX.Element {
+  const id = params['alert'] ?? '';
+  const resource = useResource(`alert ${username.value} ${id}`, (signal) =>
+    api.getJson<Notification>({ path: apiPaths.alert(id), signal }),
+  );
+  const { value, error, reload, set } = resource;
+  return (
+    <div class="stack">
+      <a class="back-link" href="/alerts">
+        <Icon name="back" />
+        {t('alerts.all')}
+      </a>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {value === undefined && error === undefined && <Skeleton height={320} />}
+      {value !== undefined && <Known key={value.id} alert={value} onChange={set} />}
+    </div>
+  );
+}
+
+function Known(props: {
+  readonly alert: Notification;
+  readonly onChange: (alert: Notification) => void;
+}): JSX.Element {
+  const { alert, onChange } = props;
+  const { value: devices = [] } = useAlertDevices(alert.condition.devices.slice(0, 20));
+  const naming: Naming = { t, language: language.value, devices };
+  const said = conditionWords(alert, naming);
+  const title = alert.description ?? said;
+  const form = useMemo(() => formOf(alert), [alert]);
+  const mayChange = alert.owner === username.value || isAdmin.value;
+  return (
+    <>
+      <header class="row row-apart">
+        <h1 class="grow">{title}</h1>
+        <AlertSwitch alert={alert} label={title} onChange={onChange} />
+      </header>
+      <section class="surface stack-tight">
+        {alert.description !== undefined && <p class="alert-sentence">{said}</p>}
+        <MoreWords alert={alert} naming={naming} />
+        <p class="quiet small">{historyWords(alert)}</p>
+        <Failure alert={alert} />
+      </section>
+      {mayChange && <Ways alert={alert} />}
+      <PreviewChart form={form} devices={devices} preview={undefined} />
+      <Deliveries alert={alert} />
+      <Evaluations alert={alert} devices={devices} />
+    </>
+  );
+}
+
+/** What it does, how often, until when, when it is clear. */
+function MoreWords(props: { readonly alert: Notification; readonly naming: Naming }): JSX.Element {
+  const { alert, naming } = props;
+  const { throttling = 0, expires, condition } = alert;
+  const clear = readSentence(condition.expression)?.clear;
+  const action = actionOf(alert.action);
+  const end = expires === undefined ? Number.NaN : Date.parse(expires);
+  const date = Number.isNaN(end)
+    ? (expires ?? '')
+    : formatDate(end, { language: language.value, style: 'day' });
+  const limits = [
+    ...(clear === undefined
+      ? []
+      : [t('alerts.sayClear', { test: testWords(clear, condition.devices, naming) })]),
+    ...(throttling > 0 ? [t('alerts.sayEvery', { time: formatSpan(throttling * 1_000, t) })] : []),
+    ...(expires === undefined
+      ? []
+      : [t(end < Date.now() ? 'alerts.ended' : 'alerts.sayUntil', { date })]),
+  ];
+  return (
+    <>
+      <p>{actionWords(alert, naming)}</p>
+      {action.kind === 'message' && <p class="quote">{action.message}</p>}
+      {limits.length > 0 && <p class="quiet">{limits.join(' · ')}</p>}
+    </>
+  );
+}
+
+function Ways({ alert }: { readonly alert: Notification }): JSX.Element {
+  const [isAsking, setAsking] = useState(false);
+  const action = useAction();
+  const { route } = useLocation();
+  async function remove(): Promise<void> {
+    const isDone = await action.run(() =>
+      api.send({ method: 'DELETE', path: apiPaths.alert(alert.id) }),
+    );
+    setAsking(false);
+    if (!isDone) return;
+    showToast(t('alerts.deleted'));
+    route('/alerts', true);
+  }
+  return (
+    <div class="row">
+      <a class="button" href={`${screenPaths.alert(alert.id)}/edit`}>
+        <Icon name="edit" />
+        {t('common.edit')}
+      </a>
+      <button type="button" class="button button-danger" onClick={() => setAsking(true)}>
+        <Icon name="trash" />
+        {t('common.delete')}
+      </button>
+      <FormError text={action.error} />
+      {isAsking && (
+        <ConfirmDialog
+          title={t('alerts.delete')}
+          text={t('alerts.deleteText')}
+          action={t('common.delete')}
+          isBusy={action.isBusy}
+          onConfirm={() => void remove()}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,146 @@
+import type { JSX } from 'preact';
+import { actionWords, conditionWords, type Naming } from '../../alerts/words.ts';
+import type { Notification } from '../../api/alert-types.ts';
+import { apiPaths, screenPaths } from '../../api/paths.ts';
+import { formatAge } from '../../i18n/formats.ts';
+import { language, t } from '../../i18n/i18n.ts';
+import { useAction } from '../../state/action.ts';
+import { useAlertDevices, useAlerts } from '../../state/alerts.ts';
+import { now } from '../../state/clock.ts';
+import { api, isAdmin, username } from '../../state/session.ts';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Remembered } from '../../ui/remembered.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+
+/** What is watched, and what came of it. */
+export function Alerts(): JSX.Element {
+  const alerts = useAlerts();
+  const { value, error, reload, set } = alerts;
+  const devices = useAlertDevices(devicesOf(value ?? []));
+  const naming: Naming = { t, language: language.value, devices: devices.value ?? [] };
+  const put = (changed: Notification): void =>
+    set((value ?? []).map((alert) => (alert.id === changed.id ? changed : alert)));
+  return (
+    <div class="stack">
+      <header class="screen-head">
+        <h1>{t('shell.alerts')}</h1>
+        <a class="button button-main" href="/alerts/new">
+          <Icon name="plus" />
+          {t('alerts.new')}
+        </a>
+      </header>
+      <Remembered resource={alerts} />
+      {error !== undefined && alerts.rememberedFrom === undefined && (
+        <ErrorBox error={error} onRetry={reload} />
+      )}
+      {value === undefined && error === undefined && <Skeleton height={240} />}
+      {value?.length === 0 && (
+        <div class="empty">
+          <h2>{t('alerts.none')}</h2>
+          <p class="quiet">{t('alerts.noneText')}</p>
+        </div>
+      )}
+      <ul class="alert-list">
+        {value?.map((alert) => (
+          <li key={alert.id}>
+            <AlertCard alert={alert} naming={naming} onChange={put} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const namedDevicesMax = 20;
+
+/** Devices that alerts name, for their names; those beyond are shown by their ids. */
+function devicesOf(alerts: readonly Notification[]): readonly string[] {
+  const ids = new Set(alerts.flatMap(({ condition }) => condition.devices.slice(0, 1)));
+  return [...ids].sort().slice(0, namedDevicesMax);
+}
+
+function AlertCard(props: {
+  readonly alert: Notification;
+  readonly naming: Naming;
+  readonly onChange: (alert: Notification) => void;
+}): JSX.Element {
+  const { alert, naming, onChange } = props;
+  const { description = '' } = alert;
+  const said = conditionWords(alert, naming);
+  return (
+    <article class={alert.status === 'active' ? 'surface alert-card' : 'surface alert-card is-off'}>
+      <a class="alert-text" href={screenPaths.alert(alert.id)}>
+        {description !== '' && <strong>{description}</strong>}
+        <span class="alert-sentence">{said}</span>
+        <span class="quiet">{actionWords(alert, naming)}</span>
+        <span class="quiet small">
+          {historyWords(alert)}
+          {alert.owner !== username.value && <> · {t('home.ownedBy', { name: alert.owner })}</>}
+        </span>
+        <Failure alert={alert} />
+      </a>
+      <AlertSwitch
+        alert={alert}
+        label={description === '' ? said : description}
+        {...{ onChange }}
+      />
+    </article>
+  );
+}
+
+/** "Fired 3 h ago · 4 messages". */
+export function historyWords({ last_notification, times_sent }: Notification): string {
+  if (last_notification === undefined) return t('alerts.neverFired');
+  const age = formatAge(Date.parse(last_notification), now.value, t);
+  return `${t('alerts.fired', { age })} · ${t('alerts.timesSent', { count: times_sent })}`;
+}
+
+/** Why the last message did not go, when none has gone since. */
+export function Failure({ alert }: { readonly alert: Notification }): JSX.Element | null {
+  const { last_failure, last_failure_reason, last_success } = alert;
+  if (last_failure === undefined) return null;
+  if (last_success !== undefined && last_success > last_failure) return null;
+  return (
+    <span class="field-error">{t('alerts.lastFailed', { reason: last_failure_reason ?? '' })}</span>
+  );
+}
+
+/** Pauses an alert, or lets it go on; shows it at once. */
+export function AlertSwitch(props: {
+  readonly alert: Notification;
+  readonly label: string;
+  readonly onChange: (alert: Notification) => void;
+}): JSX.Element | null {
+  const { alert, label, onChange } = props;
+  const action = useAction();
+  const isActive = alert.status === 'active';
+  if (alert.owner !== username.value && !isAdmin.value) return null;
+  async function toggle(): Promise<void> {
+    const status = isActive ? 'inactive' : 'active';
+    onChange({ ...alert, status });
+    const path = `${apiPaths.alert(alert.id)}/status`;
+    const isDone = await action.run(() => api.send({ method: 'PUT', path, body: status }));
+    if (!isDone) onChange(alert);
+  }
+  return (
+    <span class="alert-switch">
+      <label class="choice">
+        <span class="small quiet" aria-hidden="true">
+          {t(isActive ? 'alerts.active' : 'alerts.paused')}
+        </span>
+        <input
+          type="checkbox"
+          role="switch"
+          class="switch"
+          aria-checked={isActive}
+          aria-label={t('alerts.watching', { alert: label })}
+          checked={isActive}
+          onChange={() => void toggle()}
+        />
+      </label>
+      <FormError text={action.error} />
+    </span>
+  );
+}

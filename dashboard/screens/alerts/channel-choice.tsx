@@ -1,0 +1,115 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { channelWord } from '../../alerts/words.ts';
+import { type ChannelName, type ChannelState, channelNames } from '../../api/alert-types.ts';
+import { t } from '../../i18n/i18n.ts';
+import { useAction } from '../../state/action.ts';
+import { useResource } from '../../state/resource.ts';
+import { api, username } from '../../state/session.ts';
+import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icons.tsx';
+
+/** By which ways messages go; says of each what is missing for it. */
+export function ChannelChoice(props: {
+  readonly chosen: readonly string[];
+  readonly onChosen: (channels: readonly string[]) => void;
+}): JSX.Element {
+  const { chosen, onChosen } = props;
+  const { value } = useResource(`channels ${username.value}`, (signal) =>
+    api.getJson<readonly ChannelState[]>({ path: '/users/me/channels', signal }),
+  );
+  const states = new Map(value?.map((state) => [state.channel, state]));
+  const toggle = (channel: ChannelName): void =>
+    onChosen(
+      chosen.includes(channel) ? chosen.filter((one) => one !== channel) : [...chosen, channel],
+    );
+  const usable = channelNames.filter((name) => states.get(name)?.configured !== false);
+  const hasNone = value !== undefined && usable.length === 0;
+  return (
+    <div class="stack-tight">
+      <fieldset class="fieldset">
+        <legend class="unseen">{t('alerts.channels')}</legend>
+        <div class="chips">
+          {channelNames.map((channel) => (
+            <button
+              key={channel}
+              type="button"
+              class="chip"
+              aria-pressed={chosen.includes(channel)}
+              onClick={() => toggle(channel)}
+            >
+              {chosen.includes(channel) && <Icon name="check" />}
+              {channelWord(channel, t)}
+              {states.get(channel)?.configured === false && (
+                <span class="quiet small"> · {t('alerts.notSetUp')}</span>
+              )}
+            </button>
+          ))}
+        </div>
+      </fieldset>
+      {hasNone && <p class="note">{t('alerts.noChannels')}</p>}
+      {channelNames
+        .filter((channel) => chosen.includes(channel))
+        .map((channel) => (
+          <ChosenChannel key={channel} channel={channel} state={states.get(channel)} />
+        ))}
+    </div>
+  );
+}
+
+/** What is missing for a channel that is chosen, and a message to try it with. */
+function ChosenChannel({
+  channel,
+  state,
+}: {
+  readonly channel: ChannelName;
+  readonly state: ChannelState | undefined;
+}): JSX.Element {
+  const [outcome, setOutcome] = useState<{ status: string; reason?: string }>();
+  const action = useAction();
+  const name = channelWord(channel, t);
+  async function sendTest(): Promise<void> {
+    setOutcome(undefined);
+    await action.run(async () => {
+      const path = `/users/me/channels/${channel}/test`;
+      setOutcome(await api.getJson({ method: 'POST', path }));
+    });
+  }
+  if (state?.configured === false) {
+    return (
+      <p class="small">
+        {t('alerts.notSetUpText', { channel: name })}
+        {state.reason !== undefined && <span class="quiet"> ({state.reason})</span>}
+      </p>
+    );
+  }
+  return (
+    <div class="stack-tight">
+      {state?.reachable === false && (
+        <p class="small">
+          {t('alerts.notReachable', { channel: name })} <a href="/profile">{t('shell.profile')}</a>
+        </p>
+      )}
+      {state?.reachable === true && (
+        <div class="row">
+          <button
+            type="button"
+            class="button button-quiet"
+            disabled={action.isBusy}
+            onClick={() => void sendTest()}
+          >
+            {t('alerts.sendTest', { channel: name })}
+          </button>
+          {outcome !== undefined && (
+            <span role="status" class={outcome.status === 'sent' ? undefined : 'field-error'}>
+              {outcome.status === 'sent'
+                ? t('alerts.testSent')
+                : t('alerts.testFailed', { reason: outcome.reason ?? '' })}
+            </span>
+          )}
+        </div>
+      )}
+      <FormError text={action.error} />
+    </div>
+  );
+}

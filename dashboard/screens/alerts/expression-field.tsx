@@ -1,0 +1,50 @@
+import type { JSX } from 'preact';
+import { t } from '../../i18n/i18n.ts';
+import { Field } from '../../ui/field.tsx';
+
+const expressionCharactersMax = 4_096;
+
+/** The expression of an alert as the API has it, with what the service says at its spot. */
+export function ExpressionField(props: {
+  readonly text: string;
+  /** What the service has against it. */
+  readonly refusal: string | undefined;
+  readonly onText: (text: string) => void;
+}): JSX.Element {
+  const { text, refusal, onText } = props;
+  const spot = spotOf(refusal, text);
+  return (
+    <div class="stack-tight">
+      <Field
+        label={t('alerts.expression')}
+        hint={t('alerts.expressionHint')}
+        error={refusal}
+        control={(ids) => (
+          <textarea
+            {...ids}
+            class="input mono"
+            rows={2}
+            spellcheck={false}
+            autocapitalize="none"
+            maxLength={expressionCharactersMax}
+            value={text}
+            onInput={({ currentTarget }) => onText(currentTarget.value)}
+          />
+        )}
+      />
+      {spot !== undefined && (
+        <p class="code spot" aria-hidden="true">
+          {text.slice(0, spot)}
+          <mark>{text.slice(spot, spot + 1) || ' '}</mark>
+          {text.slice(spot + 1)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The place, from 0, that a refusal points at. */
+function spotOf(refusal: string | undefined, text: string): number | undefined {
+  const place = Number(/at character (\d+)/.exec(refusal ?? '')?.[1]);
+  return place >= 1 && place <= text.length + 1 ? place - 1 : undefined;
+}

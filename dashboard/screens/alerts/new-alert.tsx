@@ -1,0 +1,116 @@
+import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso/router';
+import { type AlertForm, changesOf, draftOf, formOf } from '../../alerts/alert-form.ts';
+import type { Notification } from '../../api/alert-types.ts';
+import { apiPaths, screenPaths } from '../../api/paths.ts';
+import type { Device } from '../../api/types.ts';
+import { t } from '../../i18n/i18n.ts';
+import type { ScreenProps } from '../../shell/routes.ts';
+import { useAlertDevices } from '../../state/alerts.ts';
+import { useResource } from '../../state/resource.ts';
+import { api, username } from '../../state/session.ts';
+import { showToast } from '../../state/toasts.ts';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { AlertEditor } from './alert-editor.tsx';
+
+/** A new alert; the address may name the device and the sensor it is for. */
+export function NewAlert(): JSX.Element {
+  const { query, route } = useLocation();
+  const { device = '', sensor = '' } = query;
+  const { value, error, reload } = useAlertDevices(device === '' ? [] : [device]);
+  async function save(form: AlertForm): Promise<void> {
+    const id = await api.send({ method: 'POST', path: apiPaths.alerts, json: draftOf(form) });
+    showToast(t('alerts.saved'));
+    route(screenPaths.alert(id), true);
+  }
+  return (
+    <div class="stack">
+      <a class="back-link" href="/alerts">
+        <Icon name="back" />
+        {t('alerts.all')}
+      </a>
+      <h1>{t('alerts.new')}</h1>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {value === undefined && error === undefined && <Skeleton height={460} />}
+      {value !== undefined && !value.some(({ sensors }) => sensors.length > 0) && (
+        <div class="empty">
+          <h2>{t('alerts.noSensors')}</h2>
+          <a class="button button-main" href="/new-device">
+            <Icon name="plus" />
+            {t('home.newDevice')}
+          </a>
+        </div>
+      )}
+      {value?.some(({ sensors }) => sensors.length > 0) && (
+        <AlertEditor
+          key={`${device} ${sensor}`}
+          first={firstForm(value, device, sensor)}
+          devices={value}
+          submit={t('alerts.create')}
+          onSave={save}
+        />
+      )}
+    </div>
+  );
+}
+
+const firstThrottleSeconds = 6 * 3_600;
+
+/** About the sensor that was looked at, to oneself, without a number yet. */
+function firstForm(devices: readonly Device[], deviceId: string, sensorId: string): AlertForm {
+  const hasSensors = devices.find(({ sensors }) => sensors.length > 0);
+  const device = devices.find(({ id }) => id === deviceId) ?? hasSensors;
+  const sensor = device?.sensors.find(({ id }) => id === sensorId) ?? device?.sensors[0];
+  return {
+    description: '',
+    devices: device === undefined ? [] : [device.id],
+    sentence: {
+      conditions: [{ kind: 'compare', sensor: sensor?.id ?? '', comparison: 'below', value: '' }],
+      forSeconds: 0,
+    },
+    expression: '',
+    otherSensors: [],
+    action: { kind: 'message', usernames: [username.value ?? ''], channels: [], message: '' },
+    everySeconds: firstThrottleSeconds,
+    until: '',
+  };
+}
+
+/** An alert that is there, in the same form. */
+export function EditAlert({ params }: ScreenProps): JSX.Element {
+  const id = params['alert'] ?? '';
+  const alert = useResource(`alert ${username.value} ${id}`, (signal) =>
+    api.getJson<Notification>({ path: apiPaths.alert(id), signal }),
+  );
+  const devices = useAlertDevices(alert.value?.condition.devices.slice(0, 20) ?? []);
+  const { route } = useLocation();
+  const error = alert.error ?? devices.error;
+  async function save(form: AlertForm): Promise<void> {
+    await api.send({ method: 'PATCH', path: apiPaths.alert(id), json: changesOf(form) });
+    showToast(t('alerts.saved'));
+    route(screenPaths.alert(id), true);
+  }
+  return (
+    <div class="stack">
+      <a class="back-link" href={screenPaths.alert(id)}>
+        <Icon name="back" />
+        {t('common.back')}
+      </a>
+      <h1>{t('alerts.edit')}</h1>
+      {error !== undefined && <ErrorBox error={error} onRetry={alert.reload} />}
+      {alert.value !== undefined && devices.value !== undefined ? (
+        <AlertEditor
+          key={id}
+          first={formOf(alert.value)}
+          devices={devices.value}
+          submit={t('common.save')}
+          onSave={save}
+        />
+      ) : (
+        error === undefined && <Skeleton height={460} />
+      )}
+    </div>
+  );
+}

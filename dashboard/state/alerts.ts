@@ -1,0 +1,50 @@
+import type { Notification } from '../api/alert-types.ts';
+import { apiPaths } from '../api/paths.ts';
+import type { Device } from '../api/types.ts';
+import { type Resource, useResource } from './resource.ts';
+import { api, username } from './session.ts';
+
+const alertsMax = 1_000;
+const devicesMax = 500;
+
+/** The alerts one may read; nothing is asked for a guest. */
+export function useAlerts(): Resource<readonly Notification[]> {
+  const user = username.value;
+  return useResource(
+    user === undefined ? undefined : `alerts ${user}`,
+    (signal) =>
+      api.getJson<readonly Notification[]>({
+        path: '/notifications',
+        query: { limit: alertsMax },
+        signal,
+      }),
+    { isKept: true },
+  );
+}
+
+/** The devices that alerts are made for: the own ones, and those named besides. */
+export function useAlertDevices(others: readonly string[]): Resource<readonly Device[]> {
+  const user = username.value ?? '';
+  return useResource<readonly Device[]>(
+    `alert devices ${user} ${others.join()}`,
+    async (signal) => {
+      const own = await api.getJson<readonly Device[]>({
+        path: '/devices',
+        query: { q: `owner=='${user.replaceAll("'", "''")}'`, limit: devicesMax },
+        signal,
+      });
+      const missing = others.filter((id) => !own.some((device) => device.id === id));
+      const found = await Promise.all(missing.map((id) => deviceOr(id, signal)));
+      return [...found.filter((device) => device !== undefined), ...own];
+    },
+  );
+}
+
+/** One that is gone or hidden meanwhile is shown by its id. */
+async function deviceOr(id: string, signal: AbortSignal): Promise<Device | undefined> {
+  try {
+    return await api.getJson<Device>({ path: apiPaths.device(id), signal });
+  } catch {
+    return undefined;
+  }
+}
