@@ -54,11 +54,12 @@ export function createGroupCommit<Item, Outcome>(
     // After the current turn of the event loop, so that requests read together commit together.
     setImmediate(() => {
       isScheduled = false;
-      inFlight = flush().finally(() => {
-        inFlight = undefined;
-        if (queue.length > 0) schedule();
-      });
+      startNext();
     });
+  }
+
+  function startNext(): void {
+    inFlight = queue.length === 0 ? undefined : flush(takeBatch());
   }
 
   function takeBatch(): Waiting<Item, Outcome>[] {
@@ -76,14 +77,16 @@ export function createGroupCommit<Item, Outcome>(
     return batch;
   }
 
-  async function flush(): Promise<void> {
-    const batch = takeBatch();
+  async function flush(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     try {
       const outcomes = await options.commit(batch.map((waiting) => waiting.item));
+      // First of all: the disk works on the next batch while the callers of this one are answered.
+      startNext();
       batch.forEach((waiting, index) => {
         waiting.resolve(outcomes[index] as Outcome);
       });
     } catch (reason) {
+      startNext();
       for (const waiting of batch) waiting.reject(reason);
     }
   }
