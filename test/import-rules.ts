@@ -33,7 +33,7 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
     zones: ['wire', 'domain', 'lib'],
     packages: ['fastify', '@fastify/*', ...schemas, 'node:*'],
   },
-  mqtt: { zones: ['wire', 'domain', 'lib'], packages: ['mqtt-packet', 'ws', 'node:*'] },
+  mqtt: { zones: ['wire', 'domain', 'lib'], packages: ['ws', 'node:*'] },
   storage: { zones: ['domain', 'lib'], packages: ['node:*'] },
   feed: { zones: ['domain', 'lib'], packages: ['node:assert'] },
   channels: { zones: ['domain', 'lib'], packages: ['node:*'] },
