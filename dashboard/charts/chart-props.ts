@@ -1,3 +1,4 @@
+import type { Calibration } from '../api/types.ts';
 import type { SensorKey } from './history.ts';
 import type { Preset } from './ranges.ts';
 
@@ -6,6 +7,8 @@ export interface ChartSensor extends SensorKey {
   readonly name: string;
   /** As it is shown: "°C". Sensors of one unit share a scale. */
   readonly unit?: string;
+  /** How its values are corrected; what is drawn is read anew when that changes. */
+  readonly calib?: Calibration;
   /** Where an alert would fire: a dashed line. */
   readonly threshold?: number;
   /** Nothing has come for too long: the line is dashed. */

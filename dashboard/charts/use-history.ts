@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Calibration } from '../api/types.ts';
 import type { LiveDatapoint } from '../live/live-values.ts';
 import { loadLiveValues } from '../state/live-devices.ts';
 import { api } from '../state/session.ts';
@@ -21,7 +22,7 @@ const widthStepPx = 160;
 
 /** Reads what a chart needs whenever its range changes; what was there shows until then. */
 export function useHistory(options: {
-  readonly sensors: readonly SensorKey[];
+  readonly sensors: readonly (SensorKey & { readonly calib?: Calibration })[];
   readonly range: TimeRange | undefined;
   readonly widthPx: number;
 }): ShownHistory {
@@ -33,6 +34,7 @@ export function useHistory(options: {
   });
   const [turn, setTurn] = useState(0);
   const identity = sensors.map(({ deviceId, sensorId }) => `${deviceId}/${sensorId}`).join();
+  const corrections = JSON.stringify(sensors.map(({ calib }) => calib));
   const width = Math.ceil(widthPx / widthStepPx) * widthStepPx;
   const wanted = useRef(sensors);
   wanted.current = sensors;
@@ -50,7 +52,7 @@ export function useHistory(options: {
         if (!signal.aborted) setState(({ history }) => ({ history, error, isLoading: false }));
       });
     return () => abort.abort();
-  }, [identity, range?.from, range?.to, width, turn]);
+  }, [identity, corrections, range?.from, range?.to, width, turn]);
 
   const version = useLiveColumns(sensors, identity, state.history);
   return { ...state, version, retry: () => setTurn((before) => before + 1) };

@@ -178,10 +178,15 @@ test('without a connection values are fetched, until it is back', async () => {
   timers.advance(liveLimits.pollMs);
   await turn();
   assert.equal(live.state.value, 'offline');
+  const missed = { value: 8, timestamp: '2026-02-28T10:01:00.000Z' };
+  answerWith([aDevice([{ id: 'a', last_value: missed }])]);
   become('live');
   timers.advance(liveLimits.pollMs * 3);
   await turn();
-  assert.equal(counts().fetches, 3);
+  paint();
+  // Once more, for what came while nothing was heard.
+  assert.equal(counts().fetches, 4);
+  assert.equal(watch.values.value.get('a')?.value, 8);
   assert.equal(live.state.value, 'live');
 });
 
@@ -203,4 +208,19 @@ test('arrays and bare values are read as pushes are', () => {
   assert.deepEqual(read('[1,2]'), [{ value: [1, 2] }]);
   assert.deepEqual(read('"on"'), [{ value: 'on' }]);
   assert.deepEqual(read('null'), [{ value: null }]);
+});
+
+test('what came before a correction does not show once there is one', () => {
+  const { live, push, paint } = createStage();
+  const watch = live.watchDevice(aDevice([{ id: 'TC' }]));
+  push('devices/d1/sensors/TC/value', '{"value": 20}');
+  paint();
+  assert.equal(watch.values.value.get('TC')?.value, 20);
+  const point = (sensor_value: number, real_value: number) => ({ sensor_value, real_value });
+  const calib = { linear: { value_min: point(0, 5), value_max: point(100, 205) } };
+  const again = live.watchDevice(aDevice([{ id: 'TC', calib }]));
+  assert.equal(again.values.value.get('TC'), undefined);
+  push('devices/d1/sensors/TC/value', '{"value": 20}');
+  paint();
+  assert.equal(again.values.value.get('TC')?.value, 45);
 });

@@ -118,10 +118,24 @@ export function createLiveValues(parts: LiveValuesParts): LiveValues {
 
   function follow(next: ConnectionState): void {
     connectionState = next;
-    if (next === 'live') polling.stop();
-    else polling.start();
+    if (next === 'live') {
+      polling.stop();
+      void catchUp();
+    } else {
+      polling.start();
+    }
     // While fetching works nobody has to worry about the connection.
     if (next === 'live' || state.peek() !== 'polling') state.value = next;
+  }
+
+  /** What came between loading a screen and hearing of its values, or while nothing was heard. */
+  async function catchUp(): Promise<void> {
+    const devices = await fetchDevices([...entries.keys()]).catch(() => []);
+    for (const device of devices) {
+      const entry = entries.get(device.id);
+      if (entry !== undefined) addPolled(entry, device);
+    }
+    scheduleFlush();
   }
 
   function release(device: WatchedDevice, entry: Entry): void {
@@ -138,7 +152,7 @@ export function createLiveValues(parts: LiveValuesParts): LiveValues {
       const known = entries.get(device.id);
       const entry = known ?? createEntry();
       entry.watchers += 1;
-      entry.sensors = device.sensors ?? entry.sensors;
+      if (device.sensors !== undefined) setSensors(entry, device.sensors);
       if (known === undefined && entries.size < liveLimits.devicesMax) {
         entries.set(device.id, entry);
         for (const filter of deviceFilters(device.id)) connection.subscribe(filter);
@@ -163,6 +177,20 @@ function createEntry(): Entry {
     pending: [],
     pendingActuators: new Map(),
   };
+}
+
+/** What came under another correction is no longer what a sensor says. */
+function setSensors(entry: Entry, sensors: readonly Sensor[]): void {
+  const textOf = (sensor: Sensor | undefined): string | undefined => JSON.stringify(sensor?.calib);
+  const known = new Map(entry.sensors.map((sensor) => [sensor.id, sensor]));
+  const changed = sensors.filter(
+    (sensor) => known.has(sensor.id) && textOf(known.get(sensor.id)) !== textOf(sensor),
+  );
+  entry.sensors = sensors;
+  if (changed.length === 0) return;
+  const values = new Map(entry.values.peek());
+  for (const { id } of changed) values.delete(id);
+  entry.values.value = values;
 }
 
 function createWatch(entry: Entry, release: () => void): DeviceWatch {
@@ -204,8 +232,9 @@ function addPolled(entry: Entry, device: Device): void {
   for (const { id: sensorId, last_value } of device.sensors) {
     if (last_value === undefined) continue;
     const at = instantOf(last_value);
-    const shown = entry.values.peek().get(sensorId);
-    if (at === undefined || (shown !== undefined && shown.at >= at)) continue;
+    const loaded = entry.sensors.find(({ id }) => id === sensorId)?.last_value;
+    const shownAt = entry.values.peek().get(sensorId)?.at ?? (loaded && instantOf(loaded));
+    if (at === undefined || (shownAt !== undefined && shownAt >= at)) continue;
     entry.pending.push({ sensorId, value: last_value.value, at });
   }
   for (const { id, value } of device.actuators) {

@@ -22,7 +22,9 @@ export function LatestValues({
 }): JSX.Element | null {
   const newest = sensor.last_value?.timestamp ?? sensor.last_value?.date_received;
   const { value, error, reload } = useResource(
-    newest === undefined ? undefined : `latest ${device.id} ${sensor.id} ${newest}`,
+    newest === undefined
+      ? undefined
+      : `latest ${device.id} ${sensor.id} ${newest} ${JSON.stringify(sensor.calib)}`,
     (signal) =>
       api.getJson<readonly Datapoint[]>({
         path: `${apiPaths.sensor(device.id, sensor.id)}/values`,
