@@ -99,8 +99,8 @@ function buildEngine({ authority, store, clock, log }: BrokerOptions): Engine {
   const journal = createJournal({ store, log });
   const tree = createSubscriptionTree();
   const queue = createMessageQueue({ journal, counters, clock });
-  const outbound = createOutbound({ authority, queue, counters });
-  const router = createRouter({ tree, outbound, clock });
+  const outbound = createOutbound({ authority, queue, journal, counters });
+  const router = createRouter({ tree, outbound, journal, counters, clock });
   const retained = createRetainedMessages({ journal, clock });
   const intake = createIntake({ router, retained, counters });
   const underWay = new Set<Promise<void>>();

@@ -9,7 +9,9 @@ export interface Journal {
   readonly hasRoom: boolean;
   /** Changes when what was added before has left for the store: an added change is then final. */
   readonly step: number;
-  /** Resolves when all that was added is durable; undefined: it is already. */
+  /** Somebody is still finding out what to add: until then nothing counts as durable. */
+  hold(decision: Promise<void>): void;
+  /** Resolves when all that was added or held is durable; undefined: it is already. */
   synced(): Promise<void> | undefined;
   /** Resolves when all is durable, or when the store has failed often enough to give up. */
   finish(): Promise<void>;
@@ -31,6 +33,7 @@ export function createJournal(options: {
   let collecting: Step | undefined;
   let inFlight: Step | undefined;
   let waiting = 0;
+  let held: Promise<unknown> | undefined;
   let stepNumber = 0;
   let isFinishing = false;
 
@@ -80,18 +83,30 @@ export function createJournal(options: {
     }
   }
 
+  function hold(decision: Promise<void>): void {
+    const all = held === undefined ? decision : Promise.all([held, decision]);
+    held = all;
+    void all.finally(() => {
+      if (held === all) held = undefined;
+    });
+  }
+
+  const added = (): Promise<void> | undefined => (collecting ?? inFlight)?.done.promise;
+
   return {
     add,
+    hold,
     get hasRoom() {
       return waiting < limits.mqttStoreChangesMax;
     },
     get step() {
       return stepNumber;
     },
-    synced: () => (collecting ?? inFlight)?.done.promise,
+    synced: () => (held === undefined ? added() : held.then(added)),
     async finish() {
       isFinishing = true;
-      await (collecting ?? inFlight)?.done.promise;
+      await held;
+      await added();
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Authority } from '../authority.ts';
 import type { DropReason } from '../broker.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
+import type { Journal } from './journal.ts';
 import { isCongested, type MessageQueue } from './message-queue.ts';
 import type { Session } from './session.ts';
 
@@ -25,11 +26,12 @@ export interface Outbound {
 export interface OutboundOptions {
   readonly authority: Authority;
   readonly queue: MessageQueue;
+  readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
 }
 
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { authority, queue, counters } = options;
+  const { authority, queue, journal, counters } = options;
 
   function drop(why: DropReason): void {
     counters.dropped[why] += 1;
@@ -43,29 +45,44 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
-    // A client that is not there gets QoS 1 and 2 later [MQTT-3.1.2-5].
-    if (session.link === undefined && terms.qos === 0) return;
-    if (session.admissions !== undefined) {
-      admitLater(session, delivery, terms);
-      return;
-    }
-    const answer = admits(session, delivery.message.topic);
-    if (answer === true) send(session, delivery, terms);
-    else if (answer === false) drop('not_allowed');
-    else {
-      session.admissions = [];
-      void decide(session, delivery, terms, answer);
-    }
+    const decided = offerNow(session, delivery, terms);
+    // What will wait for a client is on disk before its sender is answered.
+    if (decided !== undefined && terms.qos > 0 && session.isDurable) journal.hold(decided);
   }
 
-  function admitLater(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+  /** Resolves, and never rejects, once it is known what becomes of the message. */
+  function offerNow(
+    session: Session,
+    delivery: Delivery,
+    terms: DeliveryTerms,
+  ): Promise<void> | undefined {
+    // A client that is not there gets QoS 1 and 2 later [MQTT-3.1.2-5].
+    if (session.link === undefined && terms.qos === 0) return undefined;
+    if (session.admissions !== undefined) return admitLater(session, delivery, terms);
+    const answer = admits(session, delivery.message.topic);
+    if (answer instanceof Promise) {
+      session.admissions = [];
+      return decide(session, delivery, terms, answer);
+    }
+    if (answer) send(session, delivery, terms);
+    else drop('not_allowed');
+    return undefined;
+  }
+
+  function admitLater(
+    session: Session,
+    delivery: Delivery,
+    terms: DeliveryTerms,
+  ): Promise<void> | undefined {
     const waiting = session.admissions ?? [];
     if (waiting.length >= limits.mqttDeliveriesWaitingMax) {
       drop('queue_full');
-      return;
+      return undefined;
     }
     delivery.keep();
-    waiting.push(() => offer(session, delivery, terms));
+    return new Promise((resolve) => {
+      waiting.push(() => resolve(offerNow(session, delivery, terms)));
+    });
   }
 
   async function decide(
@@ -78,14 +95,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const isAdmitted = await answer.catch(() => false);
     const waiting = session.admissions ?? [];
     session.admissions = undefined;
-    if (session.isEnded) return;
-    if (isAdmitted) send(session, delivery, terms);
-    else drop('not_allowed');
+    if (!isAdmitted) drop('not_allowed');
+    else send(session, delivery, terms);
     // One of them may have to ask again: then the rest waits behind it, in order.
     for (const admission of waiting) admission();
   }
 
   function send(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+    if (session.isEnded) return;
     if (delivery.isExpired) drop('expired');
     else if (terms.qos === 0) sendOnce(session, delivery, terms);
     else queue.add(session, delivery, { ...terms, qos: terms.qos });

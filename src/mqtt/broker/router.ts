@@ -1,11 +1,14 @@
+import { limits } from '../../domain/limits.ts';
 import type { Message, Qos } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Reach } from '../broker.ts';
+import type { Counters } from './counters.ts';
 import { Delivery } from './delivery.ts';
+import type { Journal } from './journal.ts';
 import type { DeliveryTerms, Outbound } from './outbound.ts';
 import type { Session } from './session.ts';
-import type { SharedTarget, SubscriptionTree, Target } from './subscription-tree.ts';
+import type { SharedTarget, SubscriptionTree, Target, Turn } from './subscription-tree.ts';
 
 /** Hands messages to all who subscribed. */
 export interface Router {
@@ -13,14 +16,24 @@ export interface Router {
   route(message: Message, reach?: Reach): boolean;
 }
 
+/** A message on its way to one member of a group. */
+interface Round {
+  readonly message: Message;
+  readonly delivery: Delivery;
+  readonly members: readonly Target[];
+  readonly turn: Turn;
+}
+
 const none: readonly number[] = [];
 
 export function createRouter(options: {
   readonly tree: SubscriptionTree;
   readonly outbound: Outbound;
+  readonly journal: Pick<Journal, 'hold'>;
+  readonly counters: Counters;
   readonly clock: Clock;
 }): Router {
-  const { tree, outbound, clock } = options;
+  const { tree, outbound, journal, counters, clock } = options;
 
   function route(message: Message, reach?: Reach): boolean {
     const { targets, shared } = tree.match(message.topic, reach);
@@ -35,30 +48,61 @@ export function createRouter(options: {
   }
 
   /** One member gets it: the next one that is there and may, else one that will be. */
-  function routeShared(
-    message: Message,
-    delivery: Delivery,
-    { members, turn }: SharedTarget,
-  ): void {
-    const start = turn.next;
-    turn.next = (turn.next + 1) % 0x4000_0000;
-    let absent: Target | undefined;
-    for (let step = 0; step < members.length; step += 1) {
-      const target = members[(start + step) % members.length];
-      if (target === undefined) return;
-      if (target.session.link === undefined) {
-        if (mayHave(target, message)) absent ??= target;
-      } else if (mayHave(target, message)) {
-        hand(message, delivery, target);
-        return;
-      }
+  function routeShared(message: Message, delivery: Delivery, group: SharedTarget): void {
+    const { turn } = group;
+    if (turn.waiting === undefined) {
+      const members = inTurn(group);
+      turn.next = (turn.next + 1) % 0x4000_0000;
+      walk({ message, delivery, members, turn });
+      return;
     }
-    if (absent !== undefined) hand(message, delivery, absent);
+    if (turn.waiting.length >= limits.mqttDeliveriesWaitingMax) {
+      counters.dropped.queue_full += 1;
+      return;
+    }
+    delivery.keep();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    journal.hold(promise);
+    turn.waiting.push(() => {
+      routeShared(message, delivery, group);
+      resolve();
+    });
   }
 
-  /** A right that is being looked up counts: the session asks again, and waits for the answer. */
-  function mayHave({ session }: Target, message: Message): boolean {
-    return outbound.admits(session, message.topic) !== false;
+  /** Asks for one after the other, those who are there first. */
+  function walk(round: Round): void {
+    for (const [index, target] of round.members.entries()) {
+      const answer = mayHave(target, round.message);
+      if (answer instanceof Promise) {
+        round.turn.waiting = [];
+        journal.hold(walkOn({ ...round, members: round.members.slice(index) }, answer));
+        return;
+      }
+      if (!answer) continue;
+      hand(round.message, round.delivery, target);
+      return;
+    }
+  }
+
+  /** As `walk`, from where a right has to be looked up; never rejects. */
+  async function walkOn(round: Round, first: Promise<boolean>): Promise<void> {
+    round.delivery.keep();
+    let answer: boolean | Promise<boolean> | undefined = first;
+    for (const target of round.members) {
+      answer ??= mayHave(target, round.message);
+      const isChosen = await Promise.resolve(answer).catch(() => false);
+      answer = undefined;
+      if (!isChosen || target.session.isEnded) continue;
+      hand(round.message, round.delivery, target);
+      break;
+    }
+    const waiting = round.turn.waiting ?? [];
+    round.turn.waiting = undefined;
+    for (const goOn of waiting) goOn();
+  }
+
+  function mayHave({ session }: Target, message: Message): boolean | Promise<boolean> {
+    return outbound.admits(session, message.topic);
   }
 
   function hand(message: Message, delivery: Delivery, target: Target): void {
@@ -67,6 +111,14 @@ export function createRouter(options: {
   }
 
   return { route };
+}
+
+/** Its members in the order in which they are asked. */
+function inTurn({ members, turn }: SharedTarget): readonly Target[] {
+  const start = turn.next % members.length;
+  const ordered = [...members.slice(start), ...members.slice(0, start)];
+  const isThere = ({ session }: Target): boolean => session.link !== undefined;
+  return [...ordered.filter(isThere), ...ordered.filter((target) => !isThere(target))];
 }
 
 /** How the subscriptions of one session that include the topic combine [MQTT-3.3.4-2, -3]. */

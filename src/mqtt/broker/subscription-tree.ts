@@ -14,8 +14,15 @@ export interface Target {
 /** A group of which one member gets each message of a topic. */
 export interface SharedTarget {
   readonly members: readonly Target[];
-  /** Whose turn it is; counts on for ever. */
-  readonly turn: { next: number };
+  readonly turn: Turn;
+}
+
+/** Whose turn it is in a group. */
+export interface Turn {
+  /** Counts on for ever. */
+  next: number;
+  /** Set while rights are looked up: the messages that come meanwhile, in their order. */
+  waiting?: (() => void)[] | undefined;
 }
 
 export interface Match {
@@ -34,7 +41,7 @@ export interface SubscriptionTree {
 interface Leaf {
   readonly plain: Map<Session, Subscription>;
   /** By the name of the group. */
-  readonly groups: Map<string, { members: Map<Session, Subscription>; turn: { next: number } }>;
+  readonly groups: Map<string, { members: Map<Session, Subscription>; turn: Turn }>;
 }
 
 interface Node {
