@@ -44,7 +44,7 @@ interface Slot {
 }
 
 const topicInvalid: PublishOutcome = { kind: 'refused', reason: 'topic_invalid' };
-const slotsTrimmedAt = 512;
+const slotsTrimmedAt = 32;
 
 /**
  * The way of publishes of one connection: asks the house, hands on, and answers, each in the order
