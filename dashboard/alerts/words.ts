@@ -1,5 +1,5 @@
 import type { ChannelName, NotificationDraft } from '../api/alert-types.ts';
-import type { Device, Sensor } from '../api/types.ts';
+import type { Device, Sensor, Term } from '../api/types.ts';
 import { unitSymbol } from '../api/unit-symbol.ts';
 import { formatSpan, formatValue, type Translate } from '../i18n/formats.ts';
 import { actionOf, isChannel } from './alert-form.ts';
@@ -10,6 +10,8 @@ export interface Naming {
   readonly t: Translate;
   readonly language: string;
   readonly devices: readonly Device[];
+  /** How units are written. */
+  readonly units?: readonly Term[] | undefined;
 }
 
 const named = ({ id, name }: { readonly id: string; readonly name?: string }): string =>
@@ -22,21 +24,24 @@ export const channelWord = (name: string, t: Translate): string =>
 /** "When Soil of Field 3 is below 30 % for 20 minutes". */
 export function conditionWords({ condition }: NotificationDraft, naming: Naming): string {
   const { t, language } = naming;
-  const sentence = readSentence(condition.expression);
-  const device = deviceWords(condition.devices, naming);
-  if (sentence === undefined) {
-    return t('alerts.sayExpression', { expression: condition.expression, device });
+  const { devices, sensors, expression } = condition;
+  const sentence = readSentence(expression);
+  const device = deviceWords(devices, naming);
+  if (sentence === undefined) return t('alerts.sayExpression', { expression, device });
+  const [first, ...more] = sentence.conditions;
+  if (first === undefined) {
+    const names = sensors.map((id) => sensorWord(id, devices, naming));
+    const either = new Intl.ListFormat(language, { type: 'disjunction' }).format(names);
+    const sensor = t('alerts.sensorOf', { sensor: either, device });
+    return t('alerts.say', { tests: `${sensor} ${t('alerts.is-any')}` });
   }
-  const { conditions, forSeconds } = sentence;
-  if (conditions.length === 0) {
-    const names = condition.sensors.map((id) => sensorWord(id, condition.devices, naming));
-    const sensors = new Intl.ListFormat(language, { type: 'disjunction' }).format(names);
-    return t('alerts.sayAny', { sensors, device });
-  }
-  const said = conditions.map((one) => testWords(one, condition.devices, naming));
+  const said = [
+    testWords(first, devices, naming, device),
+    ...more.map((one) => testWords(one, devices, naming)),
+  ];
   const tests = new Intl.ListFormat(language, { type: 'conjunction' }).format(said);
-  if (forSeconds === 0) return t('alerts.say', { device, tests });
-  return t('alerts.sayFor', { device, tests, time: formatSpan(forSeconds * 1_000, t) });
+  if (sentence.forSeconds === 0) return t('alerts.say', { tests });
+  return t('alerts.sayFor', { tests, time: formatSpan(sentence.forSeconds * 1_000, t) });
 }
 
 /** The device by its name, or how many there are. */
@@ -47,16 +52,18 @@ export function deviceWords(ids: readonly string[], { t, devices }: Naming): str
   return named(devices.find((device) => device.id === id) ?? { id });
 }
 
-/** "Soil is below 30 %". */
+/** "Soil is below 30 %", or "Soil of Field 3 is below 30 %". */
 export function testWords(
   condition: Condition,
   deviceIds: readonly string[],
   naming: Naming,
+  device?: string,
 ): string {
   const { t, language } = naming;
-  const sensor = sensorWord(condition.sensor, deviceIds, naming);
+  const name = sensorWord(condition.sensor, deviceIds, naming);
+  const sensor = device === undefined ? name : t('alerts.sensorOf', { sensor: name, device });
   const found = sensorOf(condition.sensor, deviceIds, naming.devices);
-  const unit = unitSymbol(found?.unit);
+  const unit = unitSymbol(found?.unit, naming.units);
   const text = (value: string): string => {
     if (!isNumeral(value)) return value;
     return `${formatValue(Number(value), language, t)} ${unit}`.trim();

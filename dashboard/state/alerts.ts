@@ -1,8 +1,11 @@
+import type { Naming } from '../alerts/words.ts';
 import type { Notification } from '../api/alert-types.ts';
 import { apiPaths } from '../api/paths.ts';
 import type { Device } from '../api/types.ts';
+import { language, t } from '../i18n/i18n.ts';
 import { type Resource, useResource } from './resource.ts';
 import { api, username } from './session.ts';
+import { useVocabulary } from './vocabulary.ts';
 
 const alertsMax = 1_000;
 const devicesMax = 500;
@@ -47,4 +50,10 @@ async function deviceOr(id: string, signal: AbortSignal): Promise<Device | undef
   } catch {
     return undefined;
   }
+}
+
+/** What is known to say alerts with. */
+export function useNaming(devices: readonly Device[] = []): Naming {
+  const units = useVocabulary('units').value;
+  return { t, language: language.value, devices, units };
 }

@@ -1,5 +1,6 @@
 import type { Dictionary } from '../dictionary.ts';
 import { age } from './age.ts';
+import { alerts } from './alerts.ts';
 import { chart } from './chart.ts';
 import { data } from './data.ts';
 import { device } from './device.ts';
@@ -14,12 +15,14 @@ import { send } from './send.ts';
 import { sharing } from './sharing.ts';
 import { shell } from './shell.ts';
 import { start } from './start.ts';
+import { users } from './users.ts';
 import { welcome } from './welcome.ts';
 import { common } from './words.ts';
 
 /** Swahili. */
 export const dictionary: Dictionary = {
   age,
+  alerts,
   chart,
   common,
   data,
@@ -35,5 +38,6 @@ export const dictionary: Dictionary = {
   sharing,
   shell,
   start,
+  users,
   welcome,
 };

@@ -4,10 +4,11 @@ import { type AlertForm, formExpression, gapOf, proposedMessage } from '../../al
 import { readSentence, sensorsOf } from '../../alerts/sentence.ts';
 import { sensorOf } from '../../alerts/words.ts';
 import { ApiError } from '../../api/api-error.ts';
-import type { Device } from '../../api/types.ts';
+import type { Device, Term } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
+import { useVocabulary } from '../../state/vocabulary.ts';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { deviceName, sensorName } from '../../ui/value.tsx';
@@ -29,7 +30,8 @@ export function AlertEditor(props: {
   const { devices, submit, onSave } = props;
   const [own, setForm] = useState(props.first);
   // Until somebody writes a message, it follows what is watched.
-  const form = withMessage(own, devices);
+  const units = useVocabulary('units').value;
+  const form = withMessage(own, devices, units);
   const action = useAction();
   const tried = usePreview(form);
 
@@ -61,6 +63,7 @@ export function AlertEditor(props: {
                     label={t('alerts.howOften')}
                     seconds={form.everySeconds}
                     none={t('alerts.everyTime')}
+                    around={(time) => t('alerts.everySpan', { time })}
                     onSeconds={(everySeconds) => change({ ...form, everySeconds })}
                   />
                 ),
@@ -78,6 +81,9 @@ export function AlertEditor(props: {
             onValue={(description) => change({ ...form, description })}
           />
         </section>
+      </div>
+      <AlertPreview form={form} devices={devices} tried={tried} />
+      <div class="stack-tight">
         <FormError text={action.error} />
         <div class="row">
           <button type="submit" class="button button-main" disabled={action.isBusy}>
@@ -88,7 +94,6 @@ export function AlertEditor(props: {
           </a>
         </div>
       </div>
-      <AlertPreview form={form} devices={devices} tried={tried} />
     </form>
   );
 }
@@ -147,14 +152,18 @@ function Watching(props: Parts & { readonly error: unknown }): JSX.Element {
 }
 
 /** Proposes a message as long as there is none. */
-function withMessage(form: AlertForm, devices: readonly Device[]): AlertForm {
+function withMessage(
+  form: AlertForm,
+  devices: readonly Device[],
+  units: readonly Term[] | undefined,
+): AlertForm {
   const { action, sentence } = form;
   if (action.kind !== 'message' || action.message !== '') return form;
   const id = sentence?.conditions[0]?.sensor ?? form.otherSensors[0] ?? '';
   const sensor = sensorOf(id, form.devices, devices);
   if (sensor === undefined) return form;
   const named = { id, name: sensorName(sensor) };
-  const proposal = proposedMessage(named, unitSymbol(sensor.unit));
+  const proposal = proposedMessage(named, unitSymbol(sensor.unit, units));
   const [only, ...more] = form.devices;
   const device = devices.find((one) => one.id === only);
   const isOne = device !== undefined && more.length === 0;

@@ -10,7 +10,7 @@ import { formatDate, formatSpan } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/routes.ts';
 import { useAction } from '../../state/action.ts';
-import { useAlertDevices } from '../../state/alerts.ts';
+import { useAlertDevices, useNaming } from '../../state/alerts.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
@@ -50,7 +50,7 @@ function Known(props: {
 }): JSX.Element {
   const { alert, onChange } = props;
   const { value: devices = [] } = useAlertDevices(alert.condition.devices.slice(0, 20));
-  const naming: Naming = { t, language: language.value, devices };
+  const naming = useNaming(devices);
   const said = conditionWords(alert, naming);
   const title = alert.description ?? said;
   const form = useMemo(() => formOf(alert), [alert]);

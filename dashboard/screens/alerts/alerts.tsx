@@ -3,9 +3,9 @@ import { actionWords, conditionWords, type Naming } from '../../alerts/words.ts'
 import type { Notification } from '../../api/alert-types.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import { formatAge } from '../../i18n/formats.ts';
-import { language, t } from '../../i18n/i18n.ts';
+import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
-import { useAlertDevices, useAlerts } from '../../state/alerts.ts';
+import { useAlertDevices, useAlerts, useNaming } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -19,7 +19,7 @@ export function Alerts(): JSX.Element {
   const alerts = useAlerts();
   const { value, error, reload, set } = alerts;
   const devices = useAlertDevices(devicesOf(value ?? []));
-  const naming: Naming = { t, language: language.value, devices: devices.value ?? [] };
+  const naming = useNaming(devices.value);
   const put = (changed: Notification): void =>
     set((value ?? []).map((alert) => (alert.id === changed.id ? changed : alert)));
   return (

@@ -95,9 +95,11 @@ export function BlankTime(props: {
   readonly label: string;
   readonly seconds: number;
   readonly none?: string;
+  /** What is said around a time; the time alone when absent. */
+  readonly around?: (time: string) => string;
   readonly onSeconds: (seconds: number) => void;
 }): JSX.Element {
-  const { label, seconds, none, onSeconds } = props;
+  const { label, seconds, none, around = (time) => time, onSeconds } = props;
   const offered = [...new Set([...times, ...(seconds > 0 ? [seconds] : [])])];
   return (
     <BlankSelect
@@ -107,7 +109,7 @@ export function BlankTime(props: {
         ...(none === undefined ? [] : [{ value: '0', label: none }]),
         ...offered
           .sort((a, b) => a - b)
-          .map((time) => ({ value: String(time), label: formatSpan(time * 1_000, t) })),
+          .map((time) => ({ value: String(time), label: around(formatSpan(time * 1_000, t)) })),
       ]}
       onValue={(text) => onSeconds(Number(text))}
     />

@@ -75,7 +75,9 @@ function DeliveryLine({ delivery }: { readonly delivery: Delivery }): JSX.Elemen
           <> · {t('alerts.nextTry', { time: time(next_attempt) })}</>
         )}
       </span>
-      {status !== 'sent' && reason !== undefined && <span class="field-error">{reason}</span>}
+      {status !== 'sent' && reason !== undefined && (
+        <span class={status === 'failed' ? 'field-error' : 'quiet small'}>{reason}</span>
+      )}
     </div>
   );
 }

@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { thresholdOf } from '../../alerts/alert-form.ts';
 import { freshnessOf, instantOf } from '../../api/freshness.ts';
 import type { Device, Sensor } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { Chart } from '../../charts/lazy-chart.tsx';
+import { useAlerts } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
 import { useVocabulary } from '../../state/vocabulary.ts';
 import { sensorName } from '../../ui/value.tsx';
@@ -17,10 +19,21 @@ export function DeviceChart({
   readonly sensors: readonly Sensor[];
 }): JSX.Element {
   const units = useVocabulary('units').value;
+  const alerts = useAlerts().value;
+  const lines = sensors.map(({ id }) =>
+    thresholdOf(alerts ?? [], { deviceId: device.id, owner: device.owner, sensorId: id }),
+  );
   const instants = sensors.map(({ last_value }) => instantOf(last_value));
   const stale = instants.map((at) => freshnessOf(at, now.value) === 'stale');
   const described = JSON.stringify(
-    sensors.map(({ id, name, unit, calib }, index) => [id, name, unit, calib, stale[index]]),
+    sensors.map(({ id, name, unit, calib }, index) => [
+      id,
+      name,
+      unit,
+      calib,
+      stale[index],
+      lines[index],
+    ]),
   );
   // New values alone do not make it another chart.
   const shown = useMemo(
@@ -34,6 +47,7 @@ export function DeviceChart({
           ...(unit !== '' && { unit }),
           ...(sensor.calib !== undefined && { calib: sensor.calib }),
           isStale: stale[index] === true,
+          ...(lines[index] !== undefined && { threshold: lines[index] }),
         };
       }),
     [device.id, described, units],

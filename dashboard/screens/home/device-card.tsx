@@ -13,14 +13,24 @@ import { DeviceTrend } from './device-trend.tsx';
 const valuesMax = 3;
 
 /** One device at a glance: what it says now, how old that is, where it is heading. */
-export function DeviceCard({ device }: { readonly device: Device }): JSX.Element {
+export function DeviceCard({
+  device,
+  concern,
+}: {
+  readonly device: Device;
+  /** What an alert says about it. */
+  readonly concern?: string | undefined;
+}): JSX.Element {
   const heardAt = lastHeardAt(device);
   const freshness = freshnessOf(heardAt, now.value);
   const shown = pickSensors(device.sensors);
   const hidden = device.sensors.length - shown.length;
   const [main] = shown;
   return (
-    <a class={`card is-${freshness}`} href={screenPaths.device(device.id)}>
+    <a
+      class={`card is-${freshness}${concern === undefined ? '' : ' is-concern'}`}
+      href={screenPaths.device(device.id)}
+    >
       <span class="card-head">
         <span class="card-name">{deviceName(device)}</span>
         <CardMarks device={device} />
@@ -31,6 +41,12 @@ export function DeviceCard({ device }: { readonly device: Device }): JSX.Element
         ))}
         {main === undefined && <span class="quiet">{t('home.noSensors')}</span>}
       </span>
+      {concern !== undefined && (
+        <span class="card-concern">
+          <Icon name="alert" />
+          {concern}
+        </span>
+      )}
       <span class="card-foot">
         <span>
           {heardAt === undefined ? t('home.neverSent') : <Age at={heardAt} />}

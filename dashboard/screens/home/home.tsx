@@ -2,9 +2,9 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { type DeviceFilter, deviceQueries } from '../../api/device-query.ts';
-import { attentionFirst } from '../../api/freshness.ts';
 import type { Device, MyGrants } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { useAttention } from '../../state/attention.ts';
 import { now } from '../../state/clock.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { type Resource, useResource } from '../../state/resource.ts';
@@ -74,22 +74,24 @@ function Devices(props: {
   const { found, view, onView, children } = props;
   const devices = useLiveDevices(found.devices);
   if (devices.length === 0) return <NoDevices view={view} onView={onView} />;
-  const { silent, others } = attentionFirst(devices, now.value);
+  const { wanting, others, concerns, isSilenceAll } = useAttention(devices);
   const isAll = devices.length >= found.total;
-  const headline = isAll ? 'home.attention' : 'home.attentionSome';
+  const headline = isSilenceAll
+    ? (`home.attention${isAll ? '' : 'Some'}` as const)
+    : (`alerts.needs${isAll ? '' : 'Some'}` as const);
   return (
     <>
-      {silent.length > 0 && (
-        <section class="stack-tight" aria-labelledby="silent">
-          <h2 id="silent" class="alert-title">
-            {t(headline, { count: silent.length })}
+      {wanting.length > 0 && (
+        <section class="stack-tight" aria-labelledby="wanting">
+          <h2 id="wanting" class="alert-title">
+            {t(headline, { count: wanting.length })}
           </h2>
-          <Cards devices={silent} />
+          <Cards devices={wanting} concerns={concerns} />
         </section>
       )}
       {others.length > 0 && (
         <section class="stack-tight" aria-labelledby="others">
-          <h2 id="others" class={silent.length > 0 ? undefined : 'unseen'}>
+          <h2 id="others" class={wanting.length > 0 ? undefined : 'unseen'}>
             {t('home.rest')}
           </h2>
           <Cards devices={others} />
@@ -103,12 +105,18 @@ function Devices(props: {
   );
 }
 
-function Cards({ devices }: { readonly devices: readonly Device[] }): JSX.Element {
+function Cards({
+  devices,
+  concerns,
+}: {
+  readonly devices: readonly Device[];
+  readonly concerns?: ReadonlyMap<string, string>;
+}): JSX.Element {
   return (
     <ul class="cards">
       {devices.map((device) => (
         <li key={device.id}>
-          <DeviceCard device={device} />
+          <DeviceCard device={device} concern={concerns?.get(device.id)} />
         </li>
       ))}
     </ul>

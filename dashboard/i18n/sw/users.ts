@@ -1,0 +1,38 @@
+import type { Translation } from '../dictionary.ts';
+
+/** Akaunti, kwa wasimamizi. */
+export const users: Translation<'users'> = {
+  one: 'Mtumiaji',
+  all: 'Watumiaji wote',
+  adminsOnly: 'Ni kwa wasimamizi tu.',
+  search: 'Tafuta watumiaji',
+  searchHint: 'Jina la mtumiaji, jina au barua pepe',
+  count: { one: 'mtumiaji {count}', other: 'watumiaji {count}' },
+  found: '{shown} kati ya {count}',
+  tooMany: 'Baada ya {count} wa kwanza, akaunti hupatikana kwa jina kamili la mtumiaji tu.',
+  nobody: 'Hakuna anayelingana',
+  showMore: 'Onyesha zaidi',
+  new: 'Mtumiaji mpya',
+  created: '{name} anaweza kuingia sasa',
+  create: 'Fungua akaunti',
+  password: 'Nenosiri',
+  admin: 'Msimamizi',
+  adminText: 'Anaweza kuona na kubadilisha yote',
+  disabled: 'amefungiwa',
+  enabledText: 'Anaweza kuingia',
+  since: 'tangu {date}',
+  credit: 'Ujumbe wa SMS au simu',
+  creditHint: 'Zilizobaki. Tupu: bila kikomo.',
+  creditBad: 'Andika namba kamili, au usiandike kitu.',
+  creditLeft: { one: 'SMS {count} imebaki', other: 'SMS {count} zimebaki' },
+  saved: 'Imehifadhiwa',
+  newPassword: 'Weka nenosiri jipya',
+  newPasswordText: 'Mtu huyu ataondolewa kila alikoingia. Mwambie nenosiri jipya wewe mwenyewe.',
+  passwordSet: 'Nenosiri jipya limewekwa',
+  self: 'Huyu ni wewe: badilisha akaunti yako kwenye wasifu wako.',
+  delete: 'Futa akaunti hii',
+  deleteText:
+    'Hufuta {name} pamoja na vifaa, thamani, tahadhari na funguo zote za akaunti hii. ' +
+    'Haiwezi kurudishwa.',
+  deleted: '{name} amefutwa',
+};
