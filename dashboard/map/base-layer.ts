@@ -1,6 +1,7 @@
 import * as leaflet from 'leaflet';
 import { feature } from 'topojson-client';
 import { pageSettings } from '../state/page-settings.ts';
+import { wholeRings } from './whole-rings.ts';
 
 /** Beyond this the outline is too coarse to be of any help. */
 export const outlineZoomMax = 11;
@@ -29,7 +30,7 @@ export async function addBaseLayer(map: leaflet.Map): Promise<void> {
   const style = getComputedStyle(map.getContainer());
   const color = (token: string): string => style.getPropertyValue(token).trim();
   leaflet
-    .geoJSON(feature(outline, outline.objects.countries), {
+    .geoJSON(wholeRings(feature(outline, outline.objects.countries)), {
       interactive: false,
       // Cut off at the edge of the canvas, countries would have a border there.
       style: {

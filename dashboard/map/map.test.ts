@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { GeoJsonObject, Polygon } from 'geojson';
 import { boundsOf, cellPx, clustersOf, type Placed, project } from './clusters.ts';
 import { parseCoordinate, roundCoordinate, wrapLongitude } from './coordinates.ts';
+import { wholeRing, wholeRings } from './whole-rings.ts';
 
 const places = fc.array(
   fc.record({
@@ -97,4 +99,34 @@ test('longitudes beyond the edge come back, and decimals have an end', () => {
   assert.equal(wrapLongitude(-190), 170);
   assert.equal(wrapLongitude(12.5), 12.5);
   assert.equal(roundCoordinate(5.123456789), 5.123457);
+});
+
+test('a coast that crosses the date line is drawn in one piece, at both edges', () => {
+  const fiji = [
+    [179, -16],
+    [-179, -16],
+    [-179, -17],
+    [179, -17],
+    [179, -16],
+  ];
+  assert.deepEqual(
+    wholeRing(fiji).map(([longitude]) => longitude),
+    [179, 181, 181, 179, 179],
+  );
+  const geometry = {
+    type: 'MultiPolygon',
+    coordinates: [
+      [fiji],
+      [
+        [
+          [10, 1],
+          [11, 1],
+          [10, 1],
+        ],
+      ],
+    ],
+  };
+  const pieces = wholeRings({ type: 'Feature', geometry } as GeoJsonObject);
+  const wests = pieces.map((piece) => (piece as Polygon).coordinates[0]?.[0]?.[0]);
+  assert.deepEqual(wests, [179, -181, 10]);
 });

@@ -44,7 +44,7 @@ export function PlacesMap(props: PlacesMapProps): JSX.Element {
 
   return (
     <section class="map" aria-label={t('map.label', { count: places.length })}>
-      <div class="map-ground" ref={place} style={{ height: `${heightPx}px` }} />
+      <div class="map-ground" ref={place} style={{ '--map-height': `${heightPx}px` }} />
     </section>
   );
 }

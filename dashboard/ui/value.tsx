@@ -18,7 +18,11 @@ export const deviceName = ({
   readonly name?: string;
 }): string => (name === undefined || name === '' ? id : name);
 
-const longTextMin = 9;
+/** In widths of a digit: from here on smaller, or broken into lines. */
+const wideMin = 8;
+const longMin = 9;
+/** Units are set this much smaller. */
+const unitSize = 0.62;
 
 /** A value and its unit, the value large. */
 export function Value({
@@ -31,8 +35,10 @@ export function Value({
   const units = useVocabulary('units');
   const text = formatValue(value, language.value, t);
   const symbol = typeof value === 'boolean' ? '' : unitSymbol(unit, units.value);
+  const width = text.length + unitSize * symbol.length;
+  const size = text.length > longMin ? ' is-long' : width > wideMin ? ' is-wide' : '';
   return (
-    <span class={text.length > longTextMin ? 'value is-long' : 'value'}>
+    <span class={`value${size}`}>
       <span class="value-number">{text}</span>
       {symbol !== '' && <span class="value-unit"> {symbol}</span>}
     </span>

@@ -8,11 +8,9 @@ import { api, username } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import { Remembered } from '../../ui/remembered.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { DevicesMap } from './devices-map.tsx';
 
 const devicesMax = 1_000;
-const mapHeightPx = 560;
 const none: readonly Device[] = [];
 
 /** Where everything stands: one's own devices, or all one may see. */
@@ -29,7 +27,7 @@ export function MapScreen(): JSX.Element {
   const devices = useLiveDevices(found.value?.items ?? none);
   const total = found.value?.total ?? 0;
   return (
-    <div class="stack">
+    <div class="stack map-screen">
       <header class="screen-head">
         <h1>{t('shell.map')}</h1>
         <LiveMark />
@@ -54,9 +52,9 @@ export function MapScreen(): JSX.Element {
         <ErrorBox error={found.error} onRetry={found.reload} />
       )}
       {found.value === undefined ? (
-        found.error === undefined && <Skeleton height={mapHeightPx} />
+        found.error === undefined && <div class="map-ground skeleton" aria-hidden="true" />
       ) : (
-        <DevicesMap devices={devices} heightPx={mapHeightPx} />
+        <DevicesMap devices={devices} />
       )}
       {devices.length < total && (
         <p class="quiet">{t('home.shownOf', { shown: devices.length, count: total })}</p>
