@@ -19,6 +19,7 @@ export const users = {
   disabled: 'locked out',
   enabledText: 'May log in',
   since: 'since {date}',
+  contact: 'Contact details',
   credit: 'Messages by SMS or phone',
   creditHint: 'How many are left. Empty: without limit.',
   creditBad: 'Type a whole number, or nothing.',
@@ -30,6 +31,7 @@ export const users = {
   self: 'This is you: change your own account in your profile.',
   delete: 'Delete this account',
   deleteText:
-    'Deletes {name} with all devices, values, alerts and keys of this account. This cannot be undone.',
+    'Deletes {name} with all devices, values, alerts and keys of this account. ' +
+    'This cannot be undone.',
   deleted: '{name} is deleted',
 } as const;

@@ -21,6 +21,7 @@ export const users: Translation<'users'> = {
   disabled: 'bloqué',
   enabledText: 'Peut se connecter',
   since: 'depuis le {date}',
+  contact: 'Coordonnées',
   credit: 'Messages par SMS ou téléphone',
   creditHint: 'Combien il en reste. Vide : sans limite.',
   creditBad: 'Écrivez un nombre entier, ou rien.',

@@ -21,6 +21,7 @@ export const users: Translation<'users'> = {
   disabled: 'bloqueado',
   enabledText: 'Pode entrar',
   since: 'desde {date}',
+  contact: 'Contactos',
   credit: 'Mensagens por SMS ou telefone',
   creditHint: 'Quantas restam. Vazio: sem limite.',
   creditBad: 'Escreva um número inteiro, ou nada.',

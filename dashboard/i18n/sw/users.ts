@@ -21,6 +21,7 @@ export const users: Translation<'users'> = {
   disabled: 'amefungiwa',
   enabledText: 'Anaweza kuingia',
   since: 'tangu {date}',
+  contact: 'Mawasiliano',
   credit: 'Ujumbe wa SMS au simu',
   creditHint: 'Zilizobaki. Tupu: bila kikomo.',
   creditBad: 'Andika namba kamili, au usiandike kitu.',

@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks';
 import { type AlertForm, formExpression, gapOf, proposedMessage } from '../../alerts/alert-form.ts';
 import { readSentence, sensorsOf } from '../../alerts/sentence.ts';
 import { sensorOf } from '../../alerts/words.ts';
-import { ApiError } from '../../api/api-error.ts';
 import type { Device, Term } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { t } from '../../i18n/i18n.ts';
@@ -13,7 +12,7 @@ import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { deviceName, sensorName } from '../../ui/value.tsx';
 import { ActionForm } from './action-form.tsx';
-import { AlertPreview, usePreview } from './alert-preview.tsx';
+import { AlertPreview, isAboutExpression, usePreview } from './alert-preview.tsx';
 import { Blanks, BlankTime } from './blanks.tsx';
 import { ConditionForm } from './condition-form.tsx';
 import { DeviceBlank, type Parts } from './device-blank.tsx';
@@ -42,7 +41,10 @@ export function AlertEditor(props: {
     await action.run(() => onSave(form));
   }
 
-  const change = (next: AlertForm): void => setForm(withOwnMessage(next, form, own));
+  const change = (next: AlertForm): void => {
+    action.fail(undefined);
+    setForm(withOwnMessage(next, form, own));
+  };
   const parts: Parts = { form, devices, onForm: change };
   return (
     <form class="alert-editor" onSubmit={save} noValidate>
@@ -102,8 +104,7 @@ export function AlertEditor(props: {
 function Watching(props: Parts & { readonly error: unknown }): JSX.Element {
   const { form, onForm, error } = props;
   const { sentence } = form;
-  const isRefused = error instanceof ApiError && error.code === 'invalid';
-  const refusal = isRefused && error.message.startsWith('expression') ? error.message : undefined;
+  const refusal = isAboutExpression(error) ? error.message : undefined;
   const canRead = readSentence(form.expression) !== undefined;
   const switchOver = (): void => {
     if (sentence !== undefined) {

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type AlertForm, conditionGap, draftOf } from '../../alerts/alert-form.ts';
 import { sensorsOf } from '../../alerts/sentence.ts';
 import type { Preview } from '../../api/alert-types.ts';
+import { ApiError } from '../../api/api-error.ts';
 import { errorSentence } from '../../api/error-sentence.ts';
 import type { Device } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
@@ -66,6 +67,10 @@ function previewDraft(form: AlertForm) {
   };
 }
 
+/** Whether the service refused the expression; that is said where it is written. */
+export const isAboutExpression = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.code === 'invalid' && error.message.startsWith('expression');
+
 /** How often it would have fired, and when, on the chart of what it watches. */
 export function AlertPreview(props: {
   readonly form: AlertForm;
@@ -83,7 +88,9 @@ export function AlertPreview(props: {
         {isAsked && preview === undefined && error === undefined && (
           <span class="quiet">{t('common.loading')}</span>
         )}
-        {error !== undefined && <span class="field-error">{errorSentence(error, t)}</span>}
+        {error !== undefined && !(form.sentence === undefined && isAboutExpression(error)) && (
+          <span class="field-error">{errorSentence(error, t)}</span>
+        )}
         {count !== undefined && (
           <>
             <strong>{t('alerts.wouldFire', { count })}</strong>

@@ -139,7 +139,7 @@ function ConditionLine(props: LineProps): JSX.Element {
     />
   );
   return (
-    <span class="blank-line">
+    <span class={isFirst ? 'blank-line' : 'blank-line has-remove'}>
       <Blanks
         text={t(`alerts.form${isFirst ? '' : 'And'}${shapeOf(condition)}`)}
         blanks={{
@@ -248,7 +248,7 @@ function ClearLine(
   const put = (next: NonNullable<Sentence['clear']>): void =>
     onSentence({ ...sentence, clear: next });
   return (
-    <span class="blank-line">
+    <span class="blank-line has-remove">
       <Blanks
         text={t('alerts.formClear')}
         blanks={{

@@ -168,7 +168,7 @@ function ContactForm({ user, onSaved }: FormProps): JSX.Element {
   }
   return (
     <details class="surface fold">
-      <summary>{t('profile.contact')}</summary>
+      <summary>{t('users.contact')}</summary>
       <form class="form" onSubmit={save} noValidate>
         <ProfileFields draft={draft} onDraft={setDraft} />
         <FormError text={action.error} />
