@@ -127,6 +127,34 @@ test('a demo without a password prints the one it made up, once', async () => {
   await assert.rejects(run(service, { account: { kind: 'demo' } }), /exists already: give its/);
 });
 
+test('gateways, a project and an alert come with the devices, once', async () => {
+  await using service = await start();
+  await run(service, { devices: 5 });
+  await run(service, { devices: 5 });
+  const token = await demoToken(service);
+  const list = async (path: string) => {
+    const { status, json } = await service.call({ path, token });
+    assert.equal(status, 200);
+    return json as readonly Record<string, unknown>[];
+  };
+  const gateways = await list('/gateways');
+  assert.deepEqual(
+    gateways.map(({ name }) => name).toSorted(),
+    ['Accra', 'Bobo-Dioulasso', 'Dakar', 'Kisumu', 'Kumasi'].map((town) => `Gateway, ${town}`),
+  );
+  assert.ok(gateways.every((gateway) => gateway['last_seen'] === new Date(now).toISOString()));
+  const projects = await list('/projects');
+  assert.deepEqual(
+    projects.map(({ name, device_ids }) => [name, device_ids]),
+    [['Water points', ['demo-dakar-tank', 'demo-kisumu-pump']]],
+  );
+  const alerts = await list('/notifications');
+  assert.deepEqual(
+    alerts.map(({ condition }) => (condition as { devices: unknown }).devices),
+    [['demo-dakar-tank']],
+  );
+});
+
 test('guests have public devices only', async () => {
   await using service = await start();
   await run(service, { account: { kind: 'guest' }, devices: 4 });

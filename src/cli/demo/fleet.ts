@@ -13,6 +13,8 @@ export interface DemoDevice extends Equipment {
   readonly id: string;
   readonly name: string;
   readonly domain: string;
+  /** The name of the place where it stands. */
+  readonly town: string;
   readonly gatewayId: string;
   readonly isPrivate: boolean;
   readonly isShared: boolean;
@@ -73,6 +75,7 @@ function createDevice(options: {
     id: `${prefix}-${place.slug}-${kind.slug}${suffix}`,
     name: `${kind.name}, ${place.name}${twin === 0 ? '' : ` ${twin + 1}`}`,
     domain: kind.domain,
+    town: place.name,
     gatewayId: `${prefix}-gateway-${place.slug}`,
     isPrivate,
     isShared: index === sharedIndex,

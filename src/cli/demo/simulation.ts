@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createApiClient } from './api-client.ts';
+import { beat, registerCompany } from './company.ts';
 import { createFleet, type DemoDevice } from './fleet.ts';
 import { type Account, ensureFriend, identify } from './identity.ts';
 import { openProgress } from './progress.ts';
@@ -54,6 +55,7 @@ export async function simulate(
     if (friend !== undefined) await shareDevices(client, { fleet, username: friend });
   }
 
+  const company = await registerCompany(client, { fleet, owner });
   const pastValues = await fillPast();
   const liveValues = await pushLive();
   return { devicesMade, pastValues, liveValues };
@@ -85,6 +87,7 @@ export async function simulate(
     let pushed = 0;
     while (true) {
       const instant = Math.floor(clock.now() / stepMs) * stepMs;
+      await beat(client, company);
       const values = await pushInstant(client, fleet, instant);
       pushed += values;
       print(`${new Date(instant).toISOString()}  ${values} values of ${fleet.length} devices`);
