@@ -4,7 +4,7 @@ import { startService } from '../service.ts';
 import { createRecordingChannels } from '../v2/recording-channels.ts';
 import { connect, makeDevice } from './mqtt-clients.ts';
 
-test('a value published over MQTT fires before it is acknowledged, and sets actuators', async () => {
+test('a value over MQTT fires before it is acknowledged, and sets actuators', async () => {
   const channels = createRecordingChannels();
   await using service = await startService({ channels: channels.open });
   await makeDevice(service, 'ana', 'd', { visibility: 'private' });
