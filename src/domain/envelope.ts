@@ -2,4 +2,10 @@
  * What a door sends along with a push to those who watch, for instance how reliably it is to be
  * delivered. Only the door that made it can read it; it is never stored.
  */
-export type Envelope = object;
+export interface Envelope {
+  /**
+   * The sender says that it sends this again, so nobody knows who was told the first time: those
+   * who watch are told once more, even if it is stored already.
+   */
+  readonly isRepetition?: boolean;
+}

@@ -10,11 +10,13 @@ export class PublishEnvelope {
   readonly message: Message;
   readonly form: PublishedValues['form'];
   readonly count: number;
+  readonly isRepetition: boolean;
 
   constructor(message: Message, { form, datapoints }: PublishedValues) {
     this.message = message;
     this.form = form;
     this.count = datapoints.length;
+    this.isRepetition = message.isRepetition === true;
   }
 }
 

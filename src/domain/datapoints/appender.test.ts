@@ -65,10 +65,21 @@ test('a datapoint that was stored already is not told again', async () => {
   assert.deepEqual(told, [[toldOf(aPush('a', 2))]]);
 });
 
+test('what is sent again as a repetition is told again, though it is stored once', async () => {
+  const { storage, feed, told, appender } = await anAppender();
+  await appender.append(aPush('a', 1));
+  feed.subscribe((events) => told.push(events));
+  const again = { ...aPush('a', 1), envelope: { isRepetition: true } };
+  const outcome = await appender.append(again);
+  assert.deepEqual(outcome, { kind: 'stored', fresh: [] });
+  assert.deepEqual(told, [[toldOf(again)]]);
+  assert.equal((await storage.datapoints.lastValues([deviceId('d')])).size, 1);
+});
+
 test('what a door sends along reaches those who watch', async () => {
   const { feed, told, appender } = await anAppender();
   feed.subscribe((events) => told.push(events));
-  const push = { ...aPush('a', 1), envelope: { from: 'a door' } };
+  const push = { ...aPush('a', 1), envelope: { isRepetition: false } };
   await appender.append(push);
   assert.deepEqual(told, [[toldOf(push)]]);
 });

@@ -36,6 +36,8 @@ export function createAppender(options: {
       let datapoints = 0;
       let fresh = 0;
       const events: Extract<FeedEvent, { kind: 'datapoints' }>[] = [];
+      /** Stored before, and perhaps never told: a crash may have come between [contract 8]. */
+      const repeated: FeedEvent[] = [];
       /** The places of the events in the batch. */
       const places: number[] = [];
       batch.forEach(({ deviceId, sensorId, datapoints: pushed, envelope }, index) => {
@@ -43,7 +45,11 @@ export function createAppender(options: {
         if (outcome?.kind !== 'stored') return;
         datapoints += pushed.length;
         fresh += outcome.fresh.length;
-        if (outcome.fresh.length === 0) return;
+        if (outcome.fresh.length === 0) {
+          if (envelope?.isRepetition !== true) return;
+          repeated.push({ kind: 'datapoints', deviceId, sensorId, datapoints: pushed, envelope });
+          return;
+        }
         places.push(index);
         events.push({
           kind: 'datapoints',
@@ -55,6 +61,7 @@ export function createAppender(options: {
       });
       const waits = events.length > 0 ? consequences?.(events) : undefined;
       if (events.length > 0) feed.publish(events);
+      if (repeated.length > 0) feed.publish(repeated);
       reporter.commitFinished({ datapoints: fresh, durationMs: clock.now() - startedAt });
       if (datapoints > fresh) reporter.datapointsRepeated(datapoints - fresh);
       return waits === undefined ? outcomes : withWaits(outcomes, places, waits);

@@ -17,6 +17,8 @@ export interface Message {
   readonly properties?: Uint8Array;
   /** From then on it reaches nobody any more [MQTT-3.3.2-5]. */
   readonly expiresAt?: Instant;
+  /** Sent again by the publisher, who never heard of the first time; not kept. */
+  readonly isRepetition?: true;
   /** The session that published it, for subscriptions that want none of their own messages. */
   readonly publisher?: SessionKey;
 }

@@ -134,13 +134,14 @@ export class Inbound {
   }
 
   #messageOf(packet: PublishPacket, topic: string): Message {
-    const { payload, qos, retain, properties, expirySeconds } = packet;
+    const { payload, qos, retain, properties, expirySeconds, isDuplicate } = packet;
     return {
       topic,
       payload,
       qos,
       retain,
       publisher: this.#publisher.session.key,
+      ...(isDuplicate && { isRepetition: true }),
       ...(properties !== undefined && { properties }),
       ...(expirySeconds !== undefined && {
         expiresAt: this.#parts.clock.now() + expirySeconds * 1_000,
