@@ -41,10 +41,10 @@ export function Recipients(props: {
             key={one}
             type="button"
             class="chip"
-            aria-label={t('alerts.removePerson', { name: one })}
             onClick={() => onChosen(chosen.filter((other) => other !== one))}
           >
             {one === me ? t('alerts.me', { name: one }) : one}
+            <span class="unseen">: {t('alerts.removePerson', { name: one })}</span>
             <Icon name="close" />
           </button>
         ))}
