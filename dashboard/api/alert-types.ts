@@ -72,6 +72,7 @@ export const outcomes = [
   'throttled',
   'expired',
   'inactive',
+  'not_watched',
   'no_right',
   'not_stored',
 ] as const;

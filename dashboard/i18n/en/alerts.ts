@@ -121,6 +121,7 @@ export const alerts = {
     one: 'Once more came too soon after another.',
     other: '{count} more came too soon after another.',
   },
+  marked: 'The chart marks the first {count}.',
   noPast: 'There are no values of that time to look at.',
   firstMessage: 'The first message: “{message}”',
 
@@ -158,6 +159,8 @@ export const alerts = {
   'why-throttled': 'The condition held, but too soon after the last message.',
   'why-expired': 'The end of the alert has passed.',
   'why-inactive': 'The alert is paused.',
+  'why-not_watched':
+    'It is not watched for silence: the service watches too many. Change it to try again.',
   'why-no_right': 'The owner of the alert may not see these values, or not set the control.',
   'why-not_stored': 'The condition held, but the service could not store it.',
 

@@ -126,6 +126,7 @@ export const alerts: Translation<'alerts'> = {
     one: '{count} autre fois venait trop tôt après une autre.',
     other: '{count} autres fois venaient trop tôt après une autre.',
   },
+  marked: 'Le graphique marque les {count} premières.',
   noPast: 'Il n’y a pas de valeurs de cette période.',
   firstMessage: 'Le premier message : « {message} »',
 
@@ -163,6 +164,8 @@ export const alerts: Translation<'alerts'> = {
   'why-throttled': 'La condition était remplie, mais trop tôt après le dernier message.',
   'why-expired': 'La fin de l’alerte est passée.',
   'why-inactive': 'L’alerte est en pause.',
+  'why-not_watched':
+    'Son silence n’est pas surveillé : le service en surveille trop. Modifiez-la pour réessayer.',
   'why-no_right':
     'Le propriétaire de l’alerte n’a pas le droit de voir ces valeurs, ou de régler la commande.',
   'why-not_stored': 'La condition était remplie, mais le service n’a pas pu l’enregistrer.',

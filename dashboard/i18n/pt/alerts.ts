@@ -123,6 +123,7 @@ export const alerts: Translation<'alerts'> = {
     one: 'Mais {count} vez veio cedo demais depois de outra.',
     other: 'Mais {count} vezes vieram cedo demais depois de outra.',
   },
+  marked: 'O gráfico marca as primeiras {count}.',
   noPast: 'Não há valores desse tempo.',
   firstMessage: 'A primeira mensagem: “{message}”',
 
@@ -160,6 +161,8 @@ export const alerts: Translation<'alerts'> = {
   'why-throttled': 'A condição verificou-se, mas cedo demais depois da última mensagem.',
   'why-expired': 'O fim do alerta já passou.',
   'why-inactive': 'O alerta está em pausa.',
+  'why-not_watched':
+    'O silêncio não é vigiado: o serviço já vigia demasiados. Altere o alerta para repetir.',
   'why-no_right': 'O dono do alerta não pode ver estes valores, ou não pode acionar o controlo.',
   'why-not_stored': 'A condição verificou-se, mas o serviço não a conseguiu guardar.',
 

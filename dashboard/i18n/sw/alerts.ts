@@ -122,6 +122,7 @@ export const alerts: Translation<'alerts'> = {
     one: 'Mara {count} zaidi ilikuja mapema mno baada ya nyingine.',
     other: 'Mara {count} zaidi zilikuja mapema mno baada ya nyingine.',
   },
+  marked: 'Chati inaonyesha {count} za kwanza.',
   noPast: 'Hakuna thamani za wakati huo.',
   firstMessage: 'Ujumbe wa kwanza: “{message}”',
 
@@ -159,6 +160,8 @@ export const alerts: Translation<'alerts'> = {
   'why-throttled': 'Sharti lilitimia, lakini mapema mno baada ya ujumbe wa mwisho.',
   'why-expired': 'Mwisho wa tahadhari umepita.',
   'why-inactive': 'Tahadhari imesimamishwa.',
+  'why-not_watched':
+    'Ukimya hauangaliwi: huduma inaangalia mingi mno. Badilisha tahadhari ujaribu tena.',
   'why-no_right': 'Mwenye tahadhari haruhusiwi kuona thamani hizi, au kuendesha kidhibiti.',
   'why-not_stored': 'Sharti lilitimia, lakini huduma haikuweza kuhifadhi.',
 

@@ -97,6 +97,9 @@ export function AlertPreview(props: {
             {preview !== undefined && preview.throttled > 0 && (
               <> {t('alerts.heldBack', { count: preview.throttled })}</>
             )}
+            {preview !== undefined && preview.fired > preview.firings.length && (
+              <> {t('alerts.marked', { count: preview.firings.length })}</>
+            )}
             {preview?.datapoints === 0 && <> {t('alerts.noPast')}</>}
           </>
         )}

@@ -18,6 +18,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { creditOf, fullName } from './user-words.ts';
+import { AdminsOnly } from './users.tsx';
 
 /** One account, for administrators. */
 export function UserScreen({ params }: ScreenProps): JSX.Element {
@@ -26,7 +27,7 @@ export function UserScreen({ params }: ScreenProps): JSX.Element {
     api.getJson<User>({ path: apiPaths.user(id), signal }),
   );
   const { value, error, reload } = resource;
-  if (!isAdmin.value) return <p class="note">{t('users.adminsOnly')}</p>;
+  if (!isAdmin.value) return <AdminsOnly />;
   return (
     <div class="stack profile">
       <a class="back-link" href="/users">

@@ -26,8 +26,17 @@ const pageUsers = 50;
 
 /** All accounts, for administrators. */
 export function Users(): JSX.Element {
-  if (!isAdmin.value) return <p class="note">{t('users.adminsOnly')}</p>;
-  return <AllUsers />;
+  return isAdmin.value ? <AllUsers /> : <AdminsOnly />;
+}
+
+/** For those who found the address, but may not. */
+export function AdminsOnly(): JSX.Element {
+  return (
+    <div class="stack">
+      <h1>{t('shell.users')}</h1>
+      <p class="note">{t('users.adminsOnly')}</p>
+    </div>
+  );
 }
 
 function AllUsers(): JSX.Element {
