@@ -1,13 +1,24 @@
-/** What may be granted on a device, in the order of the switches. */
-export const grantable = [
-  'devices:view',
-  'devices-data:view',
-  'devices-data:create',
-  'devices:update',
-  'devices:delete',
-] as const;
+export type SharedKind = 'device' | 'gateway' | 'project';
 
-export type DeviceScope = (typeof grantable)[number];
+/** What may be granted on a thing, in the order of the switches. */
+export const grantable: Readonly<Record<SharedKind, readonly string[]>> = {
+  device: [
+    'devices:view',
+    'devices-data:view',
+    'devices-data:create',
+    'devices:update',
+    'devices:delete',
+  ],
+  gateway: ['gateways:view', 'gateways:update', 'gateways:delete'],
+  project: ['projects:view', 'projects:update', 'projects:delete'],
+};
+
+/** What somebody is granted first: to look. */
+export const firstScopes: Readonly<Record<SharedKind, readonly string[]>> = {
+  device: ['devices:view', 'devices-data:view'],
+  gateway: ['gateways:view'],
+  project: ['projects:view'],
+};
 
 /** The word of a scope that texts are named after. */
 export type ScopeWord = 'view' | 'data-view' | 'data-create' | 'update' | 'delete';

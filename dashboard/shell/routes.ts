@@ -123,6 +123,13 @@ export const routes: readonly ScreenRoute[] = [
       import('../screens/gateways/gateway.tsx').then(({ GatewayScreen }) => GatewayScreen),
   },
   {
+    path: '/gateways/:gateway/share',
+    title: 'sharing.mine',
+    needsLogin: true,
+    load: () =>
+      import('../screens/sharing/group-share.tsx').then(({ GatewayShare }) => GatewayShare),
+  },
+  {
     path: '/projects',
     title: 'shell.projects',
     needsLogin: true,
@@ -169,6 +176,13 @@ export const routes: readonly ScreenRoute[] = [
     title: 'users.one',
     needsLogin: true,
     load: () => import('../screens/users/user.tsx').then(({ UserScreen }) => UserScreen),
+  },
+  {
+    path: '/projects/:project/share',
+    title: 'sharing.mine',
+    needsLogin: true,
+    load: () =>
+      import('../screens/sharing/group-share.tsx').then(({ ProjectShare }) => ProjectShare),
   },
   {
     path: '/more',

@@ -188,3 +188,37 @@ browserTest('a switch that is tapped reaches the MQTT client that controls the p
   await client.endAsync();
   await page.context().close();
 });
+
+browserTest(
+  'a gateway and a project are shared like a device, and a project is taken home',
+  async () => {
+    await stage.service.tokenOf('yaw');
+    await makeDevice('shared-1', 'efua', [1, 2]);
+    const as = stage.service.as('efua');
+    await as({ method: 'POST', path: '/gateways', json: { id: 'gw-1', visibility: 'private' } });
+    const json = { name: 'Harvest', device_ids: ['shared-1'], gateway_ids: ['gw-1'] };
+    const project = (await as({ method: 'POST', path: '/projects', json })).text;
+    const page = await stage.visit({ username: 'efua' });
+    for (const [path, thing] of [
+      ['/gateways/gw-1', 'gateway'],
+      [`/projects/${project}`, 'project'],
+    ]) {
+      await page.goto(path ?? '');
+      await page.getByRole('main').getByRole('link', { name: 'Share', exact: true }).click();
+      await page.getByLabel('Username of the person').fill('yaw');
+      await page.getByRole('button', { name: 'Share', exact: true }).click();
+      await page.getByText(`yaw may see the ${thing}, not change it or delete it`).waitFor();
+      await page.getByRole('checkbox', { name: 'change it' }).check();
+      await page.getByText(`yaw may see the ${thing} and change it, not delete it`).waitFor();
+    }
+    const { json: grants } = await stage.service.as('yaw')({ path: '/users/me/grants' });
+    const received = (grants as { readonly received: readonly { kind: string }[] }).received;
+    assert.deepEqual(received.map(({ kind }) => kind).sort(), ['gateway', 'project']);
+    await page.goto(`/projects/${project}`);
+    const waiting = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download all data' }).click();
+    const bytes = readFileSync(await (await waiting).path());
+    assert.equal(bytes.subarray(0, 2).toString(), 'PK');
+    await page.context().close();
+  },
+);

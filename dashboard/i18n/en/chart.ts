@@ -14,7 +14,6 @@ export const chart = {
   later: 'Later',
   zoomIn: 'Closer',
   zoomOut: 'Further out',
-  zoomBack: 'Back to the whole range',
   compare: 'Compare with the period before',
   before: '{name}, the period before',
   asTable: 'Show as table',
@@ -51,7 +50,4 @@ export const chart = {
   preview: 'What the correction does',
   measuredValue: 'measured value',
   realValue: 'real value',
-  trendUp: 'rising over the last {span}',
-  trendDown: 'falling over the last {span}',
-  trendFlat: 'steady over the last {span}',
 } as const;

@@ -16,7 +16,6 @@ export const map = {
   stale: 'no news',
   alert: 'alert',
   off: 'off',
-  asList: 'Show as list',
   open: 'Open',
   pick: 'Tap the map where the device stands, or type its coordinates.',
   latitude: 'Latitude',

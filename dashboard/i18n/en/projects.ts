@@ -25,4 +25,5 @@ export const projects = {
   deleted: 'Project deleted',
   all: 'All projects',
   export: 'Download all data',
+  chartFirst: 'The chart shows the first {count} lines of {all}.',
 } as const;

@@ -32,4 +32,13 @@ export const sharing = {
   project: 'project',
   device: 'device',
   ownerOnly: 'Only the owner decides who may use this device.',
+  'gateway-view': 'see the gateway',
+  'gateway-update': 'change it',
+  'gateway-delete': 'delete it',
+  'project-view': 'see the project',
+  'project-update': 'change it',
+  'project-delete': 'delete it',
+  nobody: 'It is shared with nobody yet.',
+  ownerDecides: 'Only the owner decides who may use it.',
+  projectHint: 'This shares the list, not the devices: share each of them as well.',
 } as const;

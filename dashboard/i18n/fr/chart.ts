@@ -16,7 +16,6 @@ export const chart: Translation<'chart'> = {
   later: 'Plus tard',
   zoomIn: 'Plus près',
   zoomOut: 'Plus loin',
-  zoomBack: 'Revenir à toute la période',
   compare: 'Comparer avec la période précédente',
   before: '{name}, période précédente',
   asTable: 'Voir en tableau',
@@ -58,7 +57,4 @@ export const chart: Translation<'chart'> = {
   preview: 'Ce que change la correction',
   measuredValue: 'valeur mesurée',
   realValue: 'valeur réelle',
-  trendUp: 'en hausse sur {span}',
-  trendDown: 'en baisse sur {span}',
-  trendFlat: 'stable sur {span}',
 };

@@ -18,7 +18,6 @@ export const map: Translation<'map'> = {
   stale: 'sans nouvelles',
   alert: 'alerte',
   off: 'éteint',
-  asList: 'Voir en liste',
   open: 'Ouvrir',
   pick: 'Touchez la carte là où se trouve l’appareil, ou saisissez ses coordonnées.',
   latitude: 'Latitude',

@@ -27,4 +27,5 @@ export const projects: Translation<'projects'> = {
   deleted: 'Projet supprimé',
   all: 'Tous les projets',
   export: 'Télécharger toutes les données',
+  chartFirst: 'Le graphique montre les {count} premières lignes sur {all}.',
 };

@@ -34,4 +34,13 @@ export const sharing: Translation<'sharing'> = {
   project: 'projet',
   device: 'appareil',
   ownerOnly: 'Seul le propriétaire décide qui peut utiliser cet appareil.',
+  'gateway-view': 'voir la passerelle',
+  'gateway-update': 'la modifier',
+  'gateway-delete': 'la supprimer',
+  'project-view': 'voir le projet',
+  'project-update': 'le modifier',
+  'project-delete': 'le supprimer',
+  nobody: 'Ce n’est encore partagé avec personne.',
+  ownerDecides: 'Seul le propriétaire décide qui peut s’en servir.',
+  projectHint: 'Ceci partage la liste, pas les appareils : partagez aussi chacun d’eux.',
 };

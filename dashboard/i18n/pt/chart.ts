@@ -16,7 +16,6 @@ export const chart: Translation<'chart'> = {
   later: 'Mais tarde',
   zoomIn: 'Mais perto',
   zoomOut: 'Mais longe',
-  zoomBack: 'Voltar ao período inteiro',
   compare: 'Comparar com o período anterior',
   before: '{name}, período anterior',
   asTable: 'Ver como tabela',
@@ -56,7 +55,4 @@ export const chart: Translation<'chart'> = {
   preview: 'O que a correção muda',
   measuredValue: 'valor medido',
   realValue: 'valor real',
-  trendUp: 'a subir em {span}',
-  trendDown: 'a descer em {span}',
-  trendFlat: 'estável em {span}',
 };

@@ -18,7 +18,6 @@ export const map: Translation<'map'> = {
   stale: 'sem notícias',
   alert: 'alerta',
   off: 'desligado',
-  asList: 'Ver como lista',
   open: 'Abrir',
   pick: 'Toque no mapa onde está o dispositivo, ou escreva as coordenadas.',
   latitude: 'Latitude',

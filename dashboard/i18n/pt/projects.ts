@@ -27,4 +27,5 @@ export const projects: Translation<'projects'> = {
   deleted: 'Projeto apagado',
   all: 'Todos os projetos',
   export: 'Descarregar todos os dados',
+  chartFirst: 'O gráfico mostra as primeiras {count} linhas de {all}.',
 };

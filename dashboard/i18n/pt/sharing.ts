@@ -34,4 +34,13 @@ export const sharing: Translation<'sharing'> = {
   project: 'projeto',
   device: 'dispositivo',
   ownerOnly: 'Só o dono decide quem pode usar este dispositivo.',
+  'gateway-view': 'ver o gateway',
+  'gateway-update': 'mudá-lo',
+  'gateway-delete': 'apagá-lo',
+  'project-view': 'ver o projeto',
+  'project-update': 'mudá-lo',
+  'project-delete': 'apagá-lo',
+  nobody: 'Ainda não é partilhado com ninguém.',
+  ownerDecides: 'Só o dono decide quem o pode usar.',
+  projectHint: 'Isto partilha a lista, não os dispositivos: partilhe também cada um deles.',
 };

@@ -16,7 +16,6 @@ export const chart: Translation<'chart'> = {
   later: 'Baadaye',
   zoomIn: 'Karibu zaidi',
   zoomOut: 'Mbali zaidi',
-  zoomBack: 'Rudi kwenye kipindi chote',
   compare: 'Linganisha na kipindi kilichotangulia',
   before: '{name}, kipindi kilichotangulia',
   asTable: 'Onyesha kama jedwali',
@@ -57,7 +56,4 @@ export const chart: Translation<'chart'> = {
   preview: 'Usahihishaji unabadilisha nini',
   measuredValue: 'thamani iliyopimwa',
   realValue: 'thamani halisi',
-  trendUp: 'inapanda katika {span} zilizopita',
-  trendDown: 'inashuka katika {span} zilizopita',
-  trendFlat: 'imetulia katika {span} zilizopita',
 };

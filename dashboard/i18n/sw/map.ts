@@ -18,7 +18,6 @@ export const map: Translation<'map'> = {
   stale: 'kimya',
   alert: 'tahadhari',
   off: 'imezimwa',
-  asList: 'Onyesha kama orodha',
   open: 'Fungua',
   pick: 'Gusa ramani mahali kifaa kilipo, au andika viwianishi vyake.',
   latitude: 'Latitudo',

@@ -34,4 +34,13 @@ export const sharing: Translation<'sharing'> = {
   project: 'mradi',
   device: 'kifaa',
   ownerOnly: 'Mmiliki pekee ndiye huamua nani anaweza kutumia kifaa hiki.',
+  'gateway-view': 'kuona lango',
+  'gateway-update': 'kulibadilisha',
+  'gateway-delete': 'kulifuta',
+  'project-view': 'kuona mradi',
+  'project-update': 'kuubadilisha',
+  'project-delete': 'kuufuta',
+  nobody: 'Bado haijashirikiwa na yeyote.',
+  ownerDecides: 'Mmiliki pekee ndiye huamua nani anaweza kuitumia.',
+  projectHint: 'Hii inashiriki orodha tu, si vifaa: shiriki kila kifaa pia.',
 };

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { apiPaths } from '../../api/paths.ts';
+import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Gateway, Location } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { MapOfPlaces, PickLocation } from '../../map/lazy-map.tsx';
@@ -55,12 +55,20 @@ function Known(props: { readonly gateway: Gateway; readonly reload: () => void }
     <>
       <header class="screen-head">
         <h1>{name}</h1>
-        {mayChange && !isEditing && (
-          <button type="button" class="button" onClick={() => setEditing(true)}>
-            <Icon name="edit" />
-            {t('common.edit')}
-          </button>
-        )}
+        <span class="row">
+          {(isAdmin.value || gateway.owner === user) && (
+            <a class="button" href={`${screenPaths.gateway(gateway.id)}/share`}>
+              <Icon name="share" />
+              {t('device.share')}
+            </a>
+          )}
+          {mayChange && !isEditing && (
+            <button type="button" class="button" onClick={() => setEditing(true)}>
+              <Icon name="edit" />
+              {t('common.edit')}
+            </button>
+          )}
+        </span>
       </header>
       <p class="row">
         <GatewayState gateway={gateway} />

@@ -42,6 +42,11 @@ export function ProjectChart({
         }))}
         onValue={setWanted}
       />
+      {shown.sensors.length > linesMax && (
+        <p class="quiet small">
+          {t('projects.chartFirst', { count: linesMax, all: shown.sensors.length })}
+        </p>
+      )}
       <Chart key={shown.key} sensors={sensors} initialPreset="week" />
     </section>
   );

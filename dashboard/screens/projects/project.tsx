@@ -13,6 +13,7 @@ import { showToast } from '../../state/toasts.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { deviceName } from '../../ui/value.tsx';
 import { GatewayState } from '../gateways/gateway-state.tsx';
@@ -20,6 +21,7 @@ import { DeviceCard } from '../home/device-card.tsx';
 import { DevicesMap } from '../map/devices-map.tsx';
 import { MemberForm } from './member-form.tsx';
 import { ProjectChart } from './project-chart.tsx';
+import { ProjectExport } from './project-export.tsx';
 
 /** What belongs together: on one chart, on one map, and one by one. */
 export function ProjectScreen({ params }: ScreenProps): JSX.Element {
@@ -55,11 +57,19 @@ function Known(props: { readonly project: Project; readonly reload: () => void }
     <>
       <header class="screen-head">
         <h1>{deviceName(project)}</h1>
-        {mayChange && !isEditing && (
-          <button type="button" class="button" onClick={() => setEditing(true)}>
-            {t('projects.choose')}
-          </button>
-        )}
+        <span class="row">
+          {(isAdmin.value || project.owner === user) && (
+            <a class="button" href={`${screenPaths.project(project.id)}/share`}>
+              <Icon name="share" />
+              {t('device.share')}
+            </a>
+          )}
+          {mayChange && !isEditing && (
+            <button type="button" class="button" onClick={() => setEditing(true)}>
+              {t('projects.choose')}
+            </button>
+          )}
+        </span>
       </header>
       {isEditing && (
         <MemberForm
@@ -96,6 +106,7 @@ function Known(props: { readonly project: Project; readonly reload: () => void }
       )}
       {hidden > 0 && <p class="quiet small">{t('projects.hidden', { count: hidden })}</p>}
       {devices.some(({ location }) => location !== undefined) && <DevicesMap devices={devices} />}
+      {devices.length > 0 && <ProjectExport project={project} />}
       {mayChange && <DeleteProject project={project} />}
     </>
   );

@@ -84,6 +84,5 @@ function GrantList(props: {
 }
 
 function pathOf({ kind, resource, part }: Line): string {
-  if (kind === 'device') return screenPaths.device(resource) + part;
-  return `/${kindOf(kind)}s/${encodeURIComponent(resource)}`;
+  return screenPaths[kindOf(kind)](resource) + part;
 }
