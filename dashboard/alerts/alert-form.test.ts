@@ -15,7 +15,7 @@ import {
   thresholdOf,
 } from './alert-form.ts';
 import { anySentence } from './any-sentence.ts';
-import { concernOf } from './attention.ts';
+import { concernOf, watchesOf } from './attention.ts';
 
 const message = { usernames: ['ama'], channels: ['sms'], message: 'dry' };
 const action = { kind: 'message', ...message } as const;
@@ -140,13 +140,21 @@ test('a device whose last values meet an alert needs attention, others do not', 
     ['soil ~= d.*', 'dry', false],
   ];
   for (const [expression, value, isConcern] of cases) {
-    const concern = concernOf(aDevice(value), [anAlert(expression)], noon);
+    const concern = concernOf(aDevice(value), watchesOf([anAlert(expression)]), noon);
     assert.equal(concern !== undefined, isConcern, `${expression} at ${value}`);
   }
 });
 
 test('a silence that is being watched for is a concern once it is long enough', () => {
   const alert = anAlert('silent(soil, 2h)');
-  assert.equal(concernOf(aDevice(1), [alert], noon + 7_199_000), undefined);
-  assert.equal(concernOf(aDevice(1), [alert], noon + 7_200_000)?.alert, alert);
+  const watched = watchesOf([alert]);
+  assert.equal(concernOf(aDevice(1), watched, noon + 7_199_000), undefined);
+  assert.equal(concernOf(aDevice(1), watched, noon + 7_200_000)?.alert, alert);
+});
+
+test('an alert that is paused, or of somebody else, is no concern', () => {
+  const paused = watchesOf([anAlert('soil < 30', { status: 'inactive' })]);
+  const others = watchesOf([anAlert('soil < 30', { owner: 'kofi' })]);
+  assert.equal(concernOf(aDevice(1), paused, noon), undefined);
+  assert.equal(concernOf(aDevice(1), others, noon), undefined);
 });

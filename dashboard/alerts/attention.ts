@@ -11,23 +11,35 @@ export interface Concern {
   readonly condition: Condition;
 }
 
+/** An alert that can be looked at without the service. */
+export interface Watch {
+  readonly alert: Notification;
+  readonly conditions: readonly [Condition, ...Condition[]];
+}
+
+/** The active alerts that the form has words for; read once, looked at often. */
+export function watchesOf(alerts: readonly Notification[]): readonly Watch[] {
+  return alerts.flatMap((alert): readonly Watch[] => {
+    if (alert.status !== 'active') return [];
+    const [first, ...more] = readSentence(alert.condition.expression)?.conditions ?? [];
+    return first === undefined ? [] : [{ alert, conditions: [first, ...more] }];
+  });
+}
+
 /**
- * What a device should be looked at for: the first active alert all conditions of which its last
- * values meet. The service alone decides when something is sent.
+ * What a device should be looked at for: the first alert all conditions of which its last values
+ * meet. The service alone decides when something is sent.
  */
 export function concernOf(
   device: Device,
-  alerts: readonly Notification[],
+  watched: readonly Watch[],
   now: number,
 ): Concern | undefined {
-  for (const alert of alerts) {
-    if (alert.status !== 'active' || !watches(alert, device)) continue;
-    const conditions = readSentence(alert.condition.expression)?.conditions ?? [];
-    const [condition] = conditions;
-    if (condition === undefined) continue;
-    if (conditions.every((one) => meets(device, one, now))) return { alert, condition };
-  }
-  return undefined;
+  const found = watched.find(
+    ({ alert, conditions }) =>
+      watches(alert, device) && conditions.every((one) => meets(device, one, now)),
+  );
+  return found === undefined ? undefined : { alert: found.alert, condition: found.conditions[0] };
 }
 
 function meets({ sensors }: Device, condition: Condition, now: number): boolean {

@@ -1,4 +1,5 @@
-import { concernOf } from '../alerts/attention.ts';
+import { useMemo } from 'preact/hooks';
+import { concernOf, watchesOf } from '../alerts/attention.ts';
 import { testWords } from '../alerts/words.ts';
 import { attentionFirst } from '../api/freshness.ts';
 import type { Device } from '../api/types.ts';
@@ -17,11 +18,12 @@ export interface Attention {
 
 /** What on a list of devices should be looked at first, by their last values. */
 export function useAttention(devices: readonly Device[]): Attention {
-  const alerts = useAlerts().value ?? [];
+  const alerts = useAlerts().value;
+  const watched = useMemo(() => watchesOf(alerts ?? []), [alerts]);
   const naming = useNaming(devices);
   const concerns = new Map<string, string>();
   for (const device of devices) {
-    const concern = concernOf(device, alerts, now.value);
+    const concern = concernOf(device, watched, now.value);
     if (concern === undefined) continue;
     const { description } = concern.alert;
     const said = testWords(concern.condition, [device.id], naming);

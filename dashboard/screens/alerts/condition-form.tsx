@@ -32,7 +32,7 @@ export function ConditionForm(parts: Parts & { readonly sentence: Sentence }): J
   const { form, sentence, onForm } = parts;
   const { conditions, clear } = sentence;
   const change = (next: Sentence, others: Partial<AlertForm> = {}): void =>
-    onForm({ ...form, otherSensors: [], ...others, sentence: next });
+    onForm({ ...form, ...others, sentence: next });
   const [first] = conditions;
   const shown: readonly (Condition | undefined)[] = first === undefined ? [undefined] : conditions;
   return (
@@ -127,7 +127,10 @@ function ConditionLine(props: LineProps): JSX.Element {
   const choose = (word: Word): void => {
     if (word === 'any') onSentence({ conditions: [], forSeconds: 0 }, { otherSensors: [sensor] });
     else if (condition !== undefined) put(conditionOf(word, sensor, condition));
-    else onSentence({ ...sentence, conditions: [conditionOf(word, sensor, condition)] });
+    else {
+      const first = conditionOf(word, sensor, undefined);
+      onSentence({ ...sentence, conditions: [first] }, { otherSensors: [] });
+    }
   };
   const offered = sentence.conditions.length > 1 ? words.filter((word) => word !== 'any') : words;
   const value = (name: 'value' | 'low' | 'high') => (

@@ -20,9 +20,11 @@ export function DeviceChart({
 }): JSX.Element {
   const units = useVocabulary('units').value;
   const alerts = useAlerts().value;
-  const lines = sensors.map(({ id }) =>
-    thresholdOf(alerts ?? [], { deviceId: device.id, owner: device.owner, sensorId: id }),
-  );
+  const ids = sensors.map(({ id }) => id);
+  const lines = useMemo(() => {
+    const of = { deviceId: device.id, owner: device.owner };
+    return ids.map((sensorId) => thresholdOf(alerts ?? [], { ...of, sensorId }));
+  }, [alerts, device.id, device.owner, ids.join()]);
   const instants = sensors.map(({ last_value }) => instantOf(last_value));
   const stale = instants.map((at) => freshnessOf(at, now.value) === 'stale');
   const described = JSON.stringify(
