@@ -2,6 +2,7 @@ import type { Access } from './domain/access/access.ts';
 import type { Consequences } from './domain/datapoints/consequences.ts';
 import type { Feed } from './domain/datapoints/feed.ts';
 import type { ActuatorId, DeviceId } from './domain/ids.ts';
+import { limits } from './domain/limits.ts';
 import { catchUp } from './domain/notifications/catch-up.ts';
 import type { Channel, Outcome } from './domain/notifications/channel.ts';
 import { createNotifications } from './domain/notifications/notifications.ts';
@@ -55,6 +56,7 @@ export function createNotificationServices(parts: {
     },
     silences,
   );
+  let retrying: NodeJS.Timeout | undefined;
   const watch = createSilences({ clock, log, onSilence: notifier.silenceOf });
   return {
     notifications: createNotifications({
@@ -71,10 +73,14 @@ export function createNotificationServices(parts: {
       book.start();
       watch.start();
       outbox.start();
+      retrying = setInterval(() => void notifier.retry(), limits.firingsRetryMs);
+      retrying.unref();
     },
     async stop() {
       await watch.stop();
+      clearInterval(retrying);
       await notifier.drain();
+      await notifier.retry();
       await outbox.stop();
       await book.stop();
     },

@@ -145,6 +145,10 @@ export const limits = {
   notificationsPageDefault: 100,
   notificationsPageMax: 1_000,
   notificationsPerUserMax: 10_000,
+  /** A push looks at each of them: so many of one user on one sensor … */
+  notificationsPerUserAndSensorMax: 100,
+  /** … and so many of all users; the owner of the device is not kept out by others. */
+  notificationsPerSensorMax: 1_000,
   /** Devices, and sensors, that one notification names. */
   conditionDevicesMax: 1_000,
   conditionSensorsMax: 100,
@@ -168,6 +172,12 @@ export const limits = {
   /** How often a firing that could not be stored is tried again while its push waits. */
   firingAttemptsMax: 4,
   firingPauseMs: 250,
+  /** Firings that could not be stored, kept in memory to be stored later. */
+  firingsUnstoredMax: 10_000,
+  firingsRetryMs: 2 * second,
+  /** Datapoints of one sensor and millisecond that a rule remembers to have fired for. */
+  firedKeysMax: 32,
+  firedKeyCharactersMax: 64,
   /** States that changed without a firing are written so often. */
   statesPauseMs: second,
   /** At start: what was received so shortly before the newest is looked at again. */
@@ -175,6 +185,8 @@ export const limits = {
   catchUpDatapointsMax: 1_000,
   /** Silences that are waited for, over all notifications and devices. */
   silencesMax: 100_000,
+  /** Of them those of one user's notifications. */
+  silencesPerUserMax: 20_000,
   /** How often the clock is looked at for silences and deliveries: it may jump. */
   clockCheckMs: 250,
   /** A silence that could not be told is told again after so long. */

@@ -13,8 +13,9 @@ export const evaluationOutcomes = {
   throttled: 'The condition held too soon after the last sending.',
   expired: 'The notification has expired.',
   inactive: 'The notification is inactive.',
+  not_watched: 'Too many silences are waited for: this one is not until the next start or change.',
   no_right: 'Its owner may not view the data of the device, or not set the actuator.',
-  not_stored: 'The condition held, and the service could not store the firing.',
+  not_stored: 'The condition held, and the service could not store the firing yet.',
 } as const;
 export type EvaluationOutcome = keyof typeof evaluationOutcomes;
 

@@ -98,11 +98,23 @@ export function deliveriesOf(
   );
 }
 
-/** Stores firings and sees to what follows at once; resolves when the pushes may be answered. */
-export function createFire(
-  parts: FiringParts & { readonly onGone: (rule: Rule) => void },
-): (planned: readonly PlannedFiring[]) => Promise<void> {
+/** Stores firings and sees to what follows at once. */
+export interface Fire {
+  /**
+   * Resolves when the pushes may be answered. Throws unavailable; what was not stored is tried
+   * again here, unless the caller comes again with it.
+   */
+  (
+    planned: readonly PlannedFiring[],
+    options?: { readonly isRepeatedByCaller: boolean },
+  ): Promise<void>;
+  /** Tries again what could not be stored; the repetition of a push is nothing new. */
+  retry(): Promise<void>;
+}
+
+export function createFire(parts: FiringParts & { readonly onGone: (rule: Rule) => void }): Fire {
   const { store, outbox, clock, reporter, log } = parts;
+  let unstored: readonly PlannedFiring[] = [];
 
   async function keep(firings: readonly Firing[]): Promise<readonly FiringOutcome[]> {
     for (let attempt = 1; ; attempt += 1) {
@@ -135,21 +147,58 @@ export function createFire(
     }
   }
 
-  return async (planned) => {
+  function hold(planned: readonly PlannedFiring[]): void {
+    const all = [...unstored, ...planned];
+    unstored = all.slice(0, limits.firingsUnstoredMax);
+    for (const one of planned) one.evaluation.outcome = 'not_stored';
+    const lost = all.slice(limits.firingsUnstoredMax);
+    for (const one of lost) undo(one, 'not_stored');
+    if (lost.length > 0)
+      log.error({ firings: lost.length }, 'firings were not stored and are lost');
+  }
+
+  async function retry(): Promise<void> {
+    if (unstored.length === 0) return;
+    const planned = unstored;
+    unstored = [];
+    try {
+      await follow(planned, await store.fire(planned.map(({ firing }) => firing)));
+      log.info({ firings: planned.length }, 'firings that had to wait were stored');
+    } catch (error) {
+      hold(planned);
+      log.warn({ err: error, firings: planned.length }, 'firings still cannot be stored');
+    }
+  }
+
+  async function fire(
+    planned: readonly PlannedFiring[],
+    { isRepeatedByCaller } = { isRepeatedByCaller: false },
+  ): Promise<void> {
+    // In the order in which they came about, as a start after a crash looks for what is missing.
+    if (unstored.length > 0) await retry();
     let outcomes: readonly FiringOutcome[];
     try {
       outcomes = await keep(planned.map(({ firing }) => firing));
     } catch (cause) {
-      for (const one of planned) undo(one, 'not_stored');
+      if (isRepeatedByCaller) for (const one of planned) undo(one, 'not_stored');
+      else hold(planned);
       reporter.notificationFired('not_stored');
       log.error({ err: cause, firings: planned.length }, 'firings could not be stored');
       throw new DomainError('unavailable', 'a notification could not be stored', { cause });
     }
+    await follow(planned, outcomes);
+  }
+
+  async function follow(
+    planned: readonly PlannedFiring[],
+    outcomes: readonly FiringOutcome[],
+  ): Promise<void> {
     for (const [index, one] of planned.entries()) {
       const outcome = outcomes[index];
       if (outcome === undefined) continue;
       reporter.notificationFired(outcome.kind);
       if (outcome.kind === 'fired') {
+        one.evaluation.outcome = 'sent';
         await actuate(one, outcome.deliveryIds);
         continue;
       }
@@ -158,7 +207,9 @@ export function createFire(
       if (outcome.kind === 'gone') parts.onGone(one.rule);
     }
     outbox.wake();
-  };
+  }
+
+  return Object.assign(fire, { retry });
 }
 
 function undo(

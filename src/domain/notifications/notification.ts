@@ -97,4 +97,6 @@ export interface DeviceState {
   readonly silenceToldAt?: Instant;
   /** When the datapoints were received that it last fired for, by sensor. */
   readonly firedFor?: Readonly<Record<string, Instant>>;
+  /** Which of those that were received at that very millisecond, by sensor; absent: all. */
+  readonly firedKeys?: Readonly<Record<string, readonly string[]>>;
 }

@@ -96,6 +96,29 @@ export function createNotifications(parts: NotificationParts): Notifications {
     await access.require(actor, 'devices-data:create', deviceResource(target));
   }
 
+  /** Each push to a sensor looks at all its rules, whoever made them. */
+  async function requireRoom({ triggers, notification }: Rule): Promise<void> {
+    const { id, owner, condition } = notification;
+    const isOwn = (other: Rule): boolean => sameName(other.notification.owner, owner);
+    const { notificationsPerUserAndSensorMax: ownMax, notificationsPerSensorMax: allMax } = limits;
+    // Without devices it stands beside those of its owner alone.
+    const places = condition.devices.length === 0 ? [undefined] : condition.devices;
+    for (const deviceId of places) {
+      for (const sensorId of triggers) {
+        const rules = book.index.rulesAt(deviceId, sensorId, owner);
+        if (rules.length < ownMax) continue;
+        const others = rules.filter(({ notification: other }) => other.id !== id);
+        if (others.filter(isOwn).length >= ownMax) {
+          throw invalid(`a user may have ${ownMax} notifications on a sensor such as ${sensorId}`);
+        }
+        if (deviceId === undefined || others.length < allMax) continue;
+        const device = await devices.find(deviceId);
+        if (device !== undefined && sameName(device.owner, owner)) continue;
+        throw invalid(`the sensor ${sensorId} of ${deviceId} has ${allMax} notifications already`);
+      }
+    }
+  }
+
   function createReadable(actor: Actor): (notification: Notification) => Promise<boolean> {
     const known = new Map<DeviceId, boolean>();
     const mayView = async (id: DeviceId): Promise<boolean> => {
@@ -131,8 +154,9 @@ export function createNotifications(parts: NotificationParts): Notifications {
       const now = clock.now();
       const id = parseNotificationId(createHexId());
       const notification = { ...draft, id, owner, createdAt: now, modifiedAt: now };
-      requireSound(notification);
+      const drafted = requireSound(notification);
       await requireRights(actor, draft);
+      await requireRoom(drafted);
       const outcome = await store.insert(notification);
       if (outcome === 'missing') throw notFound(`there is no user ${owner}`);
       if (outcome === 'too_many') {
@@ -163,7 +187,8 @@ export function createNotifications(parts: NotificationParts): Notifications {
           ? others
           : { ...others, condition: { ...notification.condition, ...condition } };
       const changed = withChanges(notification, changes, clock.now());
-      requireSound(changed);
+      const drafted = requireSound(changed);
+      if (changes.condition !== undefined) await requireRoom(drafted);
       if (changes.condition !== undefined || changes.action !== undefined) {
         await requireRights(actor, changed);
       }
@@ -192,8 +217,10 @@ export function createNotifications(parts: NotificationParts): Notifications {
 
 function isInCharge(actor: Actor, { owner }: Notification): boolean {
   if (actor.kind === 'guest' || actor.key !== undefined) return false;
-  return actor.kind === 'admin' || actor.username.toLowerCase() === owner.toLowerCase();
+  return actor.kind === 'admin' || sameName(actor.username, owner);
 }
+
+const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** Refuses what can never fire or be kept; answers the rule that it makes. */
 export function requireSound(notification: Notification): Rule {

@@ -11,7 +11,7 @@ import { isSilenceOnly, type Reading } from './expression.ts';
 import { createFire, type PlannedFiring } from './firings.ts';
 import { createKnownValues, type KnownValues, type SeenValues } from './known-values.ts';
 import { createNotes, createPlanner, type Notes, type PlannerParts } from './planner.ts';
-import { isThrottled, type Rule } from './rule.ts';
+import { freshState, hasFiredFor, isThrottled, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { SilenceOutcome, Silences, Silent } from './silences.ts';
 
@@ -29,6 +29,8 @@ export interface Notifier {
   /** Looks again at datapoints from before the start; what was fired for does not fire again. */
   catchUp(pushes: readonly Push[]): Promise<void>;
   silenceOf(silent: Silent): Promise<SilenceOutcome>;
+  /** Tries again to store firings that could not be stored. */
+  retry(): Promise<void>;
   /** Resolves when nothing is under way. */
   drain(): Promise<void>;
 }
@@ -112,8 +114,8 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
       const hasSilence = rule.expression.silences.length > 0;
       const reading = hasSilence ? readingOf(rule, values, shared.now) : shared;
       const time = orderTime(datapoint);
-      const fields = { rule, device, sensorId: sensor.id, reading, value, at: shared.now, time };
-      const firing = plan(fields, begun.notes);
+      const seen = { sensorId: sensor.id, reading, value, datapoint, at: shared.now, time };
+      const firing = plan({ rule, device, ...seen }, begun.notes);
       if (firing === undefined) continue;
       return firing.then((one) => {
         if (one !== undefined) planned.push(one);
@@ -187,7 +189,8 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
       if (planned !== undefined) {
         const state = { ...planned.firing.state, silenceToldAt: seenAt };
         rule.states.set(deviceId, state);
-        await fire([{ ...planned, firing: { ...planned.firing, state } }]);
+        const told = { ...planned, firing: { ...planned.firing, state } };
+        await fire([told], { isRepeatedByCaller: true });
         return 'told';
       }
       return isThrottled(rule, at) ? rule.lastFiredAt + rule.throttlingMs : 'told';
@@ -230,6 +233,7 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
       await fired;
     },
     silenceOf,
+    retry: () => fire.retry(),
     drain: () => inTurn.drain(),
   };
 }
@@ -246,11 +250,9 @@ function valuesFor(
 }
 
 /** Whether it had its turn before the service was started anew. */
-function wasLookedAt(rule: Rule, push: Push, { receivedAt }: Datapoint): boolean {
-  const firedFor = rule.states.get(push.deviceId)?.firedFor?.[push.sensorId];
-  return (
-    receivedAt <= rule.notification.modifiedAt || (firedFor !== undefined && receivedAt <= firedFor)
-  );
+function wasLookedAt(rule: Rule, { deviceId, sensorId }: Push, datapoint: Datapoint): boolean {
+  if (datapoint.receivedAt <= rule.notification.modifiedAt) return true;
+  return hasFiredFor(rule.states.get(deviceId) ?? freshState, sensorId, datapoint);
 }
 
 function readingOf(rule: Rule, values: SeenValues, now: Instant): Reading {

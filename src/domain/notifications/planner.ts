@@ -1,12 +1,13 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { Device } from '../devices/device.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { type Evaluation, type EvaluationOutcome, noteEvaluation } from './evaluations.ts';
 import type { Reading } from './expression.ts';
 import { deliveriesOf, type FiringParts, mayFire, type PlannedFiring } from './firings.ts';
 import type { DeviceState } from './notification.ts';
-import { firedState, freshState, isThrottled, judge, type Rule } from './rule.ts';
+import { firedState, freshState, isThrottled, judge, type Rule, withFired } from './rule.ts';
 
 export interface PlannerParts extends FiringParts {
   /** A state changed without a firing. */
@@ -20,6 +21,8 @@ export interface Look {
   readonly sensorId: SensorId;
   readonly reading: Reading;
   readonly value?: JsonValue;
+  /** What was pushed; absent: time or a client called for the look. */
+  readonly datapoint?: Datapoint;
   /** Our clock: windows and expiry go by it. */
   readonly at: Instant;
   /** The device's clock: `for` goes by it. */
@@ -62,8 +65,7 @@ export function createPlanner(
     }
     const variables = { deviceId: device.id, sensorId, value: reading.value };
     const deliveries = deliveriesOf(rule, variables, { now: at, channels });
-    const firedFor = { ...state.firedFor, [sensorId]: at };
-    const after = { ...firedState(rule.expression, state), firedFor };
+    const after = withFired(firedState(rule.expression, state), sensorId, look);
     const before = { state, lastFiredAt: rule.lastFiredAt };
     rule.states.set(device.id, after);
     rule.lastFiredAt = Math.max(rule.lastFiredAt, at);

@@ -1,6 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
+import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
 import type { EvaluationRing } from './evaluations.ts';
 import { type Expression, holds, isCleared, parseExpression, type Reading } from './expression.ts';
 import { variablesIn } from './message.ts';
@@ -83,6 +85,38 @@ export function judge(
 export function firedState(expression: Expression, state: DeviceState): DeviceState {
   return expression.clear.length === 0 ? state : { ...state, isRaised: true };
 }
+
+/** Remembers a firing, so that a start after a crash does not repeat it. */
+export function withFired(
+  state: DeviceState,
+  sensorId: SensorId,
+  fired: { readonly at: Instant; readonly datapoint?: Datapoint },
+): DeviceState {
+  const { at, datapoint } = fired;
+  const { firedKeys, ...others } = state;
+  const isTie = state.firedFor?.[sensorId] === at;
+  const former = isTie ? firedKeys?.[sensorId] : [];
+  const isListed =
+    datapoint !== undefined && former !== undefined && former.length < limits.firedKeysMax;
+  const { [sensorId]: _, ...elsewhere } = firedKeys ?? {};
+  return {
+    ...others,
+    firedFor: { ...state.firedFor, [sensorId]: at },
+    firedKeys: isListed ? { ...elsewhere, [sensorId]: [...former, keyOf(datapoint)] } : elsewhere,
+  };
+}
+
+/** Whether a datapoint had its turn before the service was started anew. */
+export function hasFiredFor(state: DeviceState, sensorId: SensorId, datapoint: Datapoint): boolean {
+  const firedFor = state.firedFor?.[sensorId];
+  if (firedFor === undefined || datapoint.receivedAt > firedFor) return false;
+  const keys = state.firedKeys?.[sensorId];
+  // Of one millisecond, some may have come in a commit after the one that fired.
+  return datapoint.receivedAt < firedFor || keys === undefined || keys.includes(keyOf(datapoint));
+}
+
+const keyOf = ({ timestamp, value }: Datapoint): string =>
+  `${timestamp ?? ''} ${JSON.stringify(value)}`.slice(0, limits.firedKeyCharactersMax);
 
 /** Whether the window since the last firing is still taken. */
 export function isThrottled({ lastFiredAt, throttlingMs }: Rule, at: Instant): boolean {

@@ -11,9 +11,10 @@ export interface SensorIndex {
   concerns(deviceId: DeviceId, sensorId: SensorId): boolean;
   /** The rules that a push to this sensor is looked at for, in order of creation. */
   rulesOn(deviceId: DeviceId, sensorId: SensorId, owner: Username): readonly Rule[];
+  /** The rules that name the sensor there; undefined: those of this owner for every device. */
+  rulesAt(deviceId: DeviceId | undefined, sensorId: SensorId, owner: Username): readonly Rule[];
   /** In order of creation. */
   all(): readonly Rule[];
-  countOf(owner: Username): number;
 }
 
 export function createSensorIndex(): SensorIndex {
@@ -21,7 +22,6 @@ export function createSensorIndex(): SensorIndex {
   const byDevice = new Map<DeviceId, Map<SensorId, Rule[]>>();
   /** Rules for every device of their owner: by sensor, then owner. */
   const byOwner = new Map<SensorId, Map<string, Rule[]>>();
-  const counts = new Map<string, number>();
   let lastPlace = 0;
 
   function eachPlace(rule: Rule, visit: <Key, Inner>(visited: Visit<Key, Inner>) => void): void {
@@ -41,25 +41,17 @@ export function createSensorIndex(): SensorIndex {
     if (rule === undefined) return undefined;
     rules.delete(id);
     eachPlace(rule, (visited) => withoutRule(visited, rule));
-    count(rule.notification.owner, -1);
     return rule;
-  }
-
-  function count(owner: Username, by: number): void {
-    const total = (counts.get(owner.toLowerCase()) ?? 0) + by;
-    if (total === 0) counts.delete(owner.toLowerCase());
-    else counts.set(owner.toLowerCase(), total);
   }
 
   return {
     put(rule) {
-      const { id, owner } = rule.notification;
+      const { id } = rule.notification;
       const known = take(id);
       lastPlace += 1;
       rule.place = known?.place ?? lastPlace;
       rules.set(id, rule);
       eachPlace(rule, (visited) => withRule(visited, rule));
-      count(owner, 1);
     },
     remove(id) {
       take(id);
@@ -73,8 +65,11 @@ export function createSensorIndex(): SensorIndex {
       const onAll = wide?.get(owner.toLowerCase()) ?? none;
       return onAll.length === 0 ? onDevice : inOrder([...onDevice, ...onAll]);
     },
+    rulesAt: (deviceId, sensorId, owner) =>
+      (deviceId === undefined
+        ? byOwner.get(sensorId)?.get(owner.toLowerCase())
+        : byDevice.get(deviceId)?.get(sensorId)) ?? none,
     all: () => [...rules.values()].sort((a, b) => a.place - b.place),
-    countOf: (owner) => counts.get(owner.toLowerCase()) ?? 0,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import { noteEvaluation } from './evaluations.ts';
 import type { Rule } from './rule.ts';
 
 /** A sensor whose silence a rule waits for. */
@@ -18,6 +19,7 @@ export type SilenceOutcome = 'told' | Instant;
 
 /** Waits until sensors have been silent for long: driven by time, one timer for all. */
 export interface Silences {
+  /** Where there is no room left, the log and the evaluations of the rule say so. */
   watch(silent: Silent, isTold: boolean): void;
   forget(id: NotificationId): void;
   /** A datapoint was received. */
@@ -52,6 +54,8 @@ export function createSilences(options: {
 }): Silences {
   const { clock, log, onSilence } = options;
   const sensors = new Map<string, Sensor>();
+  /** By owner. */
+  const counts = new Map<string, number>();
   let count = 0;
   // A bound from below: datapoints only move deadlines away, so they need not touch it.
   let nextAt = Number.POSITIVE_INFINITY;
@@ -103,17 +107,41 @@ export function createSilences(options: {
     await ticking;
   }
 
+  function isFull(rule: Rule): boolean {
+    const own = counts.get(ownerOf(rule)) ?? 0;
+    return count >= limits.silencesMax || own >= limits.silencesPerUserMax;
+  }
+
+  function add(rule: Rule, by: number): void {
+    const owner = ownerOf(rule);
+    const own = (counts.get(owner) ?? 0) + by;
+    if (own === 0) counts.delete(owner);
+    else counts.set(owner, own);
+    count += by;
+  }
+
+  /** Told rather than refused: a device may get the sensor long after the rule was made. */
+  function tellFull({ rule, deviceId, sensorId }: Silent): void {
+    noteEvaluation(rule, { at: clock.now(), deviceId, sensorId, outcome: 'not_watched' });
+    const { id } = rule.notification;
+    log.warn({ notificationId: id, deviceId, sensorId }, 'too many silences are waited for');
+  }
+
   return {
     watch({ rule, deviceId, sensorId, seenAt }, isTold) {
       for (const silence of rule.expression.silences) {
-        if (silence.sensorId !== sensorId || count >= limits.silencesMax) continue;
+        if (silence.sensorId !== sensorId) continue;
+        if (isFull(rule)) {
+          tellFull({ rule, deviceId, sensorId, seenAt });
+          return;
+        }
         const key = keyOf(deviceId, sensorId);
         const sensor = sensors.get(key) ?? { deviceId, sensorId, seenAt, watched: [] };
         sensors.set(key, sensor);
         const { durationMs } = silence;
         const watched = { rule, durationMs, isTold, notBefore: seenAt + durationMs };
         sensor.watched.push(watched);
-        count += 1;
+        add(rule, 1);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },
@@ -121,7 +149,7 @@ export function createSilences(options: {
       if (count === 0) return;
       for (const [key, sensor] of sensors) {
         const others = sensor.watched.filter(({ rule }) => rule.notification.id !== id);
-        count -= sensor.watched.length - others.length;
+        for (const { rule } of sensor.watched) if (rule.notification.id === id) add(rule, -1);
         sensor.watched = others;
         if (others.length === 0) sensors.delete(key);
       }
@@ -150,3 +178,5 @@ export function createSilences(options: {
     },
   };
 }
+
+const ownerOf = ({ notification }: Rule): string => notification.owner.toLowerCase();
