@@ -11,10 +11,13 @@ export function attachSocket(options: {
   readonly first?: Uint8Array;
 }): void {
   const { broker, socket, address, first } = options;
-  const receiver = broker.accept(socketTransport(socket), address);
+  const transport = socketTransport(socket);
+  const receiver = broker.accept(transport, address);
   socket.setNoDelay(true);
   socket.on('data', (chunk: Buffer) => receiver.receive(chunk));
   socket.on('drain', () => receiver.drained());
+  // Sockets of the HTTP port stay half open by themselves: who left would count as connected.
+  socket.on('end', () => transport.end());
   // Whoever wants to know is told by 'close', which follows.
   socket.on('error', () => undefined);
   socket.on('close', () => receiver.closed());
