@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 
 type Method = (...words: readonly unknown[]) => Promise<unknown>;
@@ -16,10 +17,15 @@ interface Package {
 
 const waziup: Package = createRequire(import.meta.url)('waziup-js');
 
+/** An object of the client, or of an answer that it took apart. */
+export type Fields = Readonly<Record<string, unknown>>;
+
 /** The published JavaScript client as an app uses it, and a note of what was called. */
 export interface WaziupClient {
-  /** An instance of the class with this name, for instance DevicesApi. */
-  api(name: string): Api;
+  /** Calls a method by name, for instance DevicesApi.getDevice. Throws for unknown names. */
+  call(name: string, ...words: readonly unknown[]): Promise<unknown>;
+  /** The same, for what the client makes of an answer; without undefined fields of its models. */
+  get(name: string, ...words: readonly unknown[]): Promise<Fields>;
   /** An object of one of its models, for instance Sensor. */
   model(name: string, ...words: readonly unknown[]): Record<string, unknown>;
   /** Logs in as its README shows, with the token exactly as the client hands it over. */
@@ -36,22 +42,22 @@ export function createWaziupClient(url: string): WaziupClient {
   const called = new Set<string>();
   const bearer = instance.authentications.Bearer;
 
-  function api(name: string): Api {
-    return new Proxy(make(name), {
-      get(target, method) {
-        called.add(`${name}.${String(method)}`);
-        return Reflect.get(target, method);
-      },
-    });
+  async function call(name: string, ...words: readonly unknown[]): Promise<unknown> {
+    const [api = '', method = ''] = name.split('.');
+    const target = make(api);
+    const found = target[method];
+    assert.ok(found !== undefined, `the package has no ${name}`);
+    called.add(name);
+    return found.call(target, ...words);
   }
 
   return {
-    api,
+    call,
+    get: async (name, ...words) => JSON.parse(JSON.stringify(await call(name, ...words))) as Fields,
     model: (name, ...words) => make(name, ...words) as unknown as Record<string, unknown>,
     async logIn({ username, password }) {
       const credentials = make('AuthBody', username, password);
-      const auth = api('AuthApi');
-      const token = await auth['getAuthToken']?.call(auth, credentials);
+      const token = await call('AuthApi.getAuthToken', credentials);
       bearer.apiKey = `Bearer ${String(token)}`;
     },
     logOut() {
