@@ -55,13 +55,21 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
     }
     const entry = insertEntry(parts, session, { delivery, terms });
     const { link } = session;
-    const isNext = !session.isAsking && !hasWaiting(session);
+    const isNext = !session.isAsking && !hasWaiting(session) && entry.isOnDisk;
     if (link !== undefined && isNext && mayTransmit(session, link)) {
       transmit(session, link, { entry, frame: delivery.frameFor(link, terms) });
     } else {
       session.waiting ??= [];
       session.waiting.push(entry);
+      if (!entry.isOnDisk) sendOnceSynced(session, entry);
     }
+  }
+
+  function sendOnceSynced(session: Session, entry: Entry): void {
+    void parts.journal.synced()?.then(() => {
+      entry.isOnDisk = true;
+      pump(session);
+    });
   }
 
   function transmit(
@@ -91,6 +99,7 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
     if (link === undefined || session.waiting === undefined) return;
     while (!session.isAsking && hasWaiting(session) && mayTransmit(session, link)) {
       const entry = session.waiting[session.waitingFrom];
+      if (entry?.isOnDisk === false) break;
       session.waitingFrom += 1;
       if (entry !== undefined) sendIfAllowed(session, link, entry);
     }
@@ -179,9 +188,23 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
     }
     if (entry.message !== undefined) {
       freeMessage(parts, session, entry);
-      if (session.isDurable) parts.journal.add({ kind: 'released', key: session.key, packetId });
+      if (session.isDurable) {
+        parts.journal.add({ kind: 'released', key: session.key, packetId });
+        entry.isOnDisk = false;
+        releaseOnceSynced(session, entry);
+      }
     }
-    if (session.link !== undefined) release(session.link, packetId);
+    if (session.link !== undefined && entry.isOnDisk) release(session.link, packetId);
+  }
+
+  /** Whoever got PUBREL forgets the packet id: the message must never come again after it. */
+  function releaseOnceSynced(session: Session, entry: Entry): void {
+    const { link } = session;
+    void parts.journal.synced()?.then(() => {
+      entry.isOnDisk = true;
+      if (link !== undefined && session.link === link) release(link, entry.packetId);
+      else pump(session);
+    });
   }
 
   function completed(session: Session, packetId: number): void {
@@ -213,7 +236,10 @@ function insertEntry(
 ): Entry {
   const message = delivery.keep();
   const packetId = session.nextPacketId();
-  const entry: Entry = { packetId, ...terms, message, wasSent: false, isInFlight: false };
+  const entry: Entry = {
+    ...{ packetId, ...terms, message, wasSent: false, isInFlight: false },
+    isOnDisk: terms.qos === 1 || !session.isDurable,
+  };
   const size = message.payload.length;
   session.entries ??= new Map();
   session.entries.set(packetId, entry);

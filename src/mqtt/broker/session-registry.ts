@@ -175,6 +175,7 @@ function restoreQueue(session: Session, stored: StoredSession, counters: Counter
       // Which of them had left is not known; those that may have are marked as repeated.
       wasSent: index < limits.mqttInFlightMax,
       isInFlight: false,
+      isOnDisk: true,
     };
     session.entries.set(entry.packetId, entry);
     session.queuedBytes += message?.payload.length ?? 0;

@@ -35,6 +35,11 @@ export interface Entry {
   /** Whether it was under way on this connection, or on one before. */
   wasSent: boolean;
   isInFlight: boolean;
+  /**
+   * Before a QoS 2 packet leaves, what it stands for is on disk: after a crash neither its id may
+   * mean another message, nor the message come with an id that was released.
+   */
+  isOnDisk: boolean;
 }
 
 /** The retained messages of a new subscription; the next are looked for when there is room. */
