@@ -12,6 +12,8 @@ export const apiPaths = {
   project: (project: string) => `/projects/${encodeURIComponent(project)}`,
   alerts: '/notifications',
   alert: (alert: string) => `/notifications/${encodeURIComponent(alert)}`,
+  socials: '/socials',
+  social: (social: string) => `/socials/${encodeURIComponent(social)}`,
   users: '/users',
   user: (user: string) => `/users/${encodeURIComponent(user)}`,
 } as const;

@@ -34,13 +34,20 @@ export const places: readonly Place[] = [
     room: 'wide',
   },
   { path: '/sharing', label: 'shell.sharing', icon: 'sharing', audience: 'users', room: 'wide' },
+  {
+    path: '/messages',
+    label: 'messages.title',
+    icon: 'messages',
+    audience: 'users',
+    room: 'wide',
+  },
   { path: '/users', label: 'shell.users', icon: 'users', audience: 'admins', room: 'wide' },
   { path: '/profile', label: 'shell.profile', icon: 'profile', audience: 'users', room: 'wide' },
   {
     path: '/more',
     label: 'shell.more',
     icon: 'more',
-    also: ['/gateways', '/projects', '/sharing', '/users', '/profile'],
+    also: ['/gateways', '/projects', '/sharing', '/messages', '/users', '/profile'],
   },
 ];
 

@@ -166,6 +166,12 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/alerts/new-alert.tsx').then(({ EditAlert }) => EditAlert),
   },
   {
+    path: '/messages',
+    title: 'messages.title',
+    needsLogin: true,
+    load: () => import('../screens/messages/messages.tsx').then(({ Messages }) => Messages),
+  },
+  {
     path: '/users',
     title: 'shell.users',
     needsLogin: true,

@@ -16,6 +16,7 @@ const drawings = {
   profile: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21c0-4.5 3.5-7 8-7s8 2.5 8 7',
   users:
     'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c0-4 3-6 6.5-6s6.5 2 6.5 6M17 8h5M19.5 5.5v5',
+  messages: 'M4 5h16v11H10l-5 4v-4H4z',
   reference: 'M5 4h11l3 3v13H5zM9 10h6M9 14h6',
   close: 'M6 6l12 12M18 6 6 18',
   back: 'M15 5l-7 7 7 7',

@@ -8,6 +8,7 @@ import { gateways } from './gateways.ts';
 import { home } from './home.ts';
 import { live } from './live.ts';
 import { map } from './map.ts';
+import { messages } from './messages.ts';
 import { profile } from './profile.ts';
 import { projects } from './projects.ts';
 import { send } from './send.ts';
@@ -31,6 +32,7 @@ export const dictionary = {
   home,
   live,
   map,
+  messages,
   profile,
   projects,
   send,

@@ -9,6 +9,7 @@ import { gateways } from './gateways.ts';
 import { home } from './home.ts';
 import { live } from './live.ts';
 import { map } from './map.ts';
+import { messages } from './messages.ts';
 import { profile } from './profile.ts';
 import { projects } from './projects.ts';
 import { send } from './send.ts';
@@ -32,6 +33,7 @@ export const dictionary: Dictionary = {
   home,
   live,
   map,
+  messages,
   profile,
   projects,
   send,

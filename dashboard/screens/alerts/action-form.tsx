@@ -82,6 +82,7 @@ function MessageForm(
       <p class="form-label">{t('alerts.sendBy')}</p>
       <ChannelChoice
         chosen={action.channels}
+        isToMe={action.usernames.includes(username.value ?? '')}
         onChosen={(channels) => onAction({ ...action, channels })}
       />
       <p class="form-label">{t('alerts.to')}</p>

@@ -12,9 +12,11 @@ import { Icon } from '../../ui/icons.tsx';
 /** By which ways messages go; says of each what is missing for it. */
 export function ChannelChoice(props: {
   readonly chosen: readonly string[];
+  /** Whether messages go to oneself too, so that one's own profile matters. */
+  readonly isToMe: boolean;
   readonly onChosen: (channels: readonly string[]) => void;
 }): JSX.Element {
-  const { chosen, onChosen } = props;
+  const { chosen, isToMe, onChosen } = props;
   const { value } = useResource(`channels ${username.value}`, (signal) =>
     api.getJson<readonly ChannelState[]>({ path: '/users/me/channels', signal }),
   );
@@ -51,7 +53,12 @@ export function ChannelChoice(props: {
       {channelNames
         .filter((channel) => chosen.includes(channel))
         .map((channel) => (
-          <ChosenChannel key={channel} channel={channel} state={states.get(channel)} />
+          <ChosenChannel
+            key={channel}
+            channel={channel}
+            state={states.get(channel)}
+            isToMe={isToMe}
+          />
         ))}
     </div>
   );
@@ -61,9 +68,11 @@ export function ChannelChoice(props: {
 function ChosenChannel({
   channel,
   state,
+  isToMe,
 }: {
   readonly channel: ChannelName;
   readonly state: ChannelState | undefined;
+  readonly isToMe: boolean;
 }): JSX.Element {
   const [outcome, setOutcome] = useState<{ status: string; reason?: string }>();
   const action = useAction();
@@ -85,12 +94,12 @@ function ChosenChannel({
   }
   return (
     <div class="stack-tight">
-      {state?.reachable === false && (
+      {isToMe && state?.reachable === false && (
         <p class="small">
           {t('alerts.notReachable', { channel: name })} <a href="/profile">{t('shell.profile')}</a>
         </p>
       )}
-      {state?.reachable === true && (
+      {isToMe && state?.reachable === true && (
         <div class="row">
           <button
             type="button"

@@ -1,0 +1,20 @@
+/** Messages between people. */
+export const messages = {
+  in: 'Received',
+  title: 'Messages',
+  write: 'New message',
+  out: 'Sent',
+  'none-in': 'Nobody has written to you yet.',
+  'none-out': 'You have not written to anybody yet.',
+  newest: 'These are among the newest {count}.',
+  keptOnly: 'kept here only',
+  toWhom: 'to {name}',
+  deleted: 'The message is deleted',
+  delete: 'Delete this message',
+  deleteText: 'It disappears for both of you. What was sent by SMS or e-mail stays with them.',
+  recipients: 'To',
+  text: 'Message',
+  also: 'Send it also by (without, it is kept here for them to read)',
+  send: 'Send',
+  sent: 'The message is on its way',
+} as const;
