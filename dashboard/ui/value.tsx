@@ -19,7 +19,7 @@ export const deviceName = ({
 }): string => (name === undefined || name === '' ? id : name);
 
 /** In widths of a digit: from here on smaller, or broken into lines. */
-const wideMin = 8;
+const wideMin = 7;
 const longMin = 9;
 /** Units are set this much smaller. */
 const unitSize = 0.62;

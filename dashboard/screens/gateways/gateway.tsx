@@ -31,11 +31,10 @@ export function GatewayScreen({ params }: ScreenProps): JSX.Element {
   );
   return (
     <div class="stack">
-      <p>
-        <a href="/gateways" class="back-link">
-          ‹ {t('gateways.all')}
-        </a>
-      </p>
+      <a href="/gateways" class="back-link">
+        <Icon name="back" />
+        {t('gateways.all')}
+      </a>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={320} />}
       {value !== undefined && <Known key={value.id} gateway={value} reload={reload} />}

@@ -31,11 +31,10 @@ export function ProjectScreen({ params }: ScreenProps): JSX.Element {
   );
   return (
     <div class="stack">
-      <p>
-        <a href="/projects" class="back-link">
-          ‹ {t('projects.all')}
-        </a>
-      </p>
+      <a href="/projects" class="back-link">
+        <Icon name="back" />
+        {t('projects.all')}
+      </a>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={320} />}
       {value !== undefined && <Known key={value.id} project={value} reload={reload} />}
