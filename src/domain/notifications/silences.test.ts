@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createManualClock } from '../../lib/clock.ts';
+import { type Log, silentLog } from '../../lib/log.ts';
+import { deviceId, noon, sensorId, username } from '../../storage/contract/builders.ts';
+import { aNotification } from '../../storage/contract/notifications.contract.ts';
+import { limits } from '../limits.ts';
+import { evaluationsOf } from './evaluations.ts';
+import { createRule, type Rule } from './rule.ts';
+import { createSilences, type SilenceOutcome, type Silent } from './silences.ts';
+
+const hour = 3_600_000;
+const d = deviceId('d');
+const TC1 = sensorId('TC1');
+
+function aRule(id: string, expression = 'silent(TC1, 2h)', owner = 'ana'): Rule {
+  const condition = { devices: [d], sensors: [], expression };
+  return createRule(aNotification(id, { condition, owner: username(owner) }));
+}
+
+function start(log: Log = silentLog) {
+  const clock = createManualClock(noon);
+  const told: Silent[] = [];
+  let answer: () => SilenceOutcome = () => 'told';
+  const silences = createSilences({
+    ...{ clock, log },
+    async onSilence(silent) {
+      told.push(silent);
+      return answer();
+    },
+  });
+  const watch = (rule: Rule, options: { seenAt?: number; isTold?: boolean } = {}) => {
+    const { seenAt = noon, isTold = false } = options;
+    silences.watch({ rule, deviceId: d, sensorId: TC1, seenAt }, isTold);
+  };
+  return {
+    ...{ clock, told, silences, watch },
+    answer(next: () => SilenceOutcome) {
+      answer = next;
+    },
+    async after(ms: number): Promise<number> {
+      clock.advance(ms);
+      await silences.tick();
+      return told.length;
+    },
+  };
+}
+
+test('a silence is told at its millisecond, once, and again after the sensor was heard', async () => {
+  const { watch, after, silences, clock, told } = start();
+  watch(aRule('1'));
+  assert.equal(await after(2 * hour - 1), 0);
+  assert.equal(await after(1), 1);
+  assert.equal(await after(9 * hour), 1);
+  silences.seen(d, TC1, clock.now());
+  assert.equal(await after(2 * hour), 2);
+  assert.deepEqual(
+    told.map(({ seenAt }) => seenAt - noon),
+    [0, 11 * hour],
+  );
+});
+
+test('every datapoint moves the end of the silence away, and a late one does not bring it back', async () => {
+  const { watch, after, silences } = start();
+  watch(aRule('1'));
+  await after(hour);
+  silences.seen(d, TC1, noon + hour);
+  silences.seen(d, TC1, noon);
+  assert.equal(await after(2 * hour - 1), 0);
+  assert.equal(await after(1), 1);
+});
+
+test('a clock that is set back tells nothing early, and one that jumps tells at once', async () => {
+  const { watch, after } = start();
+  watch(aRule('1'));
+  assert.equal(await after(-5 * hour), 0);
+  assert.equal(await after(6 * hour), 0);
+  assert.equal(await after(99 * hour), 1);
+});
+
+test('what was told before the start is not told again', async () => {
+  const { watch, after, silences, clock } = start();
+  watch(aRule('1'), { seenAt: noon - 9 * hour, isTold: true });
+  assert.equal(await after(hour), 0);
+  silences.seen(d, TC1, clock.now());
+  assert.equal(await after(2 * hour), 1);
+});
+
+test('a silence that is throttled or cannot be stored is told later', async () => {
+  const { watch, after, answer } = start();
+  watch(aRule('1'));
+  answer(() => noon + 5 * hour);
+  assert.equal(await after(2 * hour), 1);
+  assert.equal(await after(3 * hour - 1), 1);
+  answer(() => {
+    throw new Error('the disk is full');
+  });
+  assert.equal(await after(1), 2);
+  answer(() => 'told');
+  assert.equal(await after(limits.silenceRetryMs - 1), 2);
+  assert.equal(await after(1), 3);
+  assert.equal(await after(9 * hour), 3);
+});
+
+test('rules on one sensor are told apart, and one that went is not told', async () => {
+  const { watch, after, silences, told } = start();
+  const [short, long, gone] = [aRule('1', 'silent(TC1, 1h)'), aRule('2'), aRule('3')];
+  for (const rule of [short, long, gone]) watch(rule);
+  silences.forget(gone.notification.id);
+  await after(hour);
+  await after(hour);
+  assert.deepEqual(
+    told.map(({ rule }) => rule.notification.id),
+    ['1', '2'],
+  );
+  silences.forget(short.notification.id);
+  silences.forget(long.notification.id);
+  assert.equal(silences.seenAt(d, TC1), undefined);
+});
+
+test('beyond the limit of a user a silence is told as not watched, and others have room', async () => {
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_: object, text: string) => void warnings.push(text) };
+  const { watch, after, silences } = start(log);
+  const full = aRule('1');
+  for (let count = 0; count < limits.silencesPerUserMax; count += 1) {
+    const place = { deviceId: deviceId(`d${count}`), sensorId: TC1, seenAt: noon };
+    silences.watch({ rule: full, ...place }, true);
+  }
+  const beyond = aRule('2');
+  watch(beyond);
+  assert.deepEqual(
+    evaluationsOf(beyond.evaluations).map(({ outcome }) => outcome),
+    ['not_watched'],
+  );
+  assert.deepEqual(warnings, ['too many silences are waited for']);
+  watch(aRule('3', undefined, 'bob'));
+  assert.equal(await after(2 * hour), 1);
+  silences.forget(full.notification.id);
+  const again = aRule('4');
+  watch(again);
+  assert.deepEqual(evaluationsOf(again.evaluations), []);
+});
