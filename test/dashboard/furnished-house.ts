@@ -20,6 +20,7 @@ export const userScreens = ({ alert, project }: Furniture): readonly string[] =>
   '/',
   '/map',
   '/alerts',
+  '/messages',
   '/alerts/new?device=field-3&sensor=SM',
   `/alerts/${alert}`,
   '/gateways',
