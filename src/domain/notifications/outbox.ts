@@ -197,7 +197,8 @@ function settlementOf(
   const dueAt = at + Math.max(outcome.afterMs ?? 0, backoffMs(attempts, { minMs, maxMs, random }));
   const isOver =
     dueAt > createdAt + limits.deliveryLifeMs || attempts >= limits.deliveryAttemptsMax;
+  const tries = attempts === 1 ? 'one try' : `${attempts} tries`;
   return isOver
-    ? { ...settled, kind: 'failed', reason: `given up after ${attempts} tries: ${reason}` }
+    ? { ...settled, kind: 'failed', reason: `given up after ${tries}: ${reason}` }
     : { ...settled, kind: 'retry', dueAt, reason };
 }

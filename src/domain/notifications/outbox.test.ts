@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createManualClock } from '../../lib/clock.ts';
+import { silentLog } from '../../lib/log.ts';
+import { aUser, deviceId, noon } from '../../storage/contract/builders.ts';
+import { aNotification } from '../../storage/contract/notifications.contract.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { limits } from '../limits.ts';
+import { silentReporter } from '../reporter.ts';
+import type { Channel, Outcome } from './channel.ts';
+import type { Delivery, NewDelivery } from './delivery.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+
+const { id: notificationId } = aNotification('n');
+
+/** A store with so many deliveries by webhook that are due. */
+async function aStore(count: number) {
+  const storage = createMemoryStorage();
+  await storage.users.insert(aUser('bob', { profile: { webhook: ['https://x.org'] } }), 'hash');
+  await storage.users.insert(aUser('ana'), 'hash');
+  await storage.notifications.insert(aNotification('n'));
+  const progress = { status: 'pending', dueAt: noon } as const;
+  const deliveries = Array.from({ length: count }, (_, index): NewDelivery => {
+    return { username: 'bob', channel: 'webhook', message: `${index}`, progress };
+  });
+  const place = { notificationId, deviceId: deviceId('d'), at: noon, throttlingMs: 0 };
+  await storage.notifications.fire([{ ...place, deliveries, state: {} }]);
+  return storage;
+}
+
+const settledTurnsMax = 2_000;
+
+/** A pump on the store, whose channel answers as told and keeps the messages. */
+function aPump(storage: Awaited<ReturnType<typeof aStore>>) {
+  const clock = createManualClock(noon);
+  const sent: string[] = [];
+  let answer: (signal: AbortSignal) => Promise<Outcome> = async () => ({ kind: 'sent' });
+  let underWay = 0;
+  let most = 0;
+  const channel: Channel = {
+    async send({ text }, signal) {
+      sent.push(text);
+      underWay += 1;
+      most = Math.max(most, underWay);
+      try {
+        return await answer(signal);
+      } finally {
+        underWay -= 1;
+      }
+    },
+  };
+  const outbox: Outbox = createOutbox({
+    ...{ store: storage.outbox, users: storage.users, clock },
+    channels: new Map([['webhook', channel]]),
+    actuate: async () => ({ kind: 'sent' }),
+    ...{ reporter: silentReporter, log: silentLog, random: () => 0.5 },
+  });
+  return {
+    ...{ clock, sent, outbox },
+    most: () => most,
+    answer(next: (signal: AbortSignal) => Promise<Outcome>) {
+      answer = next;
+    },
+  };
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < settledTurnsMax; turn += 1) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.fail('it never came about');
+}
+
+async function deliveriesOf(
+  storage: Awaited<ReturnType<typeof aStore>>,
+): Promise<readonly Delivery[]> {
+  const page = { limit: 1_000, offset: 0 };
+  return (await storage.notifications.deliveries(notificationId, page)).deliveries;
+}
+
+const areAll = async (
+  storage: Awaited<ReturnType<typeof aStore>>,
+  status: Delivery['progress']['status'],
+): Promise<boolean> =>
+  (await deliveriesOf(storage)).every(({ progress }) => progress.status === status);
+
+test('two pumps on one store share the work, and send each message once', async () => {
+  const storage = await aStore(300);
+  const pumps = [aPump(storage), aPump(storage)];
+  for (const { outbox } of pumps) outbox.wake();
+  await until(() => areAll(storage, 'sent'));
+  const sent = pumps.flatMap((pump) => pump.sent);
+  assert.equal(sent.length, 300);
+  assert.equal(new Set(sent).size, 300);
+  for (const pump of pumps) {
+    assert.ok(pump.sent.length > 0);
+    assert.ok(pump.most() <= limits.deliveriesUnderWayPerChannelMax);
+    await pump.outbox.stop();
+  }
+});
+
+test('what a pump holds goes to another when its lease ends, not before', async () => {
+  const storage = await aStore(1);
+  const [dead, alive] = [aPump(storage), aPump(storage)];
+  const late = Promise.withResolvers<Outcome>();
+  dead.answer(() => late.promise);
+  dead.outbox.wake();
+  await until(() => dead.sent.length === 1);
+  alive.clock.advance(limits.deliveryLeaseMs - 1);
+  alive.outbox.wake();
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((go) => setImmediate(go));
+  assert.equal(alive.sent.length, 0);
+  alive.clock.advance(1);
+  alive.outbox.wake();
+  await until(() => areAll(storage, 'sent'));
+  assert.equal(alive.sent.length, 1);
+  // What the first says after its lease changes nothing.
+  late.resolve({ kind: 'refused', reason: 'late' });
+  await dead.outbox.stop();
+  const [settled] = await deliveriesOf(storage);
+  assert.deepEqual([settled?.progress.status, settled?.attempts], ['sent', 2]);
+  await alive.outbox.stop();
+});
+
+test('a clock that is set back hands nothing out twice', async () => {
+  const storage = await aStore(5);
+  const pump = aPump(storage);
+  pump.outbox.wake();
+  await until(() => areAll(storage, 'sent'));
+  pump.clock.advance(-limits.deliveryLifeMs);
+  pump.outbox.wake();
+  pump.clock.advance(3 * limits.deliveryLifeMs);
+  pump.outbox.wake();
+  await pump.outbox.stop();
+  assert.equal(pump.sent.length, 5);
+});
+
+test('a channel that throws is tried again, and shows nothing of what it threw', async () => {
+  const storage = await aStore(1);
+  const pump = aPump(storage);
+  pump.answer(async () => {
+    throw new Error('secret of the provider');
+  });
+  pump.outbox.wake();
+  await until(async () => (await deliveriesOf(storage))[0]?.attempts === 1);
+  await pump.outbox.stop();
+  const progress = (await deliveriesOf(storage))[0]?.progress;
+  assert.ok(progress?.status === 'pending' && progress.dueAt > noon);
+  assert.doesNotMatch(progress.reason ?? '', /secret/);
+});
+
+test('after its last try a message is given up, with the reason', async () => {
+  const storage = await aStore(1);
+  const pump = aPump(storage);
+  pump.answer(async () => ({ kind: 'retry', reason: 'busy', afterMs: limits.deliveryLifeMs + 1 }));
+  pump.outbox.wake();
+  await until(() => areAll(storage, 'failed'));
+  const progress = (await deliveriesOf(storage))[0]?.progress;
+  assert.ok(progress?.status === 'failed');
+  assert.equal(progress.reason, 'given up after one try: busy');
+  await pump.outbox.stop();
+});
+
+test('a stopped pump begins nothing, and waits for what is under way', async () => {
+  const storage = await aStore(200);
+  const pump = aPump(storage);
+  const gate = Promise.withResolvers<Outcome>();
+  pump.answer(() => gate.promise);
+  pump.outbox.wake();
+  await until(() => pump.sent.length === limits.deliveriesUnderWayPerChannelMax);
+  const stopped = pump.outbox.stop();
+  gate.resolve({ kind: 'sent' });
+  await stopped;
+  assert.equal(pump.sent.length, limits.deliveriesUnderWayPerChannelMax);
+  const settled = (await deliveriesOf(storage)).filter(
+    ({ progress }) => progress.status === 'sent',
+  );
+  assert.equal(settled.length, pump.sent.length);
+});
