@@ -34,7 +34,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'import',
-    summary: 'push the rows of a CSV to a running service',
+    summary: 'bring data into a running service, from a CSV or another cloud',
     load: async () => (await import('./import.ts')).createImportCommand(),
   },
   {

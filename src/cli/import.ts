@@ -5,6 +5,7 @@ import { createApiClient } from './demo/api-client.ts';
 import { identify } from './demo/identity.ts';
 import { importCsv } from './import/csv-import.ts';
 import { importLimits } from './import/import-limits.ts';
+import { createCloudCommand } from './import-cloud.ts';
 
 interface CsvOptions {
   readonly url: string;
@@ -34,6 +35,7 @@ export function createImportCommand(): Command {
     .option('--password <text>', 'the password of that user')
     .option('--token <text>', 'a token, or better an access key, which does not expire')
     .action(runCsv);
+  command.addCommand(createCloudCommand());
   return command;
 }
 

@@ -24,6 +24,12 @@ export async function choosePassword(given: string | undefined): Promise<ChosenP
   return { password: generatePassword(), isGenerated: true };
 }
 
+/** The password of an account that is there, typed without echo. */
+export async function askPassword(question: string): Promise<string> {
+  if (process.stdin.isTTY) return askSilently(question);
+  throw invalid('no password can be asked for here: give it in a file');
+}
+
 /** A password that nobody can guess: 144 random bits. */
 export function generatePassword(): string {
   return randomBytes(18).toString('base64url');

@@ -1,0 +1,35 @@
+/** What copying from another service may take up, with units. */
+export const cloudLimits = {
+  /** Things asked for in one page of a list; fewer where a service refuses so many. */
+  pageSizes: [1_000, 100, 20],
+  /** Things of one kind; a list that goes on beyond is broken. */
+  thingsMax: 1_000_000,
+  /** Datapoints asked for in one read; halved when a read breaks, down to the least. */
+  valuesPerReadMax: 10_000,
+  valuesPerReadMin: 250,
+  /** Lines, and characters, of one push. */
+  linesPerPush: 5_000,
+  charactersPerPush: 1_048_576,
+  /** Sensors copied at the same time, unless told otherwise. */
+  sensorsInParallel: 4,
+  sensorsInParallelMax: 16,
+  /** One datapoint of an answer, and one whole answer that is no stream of datapoints. */
+  datapointBytesMax: 2 * 1_048_576,
+  answerBytesMax: 64 * 1_048_576,
+  /** One request with its answer; a read that takes longer goes on where it was. */
+  requestMs: 300_000,
+  /** Tries of one request: the pauses between them add up to about two minutes. */
+  attemptsMax: 11,
+  /** Tries of a request that is answered 500, which is seldom a matter of time. */
+  faultAttemptsMax: 5,
+  /** Logins for one request, when tokens end sooner than requests are answered. */
+  loginsPerRequestMax: 5,
+  firstPauseMs: 200,
+  pauseMs: 30_000,
+  /** Values without a timestamp, received at one time, that are told apart. */
+  stampsMax: 100_000,
+  /** Time between two writes of the progress file. */
+  saveEveryMs: 1_000,
+  /** Things left out that are named; the others are counted. */
+  skipsShown: 1_000,
+} as const;

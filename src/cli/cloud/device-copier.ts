@@ -1,0 +1,157 @@
+import type { JsonValue } from '../../lib/json.ts';
+import { partsOf, pick, type Thing, textOf } from './listing.ts';
+import { type Remote, reasonOf } from './remote.ts';
+import type { Kind, Tally } from './tally.ts';
+
+/** Who acts at the target, and for whom things are made there. */
+export interface Settler {
+  readonly target: Remote;
+  readonly tally: Tally;
+  /** Of the target; undefined for the guest. */
+  readonly username: string | undefined;
+  readonly isAdmin: boolean;
+  /** At the source: what is theirs becomes the settler's own. */
+  readonly sourceUsername: string | undefined;
+}
+
+const deviceFields = ['id', 'name', 'gateway_id', 'domain', 'visibility', 'location', 'meta'];
+const sensorFields = ['id', 'name', 'sensing_device', 'sensor_kind', 'quantity_kind', 'unit'];
+const actuatorFields = ['id', 'name', 'actuator_kind', 'actuator_value_type', 'value_type'];
+const gatewayFields = ['id', 'name', 'visibility', 'location'];
+
+const sensorOf = (sensor: Thing): Thing => pick(sensor, [...sensorFields, 'calib', 'meta']);
+const actuatorOf = (actuator: Thing): Thing => pick(actuator, [...actuatorFields, 'value', 'meta']);
+
+const isTaken = (status: number): boolean => status === 409 || status === 422;
+const isInvalid = (status: number): boolean => status === 400 || status === 413;
+
+/** Makes the gateway unless it is there. */
+export async function copyGateway(settler: Settler, gateway: Thing): Promise<void> {
+  const { tally } = settler;
+  const id = textOf(gateway, 'id') ?? '';
+  const isAnonymous = isGuests(gateway);
+  const make = (json: Thing) =>
+    settler.target.call({ method: 'POST', path: '/gateways', json, isAnonymous });
+  let answer = await make(pick(gateway, gatewayFields));
+  // What the target does not understand is dropped, the visibility never.
+  if (isInvalid(answer.status)) answer = await make(pick(gateway, ['id', 'visibility']));
+  if (isTaken(answer.status)) tally.already('gateways');
+  else if (answer.status >= 300) return tally.skipped('gateways', id, reasonOf(answer));
+  else tally.copied('gateways');
+  await handOver(settler, `/gateways/${encodeURIComponent(id)}`, gateway);
+}
+
+/**
+ * Makes the device with its sensors and actuators, or what is missing of them. Answers the ids of
+ * the sensors that are there now.
+ */
+export async function copyDevice(settler: Settler, device: Thing): Promise<readonly string[]> {
+  const { target, tally } = settler;
+  const id = textOf(device, 'id') ?? '';
+  const path = `/devices/${encodeURIComponent(id)}`;
+  const sensors = partsOf(device, 'sensors');
+  const actuators = partsOf(device, 'actuators');
+  const isAnonymous = isGuests(device);
+  const make = (json: unknown) =>
+    target.call({ method: 'POST', path: '/devices', json, isAnonymous });
+
+  const whole = {
+    ...pick(device, [...deviceFields, 'deployed']),
+    sensors: sensors.map(sensorOf),
+    actuators: actuators.map(actuatorOf),
+  };
+  let answer = await make(whole);
+  if (answer.status < 300) {
+    tally.copied('devices');
+    tally.copied('sensors', sensors.length);
+    tally.copied('actuators', actuators.length);
+    await handOver(settler, path, device);
+    return sensors.map((sensor) => textOf(sensor, 'id') ?? '');
+  }
+  // Something in it is not understood: part by part, so that only that part is missing.
+  if (isInvalid(answer.status)) answer = await make(pick(device, [...deviceFields, 'deployed']));
+  if (isInvalid(answer.status)) answer = await make(pick(device, ['id', 'visibility']));
+  if (isTaken(answer.status)) tally.already('devices');
+  else if (answer.status >= 300) {
+    tally.skipped('devices', id, reasonOf(answer));
+    return [];
+  } else tally.copied('devices');
+  const settled = await completeDevice(settler, { path, id, sensors, actuators });
+  if (settled.length > 0 || sensors.length === 0) await handOver(settler, path, device);
+  return settled;
+}
+
+async function completeDevice(
+  settler: Settler,
+  device: {
+    readonly path: string;
+    readonly id: string;
+    readonly sensors: readonly Thing[];
+    readonly actuators: readonly Thing[];
+  },
+): Promise<readonly string[]> {
+  const { target, tally } = settler;
+  const { path, id } = device;
+  const found = await target.call({ method: 'GET', path });
+  if (found.status !== 200) {
+    tally.skipped('devices', id, `it is there, and may not be seen: ${reasonOf(found)}`);
+    return [];
+  }
+  const there = found.json as Thing;
+  const settled: string[] = [];
+  const known = (kind: Kind): ReadonlySet<string> =>
+    new Set(partsOf(there, kind).map((part) => textOf(part, 'id') ?? ''));
+  async function complete(kind: Kind, parts: readonly Thing[], partOf: (part: Thing) => Thing) {
+    const before = known(kind);
+    for (const part of parts) {
+      const partId = textOf(part, 'id') ?? '';
+      if (before.has(partId)) tally.already(kind);
+      else if (!(await addPart(settler, { path, kind, id, partId, part: partOf(part) }))) continue;
+      settled.push(...(kind === 'sensors' ? [partId] : []));
+    }
+  }
+  await complete('sensors', device.sensors, sensorOf);
+  await complete('actuators', device.actuators, actuatorOf);
+  return settled;
+}
+
+async function addPart(
+  { target, tally }: Settler,
+  what: {
+    readonly path: string;
+    readonly kind: Kind;
+    readonly id: string;
+    readonly partId: string;
+    readonly part: Thing;
+  },
+): Promise<boolean> {
+  const { kind, part, partId } = what;
+  const name = `${what.id}/${partId}`;
+  const path = `${what.path}/${kind}`;
+  const answer = await target.call({ method: 'POST', path, json: part });
+  if (answer.status < 300) {
+    tally.copied(kind);
+    return true;
+  }
+  // Its values are worth more than its description.
+  const bare = isInvalid(answer.status)
+    ? await target.call({ method: 'POST', path, json: { id: partId } })
+    : answer;
+  tally.skipped(kind, name, reasonOf(answer));
+  return bare.status < 300;
+}
+
+const isGuests = (thing: Thing): boolean => thing['owner'] === 'guest';
+
+/** Gives a thing of somebody else's to its owner, where an admin copies and the owner is there. */
+async function handOver(settler: Settler, path: string, thing: Thing): Promise<void> {
+  const { target, tally, username, isAdmin, sourceUsername } = settler;
+  const owner: JsonValue | undefined = thing['owner'];
+  if (typeof owner !== 'string' || owner === 'guest' || owner === sourceUsername) return;
+  if (!isAdmin) return tally.adopted();
+  const { json } = await target.call({ method: 'GET', path });
+  if ((json as Thing | undefined)?.['owner'] !== username) return;
+  if (owner === username) return;
+  const answer = await target.call({ method: 'PUT', path: `${path}/owner`, json: owner });
+  if (answer.status >= 300) tally.adopted();
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command, Option } from 'commander';
+import { systemClock } from '../lib/clock.ts';
+import { importCloud, whoIs } from './cloud/cloud-import.ts';
+import { cloudLimits } from './cloud/cloud-limits.ts';
+import { openProgressFile } from './cloud/progress-file.ts';
+import { createRemote, type Remote } from './cloud/remote.ts';
+import { type CloudReport, createTally, kinds } from './cloud/tally.ts';
+import { openProgressBar } from './copy-progress.ts';
+import { wholeNumber } from './option-values.ts';
+import { askPassword } from './password-prompt.ts';
+import { waitForStopSignal } from './stop-signal.ts';
+
+interface CloudOptions {
+  readonly from: string;
+  readonly user?: string;
+  readonly passwordFile?: string;
+  readonly token?: string;
+  readonly to: string;
+  readonly toUser?: string;
+  readonly toPasswordFile?: string;
+  readonly toToken?: string;
+  readonly all?: boolean;
+  readonly only?: readonly string[];
+  readonly values: boolean;
+  readonly notifications: boolean;
+  readonly parallel: number;
+  readonly state?: string;
+}
+
+/** `kipimo import cloud`: from another service of this API into a running Kipimo. */
+export function createCloudCommand(): Command {
+  const { sensorsInParallel, sensorsInParallelMax } = cloudLimits;
+  return new Command('cloud')
+    .description(
+      'Copy devices, sensors, actuators, gateways, projects, notifications and values from ' +
+        'another service that speaks API v2. Interrupted and run again, it goes on; nothing is ' +
+        'stored twice. Exit code 1 when anything could not be copied.',
+    )
+    .requiredOption('--from <url>', 'the service to copy from')
+    .option('--user <name>', 'log in there as this user; otherwise as a guest')
+    .option('--password-file <file>', 'has the password of that user; otherwise it is asked for')
+    .addOption(new Option('--token <text>', 'a token or access key there').conflicts('user'))
+    .option('--to <url>', 'the Kipimo to copy into', 'http://127.0.0.1:8080')
+    .option('--to-user <name>', 'log in there as this user; otherwise as a guest')
+    .option('--to-password-file <file>', 'has the password of that user')
+    .addOption(new Option('--to-token <text>', 'a token or access key there').conflicts('toUser'))
+    .option('--all', 'what others own, too, as far as you may see it')
+    .option('--only <prefix...>', 'only devices and gateways whose ids begin like this')
+    .option('--no-values', 'leave the values out')
+    .option('--no-notifications', 'leave the notifications out')
+    .addOption(
+      new Option('--parallel <n>', 'sensors to copy at the same time')
+        .argParser(wholeNumber(1, sensorsInParallelMax))
+        .default(sensorsInParallel),
+    )
+    .option('--state <file>', 'remembers how far an interrupted copy is (default: made up)')
+    .action(runCloud);
+}
+
+async function runCloud(options: CloudOptions): Promise<void> {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const impatient = () => process.exit(1);
+  waitForStopSignal({ signals: process, clock: systemClock, onImpatience: impatient }).then(
+    () => stop.abort(),
+    () => undefined,
+  );
+  const wait = (delayMs: number) => delay(delayMs, undefined, { signal });
+  const remoteAt = (url: string) => createRemote({ url, signal, wait, random: Math.random });
+  const [source, target] = [remoteAt(options.from), remoteAt(options.to)];
+  await logIn(source, options.user, options.passwordFile, options.token);
+  await logIn(target, options.toUser, options.toPasswordFile, options.toToken);
+  const sourceUsername = (await whoIs(source)).username ?? options.user;
+
+  const about = [source.url, sourceUsername ?? '', target.url, options.toUser ?? ''].join(' ');
+  const digest = createHash('sha256').update(about).digest('hex').slice(0, 8);
+  const file = resolve(options.state ?? `kipimo-import-${digest}.json`);
+  const bar = openProgressBar('sensors');
+  const copying = importCloud({
+    ...{ source, target, sourceUsername, isAll: options.all === true },
+    prefixes: options.only ?? [],
+    hasValues: options.values,
+    hasNotifications: options.notifications,
+    sensorsInParallel: options.parallel,
+    progress: await openProgressFile({ file, about, clock: systemClock }),
+    tally: createTally(createSkipPrinter()),
+    onProgress: bar.show,
+  });
+  const report = await copying
+    .catch((reason: unknown) => {
+      const said = signal.aborted || !(reason instanceof Error) ? 'stopped' : reason.message;
+      throw new Error(`${said}; run the same command again, and it goes on`, { cause: reason });
+    })
+    .finally(() => bar.stop());
+  process.stdout.write(reportText(report));
+  if (kinds.some((kind) => report.counts[kind].skipped > 0)) process.exitCode = 1;
+}
+
+async function logIn(
+  remote: Remote,
+  username: string | undefined,
+  passwordFile: string | undefined,
+  token: string | undefined,
+): Promise<void> {
+  if (token !== undefined) remote.useToken(token);
+  if (username === undefined) return;
+  const password =
+    passwordFile === undefined
+      ? await askPassword(`Password of ${username} at ${remote.url}: `)
+      : (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
+  await remote.logIn(username, password);
+}
+
+function createSkipPrinter(): (sentence: string) => void {
+  let shown = 0;
+  return (sentence) => {
+    shown += 1;
+    if (shown <= cloudLimits.skipsShown) process.stderr.write(`kipimo: ${sentence}\n`);
+  };
+}
+
+/** The report for people: a table, and sentences on what is not in it. */
+function reportText({ counts, leftOut, adopted }: CloudReport): string {
+  const cell = (content: string | number) => String(content).padStart(14);
+  const rows = kinds.map((kind) => {
+    const { copied, already, skipped } = counts[kind];
+    return `${kind.padEnd(14)}${cell(copied)}${cell(already)}${cell(skipped)}\n`;
+  });
+  const head = `${' '.repeat(14)}${cell('copied')}${cell('there already')}${cell('skipped')}\n`;
+  const notes = [
+    leftOut > 0 ? `${leftOut} things of others were left out; --all copies them, too.\n` : '',
+    adopted > 0
+      ? `${adopted} things of others are yours now: only an admin can keep owners, and only those ` +
+        'who have an account here.\n'
+      : '',
+  ];
+  return [head, ...rows, ...notes].join('');
+}
