@@ -21,7 +21,7 @@ export function LazyScreen({
   const [, setTurn] = useState(0);
   const [hasFailed, setFailed] = useState(false);
   const [crash, resetCrash] = useErrorBoundary();
-  const Found = loaded.get(route.path);
+  const Found = route.screen ?? loaded.get(route.path);
 
   useEffect(() => {
     if (Found !== undefined || hasFailed) return;

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { MessageKey } from '../i18n/dictionary.ts';
+import { Start } from '../screens/home/start.tsx';
 
 /** What a screen is handed: the blanks of its path, decoded. */
 export interface ScreenProps {
@@ -12,6 +13,8 @@ export interface ScreenRoute {
   readonly path: string;
   /** Said in the title of the window; screens that know better set their own. */
   readonly title: MessageKey;
+  /** There at once, as a part of the first load: a round trip less where it matters most. */
+  readonly screen?: Screen;
   /** Loaded when first shown. */
   readonly load: () => Promise<Screen>;
   /** Who is not logged in is asked to. */
@@ -23,7 +26,8 @@ export const routes: readonly ScreenRoute[] = [
   {
     path: '/',
     title: 'shell.home',
-    load: () => import('../screens/home/start.tsx').then(({ Start }) => Start),
+    screen: Start,
+    load: async () => Start,
   },
   {
     path: '/login',

@@ -4,11 +4,19 @@ import { api } from './session.ts';
 
 type Vocabulary = 'sensor_kinds' | 'quantity_kinds' | 'units' | 'actuator_kinds';
 
+/** Every card asks for units: the first answer is for all, and does not change meanwhile. */
+const loads = new Map<Vocabulary, Promise<readonly Term[]>>();
+
+function load(name: Vocabulary): Promise<readonly Term[]> {
+  const known = loads.get(name);
+  if (known !== undefined) return known;
+  const loading = api.getJson<readonly Term[]>({ path: `/ontologies/${name}` });
+  loads.set(name, loading);
+  loading.catch(() => loads.delete(name));
+  return loading;
+}
+
 /** The terms that pick lists offer; nothing has to be one of them. */
 export function useVocabulary(name: Vocabulary): Resource<readonly Term[]> {
-  return useResource(
-    `vocabulary ${name}`,
-    (signal) => api.getJson<readonly Term[]>({ path: `/ontologies/${name}`, signal }),
-    { isKept: true },
-  );
+  return useResource(`vocabulary ${name}`, () => load(name), { isKept: true });
 }
