@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { configKeys } from '../src/config-keys.ts';
 import { later } from '../src/config-kinds.ts';
 import { errorCodes } from '../src/domain/errors.ts';
+import { compatibleV2Routes } from '../src/http/compatible/doors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
 import { createVersionDocument } from '../src/http/openapi.ts';
 import { textToV1 } from '../src/http/v1/dictionary.ts';
@@ -117,6 +118,9 @@ function versionDocument(name: 'v1' | 'v2'): string {
       ? createVersionDocument(name, {
           ...{ version, routes: v1Routes(services, 60), inWords: textToV1 },
         })
-      : createVersionDocument(name, { version, routes: v2Routes(services, 600) });
+      : createVersionDocument(name, {
+          version,
+          routes: [...v2Routes(services, 600), ...compatibleV2Routes(services)],
+        });
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }

@@ -9,6 +9,7 @@ import { createSnapshots } from './domain/datapoints/snapshots.ts';
 import { createSummaries } from './domain/datapoints/summaries.ts';
 import { createActuators } from './domain/devices/actuators.ts';
 import { createDevices } from './domain/devices/devices.ts';
+import { createMissingSensors } from './domain/devices/missing-sensors.ts';
 import { createGateways } from './domain/gateways/gateways.ts';
 import { createPresence } from './domain/gateways/presence.ts';
 import type { Channel } from './domain/notifications/channel.ts';
@@ -112,6 +113,8 @@ export function createServices(parts: ServiceParts): BuiltServices {
       readHistory,
       summaries: createSummaries(roadOut),
       readMany,
+      missingSensors: createMissingSensors({ store: storage.devices, devices, access }),
+      clock,
     },
     mqttServices: {
       ...{ ingest, actuators, gateways, presence, sessions },

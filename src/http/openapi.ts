@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox';
 import { errorCodes } from '../domain/errors.ts';
 import { edgeErrorCodes, statusOf } from './errors.ts';
 import type { Route, RouteBody } from './route.ts';
@@ -72,7 +71,7 @@ function operation(route: Route, inWords: (sentence: string) => string): object 
     ...(route.body !== undefined && {
       requestBody: {
         required: route.body.kind !== 'optional',
-        content: bodyContent(route.body.kind, route.body.schema),
+        content: bodyContent(route.body),
       },
     }),
     responses: { [route.answer.status]: success(route), ...refusals(route, inWords) },
@@ -106,7 +105,8 @@ function queryParameters(route: Route): readonly object[] {
   });
 }
 
-function bodyContent(kind: RouteBody['kind'], schema: TSchema): object {
+function bodyContent({ kind, schema, contentType }: RouteBody): object {
+  if (contentType !== undefined) return { [contentType]: { schema } };
   const asJson = { 'application/json': { schema } };
   if (kind === 'json' || kind === 'optional') return asJson;
   if (kind === 'stream') {

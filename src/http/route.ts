@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Actor } from '../domain/actor.ts';
@@ -30,6 +31,8 @@ export interface RouteBody {
   readonly kind: 'json' | 'push' | 'bare' | 'stream' | 'optional';
   readonly schema: TSchema;
   readonly bytesMax?: number;
+  /** For the reference, where it is not the usual one of the kind. */
+  readonly contentType?: string;
 }
 
 interface BodyOf {
@@ -48,6 +51,8 @@ export interface RouteRequest {
   readonly url: string;
   readonly accept: string | undefined;
   readonly authorization: string | undefined;
+  /** For what protocols of others say in headers of their own. */
+  readonly headers: IncomingHttpHeaders;
   /** The client's network address. */
   readonly address: string;
   /** The words of this version, for what is written and read by hand. */
@@ -184,6 +189,7 @@ function createResponder(
       url: request.url,
       accept: request.headers.accept,
       authorization: request.headers.authorization,
+      headers: request.headers,
       address: request.ip,
       spelling: v2Spelling,
     });

@@ -10,6 +10,7 @@ import { commonHeaders, jsonType } from './answer.ts';
 import { createAuthenticate } from './authentication.ts';
 import { createBrokenRequests } from './broken-request.ts';
 import { mountCallAnswers } from './call-answers.ts';
+import { compatibleV2Routes, mountCompatibleDoors } from './compatible/doors.ts';
 import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
 import { createVersionDocument } from './openapi.ts';
@@ -64,10 +65,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   answerErrors(fastify, { reporter, log });
   mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, authenticate, reporter });
   mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, authenticate, reporter });
+  mountCompatibleDoors(fastify, { services, authenticate, reporter, log });
   mountOperations(fastify, { ...options, authenticate });
   if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
   await mountReference(fastify, {
-    v2: () => createVersionDocument('v2', { version: options.version, routes: routes.v2 }),
+    v2: () =>
+      createVersionDocument('v2', {
+        version: options.version,
+        routes: [...routes.v2, ...compatibleV2Routes(services)],
+      }),
     v1: () =>
       createVersionDocument('v1', {
         ...{ version: options.version, routes: routes.v1, inWords: textToV1 },

@@ -91,8 +91,9 @@ test('strange query strings harm nothing', async () => {
     if (query.length === 0) continue;
     for (const text of strange) {
       const reply = await admin({ method, path: `${filled(path, here)}${text}` });
-      if (reply.status === 200) continue;
-      assertRefused(reply, 400, { of: `${path}${text.slice(0, 60)}` });
+      // A write without a body has nothing to store.
+      if (reply.status === 200 || reply.status === 204) continue;
+      assertRefused(reply, 400, { of: `${method} ${path} ${text.slice(0, 60)}` });
     }
   }
   assert.equal(Reflect.get({}, 'x'), undefined);

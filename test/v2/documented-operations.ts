@@ -70,6 +70,7 @@ function operation(path: string, word: string, documented: DocumentedOperation):
 
 function kindOf(content: Content): 'message' | 'bare' | 'stream' {
   if (content['application/x-ndjson'] !== undefined) return 'stream';
+  if (content['application/json'] === undefined) return 'stream';
   return content['text/plain'] === undefined ? 'message' : 'bare';
 }
 

@@ -227,6 +227,7 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   'DELETE /users/{leaver_id}': { status: admin(204) },
   // Rights are asked for line by line.
   'POST /sensors_data': { status: anybody(200), send: { json: [] } },
+  'POST /write': { status: anybody(204), send: { body: '' } },
   'POST /socials': {
     status: person(200),
     send: { json: { username: owner, channel: 'none', ...social } },

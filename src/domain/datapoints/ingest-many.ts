@@ -128,10 +128,13 @@ function createGates(
     const gates = new Map<DeviceId, Gate>();
     const unknown = new Set<DeviceId>();
     for (const line of lines) {
-      if ('refusal' in line || gates.has(line.sensor.deviceId)) continue;
-      const gate = known.get(line.sensor.deviceId);
-      if (gate === undefined) unknown.add(line.sensor.deviceId);
-      else gates.set(line.sensor.deviceId, gate);
+      if ('refusal' in line || unknown.has(line.sensor.deviceId)) continue;
+      const { deviceId, sensorId } = line.sensor;
+      const gate = gates.get(deviceId) ?? known.get(deviceId);
+      // A sensor that was not there a step ago may have been made since.
+      const isNews = gate?.kind === 'open' && !gate.sensors.has(sensorId);
+      if (gate === undefined || isNews) unknown.add(deviceId);
+      else gates.set(deviceId, gate);
     }
     const opened = await Promise.all([...unknown].map(async (id) => [id, await open(id)] as const));
     for (const [deviceId, gate] of opened) {

@@ -28,6 +28,8 @@ const ownPaths: ReadonlySet<string> = new Set([
   'websocket',
   'mqtt',
   'update',
+  'update.json',
+  'write',
   'assets',
 ]);
 

@@ -20,6 +20,7 @@ const asked: RouteRequest = {
   url: '/',
   accept: undefined,
   authorization: undefined,
+  headers: {},
   address: '127.0.0.1',
   spelling: v2Spelling,
 };

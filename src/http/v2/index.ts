@@ -6,6 +6,7 @@ import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import type { Actuators } from '../../domain/devices/actuators.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
+import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
 import type { Username } from '../../domain/ids.ts';
@@ -17,6 +18,7 @@ import type { Accounts } from '../../domain/users/accounts.ts';
 import type { Logins } from '../../domain/users/logins.ts';
 import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Route } from '../route.ts';
 import { accessKeyRoutes } from './access-keys.ts';
 import { actuatorRoutes } from './actuators.ts';
@@ -57,6 +59,9 @@ export interface Services extends NotificationServices {
   readonly readHistory: ReadHistory;
   readonly summaries: Summaries;
   readonly readMany: ReadMany;
+  /** For protocols that never announce their sensors. */
+  readonly missingSensors: MissingSensors;
+  readonly clock: Clock;
 }
 
 /** All routes of version 2, in the order of the specification. */

@@ -1,0 +1,151 @@
+import type { Actor } from '../../domain/actor.ts';
+import type {
+  BulkIngest,
+  BulkLine,
+  BulkReport,
+  IngestMany,
+} from '../../domain/datapoints/ingest-many.ts';
+import type { MissingSensors, SensorMaker, Unmade } from '../../domain/devices/missing-sensors.ts';
+import { DomainError, invalid } from '../../domain/errors.ts';
+import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import { datapointsOfPoint, type Precision } from '../../wire/line-points.ts';
+import { readLinePoint } from '../../wire/line-protocol.ts';
+import { type BodyElement, createLineSplitter } from '../body-elements.ts';
+import { doorLimits } from './door-limits.ts';
+
+/** A body of line protocol, for the road in. */
+export interface LineWrite {
+  readonly actor: Actor;
+  readonly pieces: AsyncIterable<Uint8Array>;
+  readonly precision: Precision;
+}
+
+/**
+ * Stores every line of the body that can be stored, and resolves when they are on disk. Throws
+ * DomainError when any was refused, with the numbers of the first ones.
+ */
+export type WriteLines = (write: LineWrite) => Promise<void>;
+
+export function createWriteLines(services: {
+  readonly ingestMany: IngestMany;
+  readonly missingSensors: MissingSensors;
+}): WriteLines {
+  return async (write) => {
+    const bulk = services.ingestMany(write.actor);
+    const maker = services.missingSensors(write.actor, {
+      makesDevices: true,
+      sensorsMax: doorLimits.sensorsMadeMax,
+    });
+    try {
+      await feed(write, bulk, maker);
+    } catch (reason) {
+      throw await explained(reason, bulk);
+    }
+    requireAllStored(await bulk.finish());
+  };
+}
+
+/** Hands the lines over in steps; the sender waits while two steps are under way. */
+async function feed(
+  { pieces, precision }: LineWrite,
+  bulk: BulkIngest,
+  maker: SensorMaker,
+): Promise<void> {
+  const splitter = createLineSplitter(limits.bulkLineBytesMax);
+  let line = 0;
+  let bytes = 0;
+  let step: BulkLine[] = [];
+  const handOver = async (): Promise<void> => {
+    const full = step;
+    step = [];
+    bytes = 0;
+    await bulk.add(await withSensors(full, maker));
+  };
+  // In turns, since one piece may hold a step of lines and more.
+  const take = async (elements: readonly BodyElement[]): Promise<void> => {
+    for (const element of elements) {
+      line += 1;
+      for (const read of readLine(element, line, precision)) step.push(read);
+      if (step.length >= limits.bulkLinesPerStep) await handOver();
+    }
+    if (bytes >= limits.bulkBytesPerStep) await handOver();
+  };
+  for await (const piece of pieces) {
+    bytes += piece.byteLength;
+    await take(splitter.push(piece));
+  }
+  await take(splitter.end());
+  await handOver();
+}
+
+/** The datapoints of a line, or why it has none. */
+function readLine(element: BodyElement, line: number, precision: Precision): readonly BulkLine[] {
+  try {
+    if (typeof element !== 'string') throw brokenLine(element.problem);
+    const point = readLinePoint(element);
+    if (point === undefined) return [];
+    return datapointsOfPoint(point, precision).map((datapoint) => ({ line, ...datapoint }));
+  } catch (reason) {
+    if (reason instanceof DomainError) return [{ line, refusal: reason }];
+    throw reason;
+  }
+}
+
+const brokenLine = (problem: 'too large' | 'not UTF-8'): DomainError =>
+  problem === 'too large'
+    ? invalid(`a line may have ${limits.bulkLineBytesMax} bytes`)
+    : invalid('the line is not valid UTF-8');
+
+/** The lines, those refused whose sensor is not there and cannot be made. */
+async function withSensors(
+  lines: readonly BulkLine[],
+  maker: SensorMaker,
+): Promise<readonly BulkLine[]> {
+  const wanted = new Map<DeviceId, Set<SensorId>>();
+  for (const line of lines) {
+    if ('refusal' in line) continue;
+    const { deviceId, sensorId } = line.sensor;
+    const sensors = wanted.get(deviceId);
+    if (sensors === undefined) wanted.set(deviceId, new Set([sensorId]));
+    else sensors.add(sensorId);
+  }
+  const unmade = new Map<DeviceId, Unmade>();
+  for (const [deviceId, sensorIds] of wanted) {
+    // One after the other: each may be a commit, and their number is limited for the request.
+    const left = await maker.makeOn(deviceId, sensorIds);
+    if (left.size > 0) unmade.set(deviceId, left);
+  }
+  if (unmade.size === 0) return lines;
+  return lines.map((line) => {
+    if ('refusal' in line) return line;
+    const refusal = unmade.get(line.sensor.deviceId)?.get(line.sensor.sensorId);
+    return refusal === undefined ? line : { line: line.line, refusal };
+  });
+}
+
+/** Clients drop what is answered 400; they keep and repeat what is answered 403. */
+function requireAllStored({ stored, refused, refusedCount }: BulkReport): void {
+  if (refusedCount === 0) return;
+  const told = new Set(refused.map(({ line, refusal }) => `line ${line}: ${refusal.message}`));
+  const shown = [...told].slice(0, doorLimits.linesToldMax).join('; ');
+  const isForbidden = refused.every(({ refusal }) => refusal.code === 'forbidden');
+  const code = stored === 0 && isForbidden ? 'forbidden' : 'invalid';
+  throw new DomainError(
+    code,
+    `partial write: ${shown}${told.size > doorLimits.linesToldMax ? '; …' : ''} ` +
+      `stored=${stored} dropped=${refusedCount}`,
+  );
+}
+
+/** The refusal of the rest of a body; lines before it stay stored, and are counted. */
+async function explained(reason: unknown, bulk: BulkIngest): Promise<unknown> {
+  if (!(reason instanceof DomainError)) return reason;
+  const { code, message, retryAfterSeconds } = reason;
+  // After a failed commit there is nothing more to wait for.
+  if (code !== 'unavailable') await bulk.finish();
+  return new DomainError(code, `${message} stored=${bulk.stored}`, {
+    cause: reason,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+}

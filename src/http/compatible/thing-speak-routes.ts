@@ -1,0 +1,147 @@
+import Type from 'typebox';
+import type { Actor } from '../../domain/actor.ts';
+import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
+import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
+import { DomainError, invalid } from '../../domain/errors.ts';
+import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
+import type { Clock, Instant } from '../../lib/clock.ts';
+import {
+  given,
+  readUpdate,
+  readUpdateBody,
+  type UpdateParameters,
+  updateToWire,
+} from '../../wire/thing-speak.ts';
+import { type Answer, json, text, textType } from '../answer.ts';
+import type { Authenticate } from '../authentication.ts';
+import { EdgeError } from '../errors.ts';
+import { defineRoute, type Route, type RouteBody, type RouteRequest } from '../route.ts';
+import type { StreamBody } from '../stream-body.ts';
+import { doorLimits } from './door-limits.ts';
+import { inflated } from './inflation.ts';
+
+export interface ThingSpeakParts {
+  readonly authenticate: Authenticate;
+  readonly ingestMany: IngestMany;
+  readonly missingSensors: MissingSensors;
+  readonly clock: Clock;
+}
+
+const body = { kind: 'stream', schema: Type.Unknown() } as const satisfies RouteBody;
+
+/** Where sketches for ThingSpeak send their fields; `.json` answers with what was stored. */
+export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
+  const common = {
+    tag: 'Datapoints',
+    summary: 'Push up to eight fields as sketches for ThingSpeak do',
+    answer: { status: 200, description: 'The number of the entry.' },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'too_large', 'unavailable'],
+  } as const;
+  return ['/update', '/update.json'].flatMap((path) => [
+    defineRoute({
+      ...{ ...common, method: 'GET', path },
+      handle: (request) => update(parts, request, queryOf(request.url)),
+    }),
+    defineRoute({
+      ...{ ...common, method: 'POST', path, body },
+      handle: async (request) => {
+        const sent = await readBody(request.body, request.headers['content-encoding']);
+        return update(parts, request, new Map([...queryOf(request.url), ...sent]));
+      },
+    }),
+  ]);
+}
+
+async function update(
+  parts: ThingSpeakParts,
+  request: Pick<RouteRequest, 'actor' | 'headers' | 'url'>,
+  parameters: UpdateParameters,
+): Promise<Answer> {
+  const key = parameters.get('api_key') ?? parameters.get('key') ?? keyOf(request.headers);
+  const actor =
+    key === undefined ? request.actor : await parts.authenticate(`Bearer ${key.trim()}`);
+  const deviceId = deviceOf(actor, parameters);
+  const now = parts.clock.now();
+  await store(parts, actor, deviceId, parameters);
+  const entry = { deviceId, entryId: entryIdOf(now), now };
+  const isJson = /^[^?]*\.json\/?(\?|$)/.test(request.url);
+  return isJson ? json(updateToWire(entry, parameters)) : text(textType, String(entry.entryId));
+}
+
+/**
+ * Sketches look for a number that is not 0 and grows. The second of the arrival is one, without
+ * anything to keep; it fits the `long` of an Arduino until 2038.
+ */
+const entryIdOf = (now: Instant): number => Math.floor(now / 1_000);
+
+/** All fields, or none when one of their sensors cannot be had. */
+async function store(
+  { ingestMany, missingSensors }: ThingSpeakParts,
+  actor: Actor,
+  deviceId: DeviceId,
+  parameters: UpdateParameters,
+): Promise<void> {
+  const datapoints = readUpdate(parameters);
+  const maker = missingSensors(actor, { makesDevices: false, sensorsMax: datapoints.size });
+  const [unmade] = (await maker.makeOn(deviceId, new Set(datapoints.keys()))).values();
+  if (unmade !== undefined) throw unmade;
+  const bulk = ingestMany(actor);
+  await bulk.add(
+    [...datapoints].map(([sensorId, datapoint], index) => ({
+      line: index + 1,
+      sensor: { deviceId, sensorId },
+      datapoint,
+    })),
+  );
+  const { refused } = await bulk.finish();
+  if (refused[0] !== undefined) throw refused[0].refusal;
+}
+
+/** The device that is named, else the one that the key is for, as a channel's key is. */
+function deviceOf(actor: Actor, parameters: UpdateParameters): DeviceId {
+  const named = parameters.get('device_id') ?? parameters.get('channel_id');
+  if (named !== undefined) return parseDeviceId(named.trim());
+  const ofKey = actor.kind === 'guest' ? undefined : actor.key?.devices;
+  const [only, ...others] = ofKey ?? [];
+  if (only !== undefined && others.length === 0) return only;
+  throw invalid('which device? give device_id, or an api_key that is limited to one device');
+}
+
+function keyOf(headers: RouteRequest['headers']): string | undefined {
+  const header = headers['x-thingspeakapikey'];
+  return typeof header === 'string' && header.trim() !== '' ? header : undefined;
+}
+
+function queryOf(url: string): UpdateParameters {
+  const mark = url.indexOf('?');
+  return given(new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)).entries());
+}
+
+async function readBody(
+  { pieces, contentType = '' }: StreamBody,
+  contentEncoding: string | undefined,
+): Promise<UpdateParameters> {
+  const type = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+  const isJson = type === 'application/json';
+  // Old sketches send their form as text, or do not say what it is.
+  if (!isJson && !['', 'application/x-www-form-urlencoded', 'text/plain'].includes(type)) {
+    throw new EdgeError(
+      'unsupported_media_type',
+      `the content type ${type.slice(0, 60)} is not read here: send ` +
+        'application/x-www-form-urlencoded or application/json',
+    );
+  }
+  const parts: Uint8Array[] = [];
+  for await (const piece of inflated(pieces, contentEncoding, doorLimits.updateBytesMax)) {
+    parts.push(piece);
+  }
+  return readUpdateBody(decoded(Buffer.concat(parts)), isJson);
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new DomainError('invalid', 'the body is not valid UTF-8', { cause });
+  }
+}
