@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 
 /** Longer than any of them takes on a busy machine. */
-const patienceMs = 10_000;
+const patienceMs = 60_000;
 
 const isThere = (name: string): boolean => spawnSync(name, ['--help']).error === undefined;
 

@@ -14,7 +14,7 @@ import {
 
 /** More of them with KIPIMO_TEST_MQTT_KILLS=20. */
 const rounds = Number(process.env['KIPIMO_TEST_MQTT_KILLS'] ?? 4);
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 
 /** How many exchanges a round lets through: few enough for what waits for a session. */
 const exchangesOf = (round: number): number => 1 + ((round * 97 + 40) % 211);
