@@ -64,7 +64,7 @@ test('for waits to the millisecond, and begins anew when the condition breaks', 
   }
 });
 
-test('a clock that is set back lengthens for, and a datapoint that came late does not end it', () => {
+test('a clock that is set back lengthens for, and a late datapoint does not end it', () => {
   assert.deepEqual(verdicts('TC1 > 30 for 10m', [31, 31, 31], [0, -5, 5]), [
     'waiting',
     'waiting',

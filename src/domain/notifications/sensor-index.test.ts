@@ -57,7 +57,7 @@ test('a changed rule leaves the sensors that it does not watch any more', () => 
   assert.deepEqual(watched, ['SM1', 'SM2']);
 });
 
-test('a rule for every device concerns those of its owner alone, however the name is written', () => {
+test('a rule for every device concerns those of its owner, however the name is written', () => {
   const index = createSensorIndex();
   index.put(aRule('1', [], ['TC1'], 'Ana'));
   const on = (owner: string) => index.rulesOn(deviceId('d'), sensorId('TC1'), username(owner));
