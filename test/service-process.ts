@@ -29,7 +29,7 @@ export interface ServiceProcess {
 
 /** Starts `kipimo serve` and resolves when it listens. Throws what it said when it does not. */
 export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
-  const { child, exited, output, errors } = open(['serve'], options);
+  const { child, exited, output, errors } = openProgram(['serve'], options);
   const url = await new Promise<string>((resolve, reject) => {
     const impatience = setTimeout(() => reject(new Error('it never listened')), startMsMax);
     const settle = (act: () => void) => {
@@ -64,14 +64,16 @@ export async function runProgram(
   words: readonly string[],
   options: ProcessOptions,
 ): Promise<Exit & { readonly stdout: string; readonly stderr: string }> {
-  const { child, exited, output, errors } = open(words, options);
+  const { child, exited, output, errors } = openProgram(words, options);
   const impatience = setTimeout(() => child.kill('SIGKILL'), startMsMax);
   const exit = await exited;
   clearTimeout(impatience);
   return { ...exit, stdout: output(), stderr: errors() };
 }
 
-function open(words: readonly string[], { directory, environment }: ProcessOptions) {
+/** Starts the program; who starts it waits for its end, or ends it. */
+export function openProgram(words: readonly string[], options: ProcessOptions) {
+  const { directory, environment } = options;
   const child = spawn(process.execPath, [mainFile, ...words], {
     // No .env of a developer can get in the way here.
     cwd: directory,

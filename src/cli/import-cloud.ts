@@ -134,8 +134,8 @@ function reportText({ counts, leftOut, adopted }: CloudReport): string {
   const notes = [
     leftOut > 0 ? `${leftOut} things of others were left out; --all copies them, too.\n` : '',
     adopted > 0
-      ? `${adopted} things of others are yours now: only an admin can keep owners, and only those ` +
-        'who have an account here.\n'
+      ? `${adopted} things of others are yours now: only an admin can keep owners, and only ` +
+        'those who have an account here.\n'
       : '',
   ];
   return [head, ...rows, ...notes].join('');
