@@ -46,7 +46,7 @@ function start(log: Log = silentLog) {
   };
 }
 
-test('a silence is told at its millisecond, once, and again after the sensor was heard', async () => {
+test('a silence is told to the millisecond, once until the sensor was heard', async () => {
   const { watch, after, silences, clock, told } = start();
   watch(aRule('1'));
   assert.equal(await after(2 * hour - 1), 0);
@@ -60,7 +60,7 @@ test('a silence is told at its millisecond, once, and again after the sensor was
   );
 });
 
-test('every datapoint moves the end of a silence away, and a late one not back', async () => {
+test('a datapoint moves the end of a silence away, a late one not back', async () => {
   const { watch, after, silences } = start();
   watch(aRule('1'));
   await after(hour);
@@ -118,7 +118,7 @@ test('rules on one sensor are told apart, and one that went is not told', async 
   assert.equal(silences.seenAt(d, TC1), undefined);
 });
 
-test('beyond the limit of a user a silence is not watched and says so; others have room', async () => {
+test('beyond the limit of a user a silence is not watched, and says so', async () => {
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (_: object, text: string) => void warnings.push(text) };
   const { watch, after, silences } = start(log);
