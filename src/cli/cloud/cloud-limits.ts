@@ -7,6 +7,8 @@ export const cloudLimits = {
   /** Datapoints asked for in one read; halved when a read breaks, down to the least. */
   valuesPerReadMax: 10_000,
   valuesPerReadMin: 250,
+  /** More datapoints than a sensor has: what a service says there tells if it skips at all. */
+  skipMax: 2_000_000_000,
   /** Lines, and characters, of one push. */
   linesPerPush: 5_000,
   charactersPerPush: 1_048_576,

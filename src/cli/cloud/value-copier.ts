@@ -23,6 +23,8 @@ export interface CopyOptions {
   readonly target: Remote;
   readonly progress: ProgressFile;
   readonly tally: Tally;
+  /** Default: what the limits say. */
+  readonly linesPerPush?: number;
 }
 
 interface BulkAnswer {
@@ -45,7 +47,7 @@ export async function copyValues(
   const path = pathOf(sensor);
   const checkpoint = await stillValid(progress.find(name), target, path);
   const there = await countAt(target, path);
-  const batch = createBatch(sensor);
+  const batch = createBatch(sensor, options.linesPerPush ?? cloudLimits.linesPerPush);
   const sent = { stored: 0, lines: 0, refused: 0 };
   let remaining = 0;
 
@@ -131,7 +133,7 @@ async function pushLines(target: Remote, lines: string): Promise<BulkAnswer> {
 }
 
 /** Collects the lines of one push, and how far they reach. */
-function createBatch({ deviceId, sensorId }: SensorName) {
+function createBatch({ deviceId, sensorId }: SensorName, linesMax: number) {
   const head = `{"device_id":${JSON.stringify(deviceId)},"sensor_id":${JSON.stringify(sensorId)},`;
   const stamps = createStamps();
   let parts: string[] = [];
@@ -163,8 +165,7 @@ function createBatch({ deviceId, sensorId }: SensorName) {
       return undefined;
     },
     get isFull() {
-      const { linesPerPush, charactersPerPush } = cloudLimits;
-      return parts.length >= linesPerPush || characters >= charactersPerPush;
+      return parts.length >= linesMax || characters >= cloudLimits.charactersPerPush;
     },
     take() {
       const taken = { lines: parts.length, text: parts.join(''), checkpoint };

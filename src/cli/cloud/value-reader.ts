@@ -62,9 +62,9 @@ export async function* readValues(options: {
         if (elements.length > 0) yield elements.map(cursor.take);
       }
       splitter.end();
-      // An empty page is the end, and so is a short one again from a service that skips nothing.
-      const isShort = stream.total === undefined && cursor.taken < limit;
-      if (cursor.taken === 0 || (isShort && first === lastFirst)) return;
+      if (cursor.taken === 0) return;
+      // Twins, or a service that skips nothing and answers its last page for ever?
+      if (first === lastFirst && !(await knowsOffsets(remote, path))) return;
       lastFirst = first;
       failures = 0;
     } catch (reason) {
@@ -78,6 +78,13 @@ export async function* readValues(options: {
       await remote.pause(failures);
     }
   }
+}
+
+/** Whether the service skips what it is told to skip: beyond all datapoints there is nothing. */
+async function knowsOffsets(remote: Remote, path: string): Promise<boolean> {
+  const beyond = queryOf({ skip: cloudLimits.skipMax }, 1);
+  const { status, json } = await remote.call({ method: 'GET', path: `${path}/values?${beyond}` });
+  return status === 200 && Array.isArray(json) && json.length === 0;
 }
 
 /** A run that was stopped, in contrast to a request that took too long. */
