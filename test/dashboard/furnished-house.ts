@@ -30,6 +30,8 @@ export const userScreens = ({ alert, project }: Furniture): readonly string[] =>
   `/projects/${project}`,
   `/projects/${project}/share`,
   '/sharing',
+  '/messages',
+  `/alerts/${alert}/edit`,
   '/profile',
   '/more',
   '/new-device',
