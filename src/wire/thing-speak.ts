@@ -90,7 +90,7 @@ function fieldValue(text: string): JsonValue {
       return text;
     }
   }
-  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?$/.test(trimmed);
+  const isNumber = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?$/.test(trimmed);
   const number = Number(trimmed);
   return isNumber && Number.isFinite(number) ? number : text;
 }

@@ -6,7 +6,7 @@ import { createAccess } from '../access/access.ts';
 import type { Device } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { DomainError } from '../errors.ts';
-import { guestUsername, parseDeviceId, parseSensorId } from '../ids.ts';
+import { guestUsername, parseDeviceId, parseSensorId, type SensorId } from '../ids.ts';
 import type { AppendOutcome, Push } from './datapoint-store.ts';
 import { type BulkLine, createIngestMany } from './ingest-many.ts';
 
@@ -27,11 +27,12 @@ const device: Device = {
 function openRoad() {
   const commits: { push: Push; end: (outcome: AppendOutcome | Error) => void }[] = [];
   let finds = 0;
+  let { sensors } = device;
   const ingestMany = createIngestMany({
     devices: {
       find: async (id: string) => {
         finds += 1;
-        return id === deviceId ? device : undefined;
+        return id === deviceId ? { ...device, sensors } : undefined;
       },
       // The road in asks for nothing else.
     } as unknown as DeviceStore,
@@ -53,7 +54,10 @@ function openRoad() {
   const endAll = (outcome: AppendOutcome | Error = { kind: 'stored', fresh: [] }) => {
     for (const { end } of commits.splice(0)) end(outcome);
   };
-  return { bulk: ingestMany({ kind: 'guest' }), commits, endAll, finds: () => finds };
+  const makeSensor = (id: SensorId) => {
+    sensors = [...sensors, { id }];
+  };
+  return { bulk: ingestMany({ kind: 'guest' }), commits, endAll, makeSensor, finds: () => finds };
 }
 
 const lineOf = (line: number, sensorId = first, id = deviceId): BulkLine => ({
@@ -114,6 +118,18 @@ test('a device is asked for once in a request, and a missing one too', async () 
       [6, 'not_found'],
     ],
   );
+});
+
+test('a sensor that is made during a request takes its lines from then on', async () => {
+  const { bulk, endAll, makeSensor } = openRoad();
+  const late = parseSensorId('late');
+  await bulk.add([lineOf(1), lineOf(2, late), lineOf(3)]);
+  endAll();
+  makeSensor(late);
+  await bulk.add([lineOf(4), lineOf(5, late), lineOf(6, late)]);
+  endAll();
+  const { stored, refused } = await bulk.finish();
+  assert.deepEqual([stored, refused.map(({ line }) => line)], [5, [2]]);
 });
 
 test('a sensor that goes while its lines are under way refuses them', async () => {

@@ -52,6 +52,9 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
   ]);
 }
 
+// A GET that stores must reach the service each time.
+const noStore = { 'cache-control': 'no-store' };
+
 async function update(
   parts: ThingSpeakParts,
   request: Pick<RouteRequest, 'actor' | 'headers' | 'url'>,
@@ -65,7 +68,9 @@ async function update(
   await store(parts, actor, deviceId, parameters);
   const entry = { deviceId, entryId: entryIdOf(now), now };
   const isJson = /^[^?]*\.json\/?(\?|$)/.test(request.url);
-  return isJson ? json(updateToWire(entry, parameters)) : text(textType, String(entry.entryId));
+  return isJson
+    ? json(updateToWire(entry, parameters), noStore)
+    : text(textType, String(entry.entryId), noStore);
 }
 
 /**

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { DomainError } from '../domain/errors.ts';
+import { given, readUpdate, readUpdateBody } from './thing-speak.ts';
+
+const valuesOf = (parameters: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    [...readUpdate(given(Object.entries(parameters)))].map(([id, { value }]) => [id, value]),
+  );
+
+test('a field that is a number is one, and any other is a text', () => {
+  const cases: readonly (readonly [string, unknown])[] = [
+    ['21.5', 21.5],
+    [' 21.50 ', 21.5],
+    ['+3', 3],
+    ['-.5', -0.5],
+    ['5.', 5],
+    ['1e3', 1_000],
+    ['1e999', '1e999'],
+    ['nan', 'nan'],
+    ['0x10', '0x10'],
+    ['12 V', '12 V'],
+    ['true', 'true'],
+  ];
+  for (const [sent, value] of cases)
+    assert.deepEqual(valuesOf({ field1: sent }), { field1: value });
+  const [long] = readUpdate(given([['field1', '12345678901234567890']])).values();
+  assert.equal(JSON.stringify(long?.value), '12345678901234567890');
+});
+
+test('what is empty counts as not sent', () => {
+  assert.deepEqual(valuesOf({ field1: '', field2: ' ', field3: '1', lat: '', created_at: '' }), {
+    field3: 1,
+  });
+  assert.throws(() => readUpdate(given([['field1', '']])), /nothing is given/);
+});
+
+test('a form and an object say the same', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.constantFrom('field1', 'field8', 'status'), fc.string({ unit: 'grapheme' })),
+      (parameters) => {
+        const form = readUpdateBody(new URLSearchParams(parameters).toString(), false);
+        const object = readUpdateBody(JSON.stringify(parameters), true);
+        assert.deepEqual([...form].sort(), [...object].sort());
+      },
+    ),
+  );
+});
+
+test('any body is parameters or refused', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), fc.boolean(), (body, isJson) => {
+      try {
+        readUpdate(readUpdateBody(body, isJson));
+      } catch (reason) {
+        assert.ok(reason instanceof DomainError);
+        assert.equal(reason.code, 'invalid');
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a long row of digits that is no number is a text', () => {
+  const long = `${'9'.repeat(60_000)}x`;
+  assert.deepEqual(valuesOf({ field1: long }), { field1: long });
+});
