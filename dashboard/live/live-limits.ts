@@ -20,4 +20,6 @@ export const liveLimits = {
   pollMs: 15_000,
   /** Values that wait for the next frame, for each sensor; the oldest go first. */
   pendingValuesMax: 1_000,
+  /** Between two paintings of values that come in. */
+  paintMsMin: 100,
 } as const;

@@ -3,6 +3,7 @@ import { apiPaths } from '../api/paths.ts';
 import type { Device } from '../api/types.ts';
 import { api, session } from '../state/session.ts';
 import { openConnection } from './connection.ts';
+import { liveLimits } from './live-limits.ts';
 import { createLiveValues, type LiveValues } from './live-values.ts';
 import { browserTimers } from './timers.ts';
 import { liveUrl, openWebSocket } from './web-socket.ts';
@@ -29,17 +30,31 @@ export function liveValues(): LiveValues {
       }),
     fetchDevices,
     timers: browserTimers,
-    onFrame,
+    onFrame: createFrames(),
   });
   page = made;
   followPage(made);
   return made;
 }
 
-/** A hidden page paints nothing, and still wants its values kept in order. */
-function onFrame(callback: () => void): void {
-  if (document.visibilityState === 'visible') requestAnimationFrame(callback);
-  else setTimeout(callback, 1_000);
+/**
+ * Calls back before a frame, so often as eyes can follow: every frame would draw whole charts anew
+ * for single values. A hidden page paints nothing, and still wants its values kept in order.
+ */
+function createFrames(): (callback: () => void) => void {
+  let paintedAt = Number.NEGATIVE_INFINITY;
+  return (callback) => {
+    const paint = (): void => {
+      requestAnimationFrame((now) => {
+        paintedAt = now;
+        callback();
+      });
+    };
+    const waitMs = paintedAt + liveLimits.paintMsMin - performance.now();
+    if (document.visibilityState !== 'visible') setTimeout(callback, 1_000);
+    else if (waitMs > 0) setTimeout(paint, waitMs);
+    else paint();
+  };
 }
 
 function followPage(values: LiveValues): void {
