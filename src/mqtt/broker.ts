@@ -14,6 +14,8 @@ export interface Broker {
   hasSubscribers(topic: string, reach?: Reach): boolean;
   /** Keeps the message for those who subscribe later; without a payload: forgets it. Durable. */
   retain(message: Message): Promise<void>;
+  /** Keeps the message if it can take the place of a retained one of its topic. */
+  renewRetained(message: Message): void;
   /** Forgets retained messages whose topic starts like this, for instance devices/d1/. */
   forgetRetained(topicPrefix: string): Promise<void>;
   /** Ends the connections of an identity; with `forget`, its sessions too. */

@@ -2,7 +2,7 @@ import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import { limits } from '../domain/limits.ts';
 import type { Broker } from './broker.ts';
-import { arrayMessage, datapointMessage, settingMessage } from './live-message.ts';
+import { arrayMessage, datapointMessage, isPublished, settingMessage } from './live-message.ts';
 import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
 
 /**
@@ -39,5 +39,8 @@ function deliverSetting(
   { deviceId, actuatorId, value, envelope }: Extract<FeedEvent, { readonly kind: 'actuator' }>,
 ): void {
   const topic = actuatorTopic(deviceId, actuatorId);
-  if (broker.hasSubscribers(topic)) broker.deliver([settingMessage(topic, value, envelope)]);
+  const message = settingMessage(topic, value, envelope);
+  if (broker.hasSubscribers(topic)) broker.deliver([message]);
+  // Else a gateway that comes back would obey an older setting that somebody retained.
+  if (!isPublished(envelope)) broker.renewRetained({ ...message, retain: true });
 }

@@ -20,6 +20,10 @@ export class PublishEnvelope {
   }
 }
 
+/** Whether it came in over MQTT: what is to be retained is settled there. */
+export const isPublished = (envelope: Envelope | undefined): boolean =>
+  envelope instanceof PublishEnvelope;
+
 /** Values that came through another door arrive at most once and are not retained [contract 8]. */
 const fromElsewhere = { qos: 0, retain: false } as const;
 

@@ -94,6 +94,17 @@ test('a setting that an app retains over MQTT waits for the gateway', async () =
   await app.publish(settingTopic, '', { qos: 1, retain: true });
 });
 
+test('a gateway that comes back finds the newest setting, not one that was retained', async () => {
+  await using app = await connect(service, { as: 'ama' });
+  await app.publish(settingTopic, '"on"', { qos: 1, retain: true });
+  await set('off');
+  await using gateway = await dial();
+  await gateway.subscribe(settingTopic, 1);
+  const [got] = await gateway.got(1);
+  assert.deepEqual([got?.payload, got?.packet.retain], ['"off"', true]);
+  await app.publish(settingTopic, '', { qos: 1, retain: true });
+});
+
 test('a setting sent while a gateway with a session was away comes when it is back', async () => {
   const first = await dial({ clean: false });
   await first.subscribe(settingTopic, 1);

@@ -80,6 +80,9 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       retained.keep(message);
       await parts.journal.synced();
     },
+    renewRetained(message) {
+      if (retained.has(message.topic)) retained.keep(message);
+    },
     async forgetRetained(topicPrefix) {
       retained.forgetBelow(topicPrefix);
       await parts.journal.synced();

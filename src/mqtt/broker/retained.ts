@@ -8,6 +8,7 @@ import type { Journal } from './journal.ts';
 export interface RetainedMessages {
   /** Keeps or, without a payload, forgets [MQTT-3.3.1-6]; false: there is no room. */
   keep(message: Message): boolean;
+  has(topic: string): boolean;
   /** Forgets all whose topic starts like this. */
   forgetBelow(topicPrefix: string): void;
   /** Those that the filter includes, one after the other, as they are when they are asked for. */
@@ -88,6 +89,7 @@ export function createRetainedMessages(options: {
 
   return {
     keep,
+    has: (topic) => findNode(root, topic)?.message !== undefined,
     forgetBelow,
     find,
     expire,
