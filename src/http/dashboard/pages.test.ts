@@ -45,7 +45,15 @@ test('every address that is not the service’s own is a screen', async () => {
 
 test('the service’s own addresses and files that are not there are no screens', async () => {
   await using pages = await setUp();
-  const own = ['/api/v2/nothing', '/docs/x', '/metrics/x', '/websocket', '/mqtt', '/update'];
+  const own = [
+    '/api/v2/nothing',
+    '/docs/x',
+    '/metrics/x',
+    '/websocket',
+    '/mqtt',
+    '/update',
+    '/write',
+  ];
   for (const url of [...own, '/favicon.ico', '/assets/gone.js', '/robots.txt?x=/a', '/a//b']) {
     assert.equal((await pages.get(url)).statusCode, 404, url);
   }
