@@ -19,7 +19,15 @@ const spotChecks = 20;
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-copy-'));
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-const isProgress = (name: string): boolean => /^kipimo-import-.*\.json$/.test(name);
+/** Of how many sensors the copy under way remembers how far they are. */
+function sensorsRemembered(): number {
+  const file = readdirSync(directory).find((name) => /^kipimo-import-.*\.json$/.test(name));
+  if (file === undefined) return 0;
+  const { sensors } = JSON.parse(readFileSync(join(directory, file), 'utf8')) as {
+    sensors: object;
+  };
+  return Object.keys(sensors).length;
+}
 
 interface Sensor {
   readonly path: string;
@@ -128,8 +136,8 @@ try {
     ...['import', 'cloud', '--from', from.url, '--user', 'demo', '--password-file', 'password'],
     ...['--to', to.url, '--to-user', 'demo', '--to-password-file', 'password'],
   ];
-  // In the middle: it remembers some sensors.
-  const first = await run(words, () => readdirSync(directory).some(isProgress));
+  const half = (await sensorsAt(source)).length / 2;
+  const first = await run(words, () => sensorsRemembered() >= half);
   const second = await run(words);
   const seconds = first.seconds + second.seconds;
   print(`${Math.round(count / seconds)} values/s over both runs`);

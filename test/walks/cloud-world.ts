@@ -81,8 +81,31 @@ const rules: readonly object[] = [
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** All that a user has, without what each service says for itself. */
-export async function inventoryOf(service: Service, username: string): Promise<Json> {
+/** What a user has, without what each service says for itself. */
+export interface Inventory {
+  readonly devices: readonly Json[];
+  /** By device and sensor: the time and the value of each. */
+  readonly values: Readonly<Record<string, readonly unknown[]>>;
+  readonly gateways: readonly Json[];
+  readonly projects: readonly Json[];
+  readonly notifications: readonly Json[];
+}
+
+/** What a copy of all that a user has must hold: twins without a clock a millisecond apart. */
+export async function copiedInventoryOf(service: Service, username: string): Promise<Inventory> {
+  const inventory = await inventoryOf(service, username);
+  const values = Object.entries(inventory.values).map(([sensor, datapoints]) => {
+    if (!sensor.endsWith('/odd')) return [sensor, datapoints];
+    const [first] = datapoints.slice(-4) as readonly [string, unknown][];
+    const received = Date.parse(first?.[0] ?? '');
+    const at = (ms: number, value: number) => [new Date(received + ms).toISOString(), value];
+    return [sensor, [...datapoints.slice(0, -4), at(0, 1), at(0, 2), at(1, 1), at(2, 1)]];
+  });
+  return { ...inventory, values: Object.fromEntries(values) };
+}
+
+/** All that a user has. */
+export async function inventoryOf(service: Service, username: string): Promise<Inventory> {
   const call = service.as(username);
   const list = async (path: string, own: readonly string[]) => {
     const reply = await call({ path: `${path}?limit=1000` });
