@@ -51,7 +51,6 @@ export interface Visit {
 export interface Stage {
   readonly service: Service;
   readonly channels: RecordingChannels;
-  readonly browser: Browser;
   /** A window of its own, with its own storage. */
   visit(visit?: Visit): Promise<Page>;
   /** What no visit may do: leave the origin, break the policy, fail in a script, tell a token. */
@@ -68,32 +67,30 @@ export async function openStage(
   const service = await startService({
     ...{ environment, dashboardFolder: folder, channels: channels.open },
   });
-  const browser = await openBrowser().catch(async (error: unknown) => {
-    await service[Symbol.asyncDispose]();
-    throw error;
-  });
+  // Opened when it is first needed: tests that are skipped for want of one do not fail before.
+  let opened: Promise<Browser> | undefined;
   const faults: string[] = [];
   const tokens = new Set<string>();
   return {
-    ...{ service, channels, browser, faults },
+    ...{ service, channels, faults },
     async visit(visit = {}) {
       const { username } = visit;
       const token = username === undefined ? undefined : await service.tokenOf(username);
       if (token !== undefined) tokens.add(token);
-      const context = await browser.newContext(contextOptions(service.url, visit, token));
+      opened ??= openBrowser();
+      const context = await (await opened).newContext(contextOptions(service.url, visit, token));
       context.setDefaultTimeout(waitMsMax);
       watchFaults(context, { origin: service.url, tokens, faults });
       return context.newPage();
     },
     async [Symbol.asyncDispose]() {
-      await browser.close();
+      await (await opened)?.close();
       await service[Symbol.asyncDispose]();
     },
   };
 }
 
-/** The browser alone. */
-export function openBrowser(): Promise<Browser> {
+function openBrowser(): Promise<Browser> {
   if (browserPath === undefined) throw new Error('there is no Chromium');
   return chromium.launch({
     executablePath: browserPath,
