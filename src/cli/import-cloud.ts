@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import { importCloud, whoIs } from './cloud/cloud-import.ts';
 import { cloudLimits } from './cloud/cloud-limits.ts';
@@ -40,11 +40,11 @@ export function createCloudCommand(): Command {
         'another service that speaks API v2. Interrupted and run again, it goes on; nothing is ' +
         'stored twice. Exit code 1 when anything could not be copied.',
     )
-    .requiredOption('--from <url>', 'the service to copy from')
+    .requiredOption('--from <url>', 'the service to copy from', readUrl)
     .option('--user <name>', 'log in there as this user; otherwise as a guest')
     .option('--password-file <file>', 'has the password of that user; otherwise it is asked for')
     .addOption(new Option('--token <text>', 'a token or access key there').conflicts('user'))
-    .option('--to <url>', 'the Kipimo to copy into', 'http://127.0.0.1:8080')
+    .option('--to <url>', 'the Kipimo to copy into', readUrl, 'http://127.0.0.1:8080')
     .option('--to-user <name>', 'log in there as this user; otherwise as a guest')
     .option('--to-password-file <file>', 'has the password of that user')
     .addOption(new Option('--to-token <text>', 'a token or access key there').conflicts('toUser'))
@@ -59,6 +59,11 @@ export function createCloudCommand(): Command {
     )
     .option('--state <file>', 'remembers how far an interrupted copy is (default: made up)')
     .action(runCloud);
+}
+
+function readUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:/i.test(text)) return text;
+  throw new InvalidArgumentError('write an address such as https://api.example.org.');
 }
 
 async function runCloud(options: CloudOptions): Promise<void> {

@@ -172,6 +172,23 @@ test('what others own is left out, or kept for its owner, and refusals are told'
   assert.deepEqual(valuesOf(datapointsOf(reply)), [7]);
 });
 
+test('what is private does not become public, nor do values mix with those of others', async () => {
+  const path = '/devices';
+  for (const visibility of ['private', 'public']) {
+    const json = { id: visibility, visibility, sensors: [{ id: 'S' }] };
+    await source.as('ama')({ method: 'POST', path, json });
+  }
+  const others = { id: 'public', sensors: [{ id: 'S' }] };
+  await target.as('yaa')({ method: 'POST', path, json: others });
+  const from = ['--from', source.url, '--token', await source.tokenOf('ama')];
+  const words = ['import', 'cloud', ...from, '--to', target.url];
+  const done = await runProgram(words, { directory });
+  assert.equal(done.code, 1);
+  assert.match(done.stderr, /devices private: it is private, and what a guest makes is public/);
+  assert.match(done.stderr, /devices public: it is there, and belongs to yaa/);
+  assert.equal((await target.as('admin')({ path: '/devices/private' })).status, 404);
+});
+
 test('a service that is not there, and a wrong password, are told at once', async () => {
   const away = await copy({ from: 'http://127.0.0.1:1' });
   assert.equal(away.code, 1);

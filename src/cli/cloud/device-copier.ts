@@ -30,6 +30,7 @@ export async function copyGateway(settler: Settler, gateway: Thing): Promise<voi
   const { tally } = settler;
   const id = textOf(gateway, 'id') ?? '';
   const isAnonymous = isGuests(gateway);
+  if (wouldBeShown(settler, gateway)) return tally.skipped('gateways', id, privateForGuests);
   const make = (json: Thing) =>
     settler.target.call({ method: 'POST', path: '/gateways', json, isAnonymous });
   let answer = await make(pick(gateway, gatewayFields));
@@ -52,6 +53,10 @@ export async function copyDevice(settler: Settler, device: Thing): Promise<reado
   const sensors = partsOf(device, 'sensors');
   const actuators = partsOf(device, 'actuators');
   const isAnonymous = isGuests(device);
+  if (wouldBeShown(settler, device)) {
+    tally.skipped('devices', id, privateForGuests);
+    return [];
+  }
   const make = (json: unknown) =>
     target.call({ method: 'POST', path: '/devices', json, isAnonymous });
 
@@ -76,7 +81,8 @@ export async function copyDevice(settler: Settler, device: Thing): Promise<reado
     tally.skipped('devices', id, reasonOf(answer));
     return [];
   } else tally.copied('devices');
-  const settled = await completeDevice(settler, { path, id, sensors, actuators });
+  const owners = [device['owner'], settler.username ?? 'guest'];
+  const settled = await completeDevice(settler, { path, id, owners, sensors, actuators });
   if (settled.length > 0 || sensors.length === 0) await handOver(settler, path, device);
   return settled;
 }
@@ -86,6 +92,8 @@ async function completeDevice(
   device: {
     readonly path: string;
     readonly id: string;
+    /** Who may have it there; in a device of anybody else the values would mix with theirs. */
+    readonly owners: readonly (JsonValue | undefined)[];
     readonly sensors: readonly Thing[];
     readonly actuators: readonly Thing[];
   },
@@ -98,6 +106,10 @@ async function completeDevice(
     return [];
   }
   const there = found.json as Thing;
+  if (!device.owners.includes(there['owner'])) {
+    tally.skipped('devices', id, `it is there, and belongs to ${textOf(there, 'owner')}`);
+    return [];
+  }
   const settled: string[] = [];
   const known = (kind: Kind): ReadonlySet<string> =>
     new Set(partsOf(there, kind).map((part) => textOf(part, 'id') ?? ''));
@@ -141,7 +153,14 @@ async function addPart(
   return bare.status < 300;
 }
 
-const isGuests = (thing: Thing): boolean => thing['owner'] === 'guest';
+const privateForGuests = 'it is private, and what a guest makes is public: give --to-user';
+
+/** Whether the copy would show to all what is private [spec 5.5]. */
+const wouldBeShown = ({ username }: Settler, thing: Thing): boolean =>
+  username === undefined && thing['visibility'] === 'private';
+
+const isGuests = (thing: Thing): boolean =>
+  thing['owner'] === 'guest' && thing['visibility'] !== 'private';
 
 /** Gives a thing of somebody else's to its owner, where an admin copies and the owner is there. */
 async function handOver(settler: Settler, path: string, thing: Thing): Promise<void> {

@@ -113,6 +113,9 @@ export function createRemote({ url: given, signal, wait, random }: RemoteOptions
           count -= 1;
           continue;
         }
+        if (response.status === 401 && token !== undefined && renew === undefined) {
+          throw new LoginError(`${url}: the token is not valid (any more)`);
+        }
         if (!isWorthAnotherTry(response.status, count)) return await read(response);
         await response.body?.cancel();
         await pause(count, retryAfterMsOf(response));
