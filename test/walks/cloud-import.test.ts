@@ -122,9 +122,10 @@ test('a service without pages, projects and notifications gives what it has', as
   // Pages of 100 at most, no totals, and lists that know no offset.
   await using old = await startProxy(source.url, ({ url = '' }) => {
     if (/projects|notifications/.test(url)) return 404;
-    if (!url.includes('/values?')) return 'pass';
     const asked = new URL(url, source.url);
-    asked.searchParams.set('limit', '100');
+    if (asked.pathname.endsWith('/values')) asked.searchParams.set('limit', '100');
+    else if (asked.pathname.endsWith('/devices')) asked.searchParams.delete('offset');
+    else return 'pass';
     return (response) => {
       source
         .as('ama')({ path: asked.pathname.slice(7) + asked.search })
