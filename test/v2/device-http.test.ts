@@ -71,11 +71,20 @@ test('a method that a path does not know is 405 and Allow names those it does', 
 
 test('a path that does not exist is 404 in the form of all refusals', async () => {
   const paths = ['/nothing', '/devices/D/nothing', '/devices/D/sensors/TC1/values/1', '//api/v9/x'];
-  for (const path of [...paths, '//api', '//favicon.ico', '//api/v2/../../etc/passwd']) {
+  for (const path of [...paths, '//api', '//favicon.ico', '//api/v2/../../api/passwd']) {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
       assertRefused(await service.call({ method, path }), 404, { of: `${method} ${path}` });
     }
   }
+});
+
+test('a path that climbs out of the API gets the page of the dashboard, and never a file', async () => {
+  for (const path of ['//api/v2/../../etc/passwd', '//%2e%2e/%2e%2e/etc/passwd']) {
+    const { text, headers } = await service.call({ path });
+    assert.ok(!text.includes('root:'), path);
+    assert.match(headers.get('content-type') ?? '', /^text\/html/, path);
+  }
+  assertRefused(await service.call({ method: 'POST', path: '//api/v2/../../etc/passwd' }), 404);
 });
 
 test('what is missing is 404, whichever part of the path', async () => {
