@@ -37,11 +37,13 @@ export async function readHistory(
   wanted: {
     readonly sensors: readonly SensorKey[];
     readonly range: TimeRange;
+    /** The range ends now, by whatever clock: what came in last belongs to it. */
+    readonly endsNow?: boolean;
     readonly widthPx: number;
     readonly signal: AbortSignal;
   },
 ): Promise<History> {
-  const { sensors, range, widthPx, signal } = wanted;
+  const { sensors, range, endsNow = false, widthPx, signal } = wanted;
   const interval = chooseInterval(spanOf(range), widthPx);
   if (sensors.length === 0) return { columns: [], interval, isThinned: false };
   const path = '/sensors_data';
@@ -49,7 +51,7 @@ export async function readHistory(
     device_id: [...new Set(sensors.map(({ deviceId }) => deviceId))].join(','),
     sensor_id: [...new Set(sensors.map(({ sensorId }) => sensorId))].join(','),
     dateFrom: new Date(range.from).toISOString(),
-    dateTo: new Date(range.to).toISOString(),
+    ...(!endsNow && { dateTo: new Date(range.to).toISOString() }),
   };
   const buckets = await api.getJson<readonly OfSensor<BucketPoint>[]>({
     path,

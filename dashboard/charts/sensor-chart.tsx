@@ -32,7 +32,7 @@ export function SensorChart(props: ChartProps): JSX.Element {
   const [cursor, setCursor] = useState<number | undefined>(undefined);
   const place = useRef<HTMLDivElement>(null);
   const widthPx = useWidth(place);
-  const shown = useHistory({ sensors, range, widthPx });
+  const shown = useHistory({ sensors, range, endsNow: preset !== undefined, widthPx });
   const before = useHistory({
     sensors,
     range: isCompared ? rangeBefore(range) : undefined,

@@ -24,9 +24,10 @@ const widthStepPx = 160;
 export function useHistory(options: {
   readonly sensors: readonly (SensorKey & { readonly calib?: Calibration })[];
   readonly range: TimeRange | undefined;
+  readonly endsNow?: boolean;
   readonly widthPx: number;
 }): ShownHistory {
-  const { sensors, range, widthPx } = options;
+  const { sensors, range, endsNow = false, widthPx } = options;
   const [state, setState] = useState<Omit<ShownHistory, 'retry' | 'version'>>({
     history: undefined,
     error: undefined,
@@ -44,7 +45,7 @@ export function useHistory(options: {
     const abort = new AbortController();
     const { signal } = abort;
     setState(({ history }) => ({ history, error: undefined, isLoading: true }));
-    readHistory(api, { sensors: wanted.current, range, widthPx: width, signal })
+    readHistory(api, { sensors: wanted.current, range, endsNow, widthPx: width, signal })
       .then((history) => {
         if (!signal.aborted) setState({ history, error: undefined, isLoading: false });
       })
@@ -52,7 +53,7 @@ export function useHistory(options: {
         if (!signal.aborted) setState(({ history }) => ({ history, error, isLoading: false }));
       });
     return () => abort.abort();
-  }, [identity, corrections, range?.from, range?.to, width, turn]);
+  }, [identity, corrections, range?.from, range?.to, endsNow, width, turn]);
 
   const version = useLiveColumns(sensors, identity, state.history);
   return { ...state, version, retry: () => setTurn((before) => before + 1) };
