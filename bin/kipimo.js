@@ -67,7 +67,8 @@ function ownNodeIfNewEnough() {
 }
 
 function handOver(file, main) {
-  const words = [file, main, ...process.argv.slice(2)];
+  // Young objects live as long as a commit takes: with less room most of them are taken for old.
+  const words = [file, '--min-semi-space-size=8', main, ...process.argv.slice(2)];
   // Large blocks, as password hashing takes them, go back to the system when they are freed.
   const env = { MALLOC_MMAP_THRESHOLD_: '1048576', ...process.env };
   if (process.execve !== undefined && process.platform !== 'win32') {
