@@ -92,10 +92,7 @@ function theirsOf({ port, pid }: Mosquitto, startAt: number): Broker {
 
 async function runStages(options: MqttBenchOptions, ours: Broker, theirs: Broker | undefined) {
   const { onStage } = options;
-  onStage('publishing single values with QoS 1');
-  const publish = await compareLoad(options, mqttLoads.publish, ours, theirs);
-  onStage(`publishing to ${mqttLoads.fanOut.subscribers} subscribers`);
-  const fanOut = await compareLoad(options, mqttLoads.fanOut, ours, theirs);
+  // First: after a load the connections would fit into memory that the load has left behind.
   onStage(`opening ${options.connections} connections`);
   const crowdOf = ({ port, pid, login, name }: Broker) =>
     measureCrowd({
@@ -105,6 +102,10 @@ async function runStages(options: MqttBenchOptions, ours: Broker, theirs: Broker
       login: (index) => ({ clientId: `${name}-idle-${index}`, ...login }),
     });
   const crowd = { ours: await crowdOf(ours), ...(theirs && { theirs: await crowdOf(theirs) }) };
+  onStage('publishing single values with QoS 1');
+  const publish = await compareLoad(options, mqttLoads.publish, ours, theirs);
+  onStage(`publishing to ${mqttLoads.fanOut.subscribers} subscribers`);
+  const fanOut = await compareLoad(options, mqttLoads.fanOut, ours, theirs);
   return { publish, fanOut, crowd };
 }
 
