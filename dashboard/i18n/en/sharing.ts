@@ -41,4 +41,14 @@ export const sharing = {
   nobody: 'It is shared with nobody yet.',
   ownerDecides: 'Only the owner decides who may use it.',
   projectHint: 'This shares the list, not the devices: share each of them as well.',
+  several: 'Share several devices at once',
+  severalSearch: 'Search my devices',
+  severalWhich: 'Which devices',
+  severalAll: 'All',
+  severalNone: 'Choose the devices first.',
+  severalDo: { one: 'Share {count} device', other: 'Share {count} devices' },
+  severalDone: {
+    one: '{count} device is shared with {name}',
+    other: '{count} devices are shared with {name}',
+  },
 } as const;

@@ -43,4 +43,14 @@ export const sharing: Translation<'sharing'> = {
   nobody: 'Ce n’est encore partagé avec personne.',
   ownerDecides: 'Seul le propriétaire décide qui peut s’en servir.',
   projectHint: 'Ceci partage la liste, pas les appareils : partagez aussi chacun d’eux.',
+  several: 'Partager plusieurs appareils à la fois',
+  severalSearch: 'Chercher parmi mes appareils',
+  severalWhich: 'Quels appareils',
+  severalAll: 'Tous',
+  severalNone: 'Choisissez d’abord les appareils.',
+  severalDo: { one: 'Partager {count} appareil', other: 'Partager {count} appareils' },
+  severalDone: {
+    one: '{count} appareil est partagé avec {name}',
+    other: '{count} appareils sont partagés avec {name}',
+  },
 };

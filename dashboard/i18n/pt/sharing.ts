@@ -43,4 +43,14 @@ export const sharing: Translation<'sharing'> = {
   nobody: 'Ainda não é partilhado com ninguém.',
   ownerDecides: 'Só o dono decide quem o pode usar.',
   projectHint: 'Isto partilha a lista, não os dispositivos: partilhe também cada um deles.',
+  several: 'Partilhar vários dispositivos de uma vez',
+  severalSearch: 'Procurar nos meus dispositivos',
+  severalWhich: 'Que dispositivos',
+  severalAll: 'Todos',
+  severalNone: 'Escolha primeiro os dispositivos.',
+  severalDo: { one: 'Partilhar {count} dispositivo', other: 'Partilhar {count} dispositivos' },
+  severalDone: {
+    one: '{count} dispositivo está partilhado com {name}',
+    other: '{count} dispositivos estão partilhados com {name}',
+  },
 };

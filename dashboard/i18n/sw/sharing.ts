@@ -43,4 +43,14 @@ export const sharing: Translation<'sharing'> = {
   nobody: 'Bado haijashirikiwa na yeyote.',
   ownerDecides: 'Mmiliki pekee ndiye huamua nani anaweza kuitumia.',
   projectHint: 'Hii inashiriki orodha tu, si vifaa: shiriki kila kifaa pia.',
+  several: 'Shiriki vifaa kadhaa kwa pamoja',
+  severalSearch: 'Tafuta kati ya vifaa vyangu',
+  severalWhich: 'Vifaa vipi',
+  severalAll: 'Vyote',
+  severalNone: 'Chagua vifaa kwanza.',
+  severalDo: { one: 'Shiriki kifaa {count}', other: 'Shiriki vifaa {count}' },
+  severalDone: {
+    one: 'Kifaa {count} kimeshirikiwa na {name}',
+    other: 'Vifaa {count} vimeshirikiwa na {name}',
+  },
 };

@@ -199,7 +199,7 @@ function AddPerson(props: { readonly thing: SharedThing; readonly grants: Grants
 }
 
 /** The name as the service spells it; undefined when nobody has it. */
-async function findUser(name: string): Promise<string | undefined> {
+export async function findUser(name: string): Promise<string | undefined> {
   const [user] = await api.getJson<readonly User[]>({
     path: '/users',
     query: { username: name, limit: 1 },

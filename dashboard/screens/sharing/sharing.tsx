@@ -7,6 +7,7 @@ import { api, username } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { grantSentence } from '../../ui/grant-sentence.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { ShareSeveral } from './share-several.tsx';
 
 /** What is shared with me, and what I share. */
 export function Sharing(): JSX.Element {
@@ -16,6 +17,7 @@ export function Sharing(): JSX.Element {
   return (
     <div class="stack">
       <h1>{t('sharing.mine')}</h1>
+      <ShareSeveral onShared={reload} />
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={200} />}
       {value !== undefined && (

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { browserTest, openStage, type Stage } from './browser.ts';
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  assert.deepEqual(stage.faults, []);
+});
+
+browserTest('several devices are shared with somebody at once', async () => {
+  const as = stage.service.as('efua');
+  for (const id of ['well-1', 'well-2', 'shed']) {
+    const json = { id, visibility: 'private', sensors: [{ id: 'TC' }] };
+    assert.equal((await as({ method: 'POST', path: '/devices', json })).status, 204);
+  }
+  await stage.service.tokenOf('yaw');
+  const page = await stage.visit({ username: 'efua', width: 'phone' });
+  await page.goto('/sharing');
+  await page.getByText('Share several devices at once').click();
+  await page.getByLabel('Search my devices').fill('WELL');
+  await page.getByLabel('All', { exact: true }).check();
+  await page.getByLabel('send values').check();
+  await page.getByLabel('Username of the person').fill('nobody-here');
+  await page.getByRole('button', { name: 'Share 2 devices' }).click();
+  await page.getByText('Nobody has the username nobody-here.').waitFor();
+  await page.getByLabel('Username of the person').fill('YAW');
+  await page.getByRole('button', { name: 'Share 2 devices' }).click();
+  await page.getByText('2 devices are shared with yaw').waitFor();
+  const { json } = await as({ path: '/users/me/grants' });
+  const { given } = json as { readonly given: readonly Record<string, unknown>[] };
+  const scopes = ['devices:view', 'devices-data:create', 'devices-data:view'];
+  assert.deepEqual(
+    given.map(({ resource, username, scopes: rights }) => [resource, username, rights]).toSorted(),
+    ['well-1', 'well-2'].map((id) => [id, 'yaw', scopes]),
+  );
+  await page.getByRole('link', { name: 'well-2' }).waitFor();
+  await page.context().close();
+});
