@@ -43,9 +43,9 @@ export function ShareSeveral({ onShared }: { readonly onShared: () => void }): J
   }
 
   return (
-    <details class="surface">
+    <details class="surface fold">
       <summary>{t('sharing.several')}</summary>
-      <form class="stack-tight" onSubmit={share} noValidate>
+      <form class="form" onSubmit={share} noValidate>
         <TextField label={t('sharing.severalSearch')} value={search} onValue={setSearch} />
         <DeviceChoice search={search} chosen={chosen} onChange={setChosen} />
         <TextField
