@@ -47,6 +47,9 @@ async function lookAtAll(screens: Screens): Promise<readonly string[]> {
   return problems;
 }
 
+/** How long a screen may take to settle after its window changed. */
+const settleMs = 5_000;
+
 const doneScreen = 'main:has(h1):not(:has(.skeleton)):not(:has([aria-busy=true]))';
 
 /** What is wrong with a screen: hard to read or to use, wider than the window, or never there. */
@@ -63,6 +66,9 @@ async function lookAt(page: Page, path: string): Promise<readonly string[]> {
     await page.emulateMedia({ colorScheme: 'dark' });
     problems.push(...(await accessProblems(page, 'color-contrast')));
     await page.emulateMedia({ colorScheme: 'light' });
+    // A chart takes the new width a moment after the window has it.
+    const fits = `document.documentElement.scrollWidth <= ${width}`;
+    await page.waitForFunction(fits, undefined, { timeout: settleMs }).catch(() => undefined);
     const needed = Number(await page.evaluate('document.documentElement.scrollWidth'));
     if (needed > width) problems.push(`needs ${needed} px where there are ${width}`);
   }
