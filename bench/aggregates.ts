@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createAccess } from '../src/domain/access/access.ts';
 import { guest } from '../src/domain/actor.ts';
+import { createBudgets } from '../src/domain/budgets/budgets.ts';
+import { createLongWork } from '../src/domain/budgets/long-work.ts';
 import { type AggregationPlan, aggregates } from '../src/domain/datapoints/aggregation.ts';
 import { createHistory, type HistoryQuery } from '../src/domain/datapoints/history.ts';
 import { createSummaries } from '../src/domain/datapoints/summaries.ts';
@@ -80,8 +82,9 @@ const planOf = (names: AggregationPlan['aggregates'], text: string, zone: string
 async function measure(storage: Storage): Promise<void> {
   const { devices, datapoints, grants } = storage;
   const access = createAccess({ grants, settings: { publicPush: 'open' } });
-  const summaries = createSummaries({ devices, datapoints, access });
-  const readHistory = createHistory({ devices, datapoints, access });
+  const longWork = createLongWork({ budget: createBudgets().of('long_reads') });
+  const summaries = createSummaries({ devices, datapoints, access, longWork });
+  const readHistory = createHistory({ devices, datapoints, access, longWork });
   const aggregate = (plan: AggregationPlan) => () =>
     summaries.aggregate(guest, selection, everything, plan);
   await show('daily average, UTC', aggregate(planOf(['avg'], '1d', 'UTC')));

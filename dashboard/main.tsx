@@ -4,11 +4,13 @@ import { App } from './shell/app.tsx';
 import { watchClock } from './state/clock.ts';
 import { readLanguage } from './state/language-choice.ts';
 import { watchNetwork } from './state/network.ts';
+import { rememberScroll } from './state/scroll-memory.ts';
 import { watchSession } from './state/session.ts';
 import './shell/core.ts';
 import './styles/app.css';
 
 watchClock();
+rememberScroll();
 watchNetwork();
 watchSession();
 await showLanguage(firstLanguage(readLanguage())).catch(() => undefined);

@@ -1,5 +1,40 @@
-// Runs before the first paint, so that a chosen theme never flashes the other one.
+// Runs before the first paint, so that a chosen theme never flashes the other one; and asks for
+// what the screen at this address needs while the rest of the app is still on its way.
+import { askEarly } from './api/early-answers.ts';
+import { createSessionStore } from './api/session-store.ts';
+import { firstReads } from './shell/first-reads.ts';
+import { filesOfScreen } from './shell/screen-files.ts';
+import { pageSettings } from './state/page-settings.ts';
 import { readTheme } from './state/theme-choice.ts';
 
 const theme = readTheme();
 if (theme !== 'system') document.documentElement.dataset['theme'] = theme;
+
+for (const file of filesOfScreen(location.pathname)) {
+  const link = document.createElement('link');
+  link.rel = 'modulepreload';
+  link.href = file;
+  document.head.append(link);
+}
+
+const session = createSessionStore(storageOf()).read();
+const now = Date.now();
+// A token past half of its life is renewed first, by the app.
+const isFresh =
+  session === undefined || now - session.obtainedAt < pageSettings().tokenLifeSeconds * 500;
+if (isFresh) {
+  const { pathname: path, search } = location;
+  const reads = firstReads({ path, search, username: session?.username, widthPx: innerWidth, now });
+  askEarly(
+    reads.map((read) => `/api/v2${read}`),
+    { token: session?.token, now },
+  );
+}
+
+function storageOf(): Storage | undefined {
+  try {
+    return localStorage;
+  } catch {
+    return undefined;
+  }
+}

@@ -11,6 +11,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild-wasm';
+import { screenFiles } from './screen-files.ts';
 import { worldOutline } from './world-outline.ts';
 
 const root = resolve(dirname(import.meta.filename), '..');
@@ -44,10 +45,12 @@ export async function buildDashboard(options: {
     format: 'esm',
     plugins: [...settings.plugins, oneCore(source)],
   });
+  const loaded = new Set(loadedBy(metafile));
   const theme = await build({
     ...settings,
     entryPoints: { theme: entry('theme-boot.ts') },
     format: 'iife',
+    define: { SCREEN_FILES: JSON.stringify(screenFiles(metafile.outputs, { source, loaded })) },
   });
   const files = { ...filesOf(metafile), ...filesOf(theme.metafile) };
   const loads = pickLoads(metafile, theme.metafile);
@@ -140,14 +143,11 @@ interface Loads {
   readonly imports: readonly string[];
 }
 
-function pickLoads(metafile: Metafile, theme: Metafile): Loads {
+/** The scripts that every page loads before anything is asked for: the app and what it imports. */
+function loadedBy(metafile: Metafile): readonly string[] {
   const outputs = filesOf(metafile);
-  const entries = Object.entries(outputs);
-  const app = entries.find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx'));
-  const themePath = Object.keys(filesOf(theme))[0];
-  if (app === undefined || themePath === undefined) throw new Error('the entry was not built');
-  const [path, { cssBundle }] = app;
-  const imports = new Set<string>();
+  const path = appOf(outputs);
+  const imports = new Set<string>([path]);
   const follow = (name: string): void => {
     for (const found of outputs[name]?.imports ?? []) {
       const target = assetPath(found.path);
@@ -157,8 +157,25 @@ function pickLoads(metafile: Metafile, theme: Metafile): Loads {
     }
   };
   follow(path);
-  if (cssBundle === undefined) throw new Error('the style sheet was not built');
-  return { theme: themePath, app: path, style: assetPath(cssBundle), imports: [...imports] };
+  return [...imports];
+}
+
+function appOf(outputs: ReturnType<typeof filesOf>): string {
+  const app = Object.keys(outputs).find((path) =>
+    outputs[path]?.entryPoint?.endsWith('dashboard/main.tsx'),
+  );
+  if (app === undefined) throw new Error('the entry was not built');
+  return app;
+}
+
+function pickLoads(metafile: Metafile, theme: Metafile): Loads {
+  const [app = '', ...imports] = loadedBy(metafile);
+  const themePath = Object.keys(filesOf(theme))[0];
+  const style = filesOf(metafile)[app]?.cssBundle;
+  if (themePath === undefined || style === undefined) {
+    throw new Error('the theme or the style sheet was not built');
+  }
+  return { theme: themePath, app, style: assetPath(style), imports };
 }
 
 function page(template: string, loads: Loads): string {

@@ -1,6 +1,8 @@
 // Measures the dashboard in a real browser against the real app: node scripts/dashboard-speed.ts
+// With --phone alone: the screens that a phone at the edge of its network must have soon.
 import type { Page } from 'playwright-core';
 import { openStage, type Stage, type Visit } from '../test/dashboard/browser.ts';
+import { measureSlowPhone } from './slow-phone.ts';
 
 const username = 'ama';
 const minuteMs = 60_000;
@@ -165,10 +167,13 @@ async function measureMany(stage: Stage): Promise<void> {
 
 const stage = await openStage();
 try {
-  await measureFirstLoad(stage);
-  await measureLive(stage);
-  await measureYear(stage);
-  await measureMany(stage);
+  await measureSlowPhone(stage, report);
+  if (!process.argv.includes('--phone')) {
+    await measureFirstLoad(stage);
+    await measureLive(stage);
+    await measureYear(stage);
+    await measureMany(stage);
+  }
 } finally {
   await stage[Symbol.asyncDispose]();
 }

@@ -10,6 +10,7 @@ import { textToV1 } from '../src/http/v1/dictionary.ts';
 import { v1Routes } from '../src/http/v1/index.ts';
 import { type Services, v2Routes } from '../src/http/v2/index.ts';
 import { readVersion } from '../src/version.ts';
+import { limitsPage } from './limits-page.ts';
 
 /** A committed file that follows from the source: `npm run docs` writes it, the check compares. */
 export interface GeneratedFile {
@@ -22,6 +23,7 @@ export interface GeneratedFile {
 export const generatedFiles: readonly GeneratedFile[] = [
   { path: 'docs/configuration.md', content: configurationPage },
   { path: 'docs/errors.md', content: errorsPage },
+  { path: 'docs/limits.md', content: limitsPage },
   { path: 'docs/openapi/v1.json', content: () => versionDocument('v1') },
   { path: 'docs/openapi/v2.json', content: () => versionDocument('v2') },
 ];

@@ -1,23 +1,21 @@
-import type { AddressInfo } from 'node:net';
 import type { OpenChannels } from './channels/index.ts';
 import type { Config, Secrets } from './config.ts';
-import { limits } from './domain/limits.ts';
+import { connectionsOfMachine } from './connection-room.ts';
+import { budgetTable } from './domain/budgets/budget-table.ts';
+import { type BudgetTotals, createBudgets } from './domain/budgets/budgets.ts';
 import { ensureAdmin } from './domain/users/first-admin.ts';
-import { createHttpServer, type HttpServer } from './http/server.ts';
+import { type DoorTimeouts, openDoors } from './doors.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
-import { PortError } from './lib/port-error.ts';
 import { openMessageWays } from './message-ways.ts';
-import { createMqttDoor, type MqttDoor } from './mqtt/mqtt-door.ts';
 import { createRemovalNotices } from './removal-notices.ts';
 import { createServices } from './services.ts';
 import { openStorage } from './storage/open-storage.ts';
 import type { Storage } from './storage/storage.ts';
-import { createMetrics, metricsContentType } from './telemetry/metrics.ts';
+import { openStorageRoom } from './storage-count.ts';
+import { createMetrics } from './telemetry/metrics.ts';
 import { createMetricsReporter } from './telemetry/reporter.ts';
-import { watchTlsFiles } from './tls-files.ts';
-import { readVersion } from './version.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -30,6 +28,13 @@ export interface AppOptions {
   readonly channels?: OpenChannels;
   /** Where the built web app is, instead of its usual place. */
   readonly dashboardFolder?: string;
+  /** How long peers may take, and how long the end waits for them; absent: the usual times. */
+  readonly timeouts?: DoorTimeouts;
+  /**
+   * Told the password that the first start made up for the admin: the only time anybody can see
+   * it. It comes before the ports are opened, so that a start which fails there has shown it.
+   */
+  readonly onGeneratedPassword?: (password: string) => void;
 }
 
 export interface RunningApp {
@@ -39,8 +44,6 @@ export interface RunningApp {
   readonly mqttUrl: string;
   /** Where MQTT over TLS listens; absent without a certificate. */
   readonly mqttsUrl?: string;
-  /** Present once, when the first start made up the admin's password. */
-  readonly generatedPassword?: string;
   /** Answers what is under way, stores what was accepted, and leaves. */
   close(): Promise<void>;
 }
@@ -48,8 +51,8 @@ export interface RunningApp {
 /** Builds every part in order, wires them by hand, and opens the doors. */
 export async function startApp(options: AppOptions): Promise<RunningApp> {
   const { config, secrets, log, clock = systemClock } = options;
-  const metrics = createMetrics();
-  const reporter = createMetricsReporter(metrics);
+  const meters = createMeters(config);
+  const { reporter, budgets } = meters;
   const { directory } = config.storage;
   const installationSecret = ensureInstallationSecret(directory);
   // Undone in reverse order, whether the start fails half-way or the service ends.
@@ -62,97 +65,47 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       options.storage ?? (await openStorage({ kind: 'sqlite', directory, clock, log, reporter }));
     opened.push(() => engine.close());
     const removals = createRemovalNotices(engine);
-    const { storage } = removals;
-    const admin = await ensureAdmin({
-      users: storage.users,
+    const { storage, room } = await openStorageRoom({ config, storage: removals.storage, log });
+    meters.metrics.watchStorage(room.figures);
+    const { generatedPassword } = await ensureAdmin({
+      users: removals.storage.users,
       clock,
       username: config.accounts.adminUsername,
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
     });
+    if (generatedPassword !== undefined) options.onGeneratedPassword?.(generatedPassword);
     const ways = await openMessageWays({ ...options, clock, installationSecret });
     opened.push(() => ways.close());
-    const built = createServices({ config, storage, clock, reporter, log, ...ways.forServices });
+    const built = createServices({
+      ...{ config, storage, clock, reporter, log, budgets, installationSecret, room },
+      ...ways.forServices,
+    });
     opened.push(built.drain);
     await built.start();
-    const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);
-    opened.push(() => tls?.close());
-    const { host, mqttPort, mqttsPort } = config.listen;
-    const mqtt = await createMqttDoor({
-      services: built.mqttServices,
-      store: storage.mqttSessions,
-      ...{ host, port: mqttPort, tlsPort: mqttsPort, clock, reporter, log },
-      ...(tls !== undefined && { tls }),
-      figures: metrics.figures,
+    const doors = await openDoors({
+      ...{ config, built, storage, removals, meters, clock, log },
+      forHttp: { ...ways.forHttp, dashboardFolder: options.dashboardFolder },
+      ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
+      onOpened: (end) => opened.push(end),
     });
-    removals.tell(mqtt.removals);
-    metrics.watchMqtt(() => mqtt.broker.figures());
-    const http = await createHttpServer({
-      services: built.services,
-      tokenLifeSeconds: config.accounts.tokenLifeMs / 1_000,
-      v1TokenLifeSeconds: config.accounts.v1TokenLifeMs / 1_000,
-      version: readVersion(),
-      dashboard: {
-        ...config.dashboard,
-        signup: config.accounts.signup,
-        mqttPort: config.listen.mqttPort,
-      },
-      ...(tls !== undefined && { tls }),
-      dashboardFolder: options.dashboardFolder,
-      guest: mqtt.guest,
-      ...ways.forHttp,
-      ping: () => storage.ping(),
-      metricsText: () => metrics.metricsText(),
-      metricsContentType,
-      reporter,
-      log,
-    });
-    // Together: connections of one may be on the other's port.
-    opened.push(() => Promise.all([closeHttp(http, log), mqtt.close()]));
-    await mqtt.listen();
-    await listenForHttp(http, config);
-    return { ...urlsOf(http, mqtt, config), ...admin, close };
+    return { ...doors, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function listenForHttp(http: HttpServer, config: Config): Promise<void> {
-  const { host, httpPort: port } = config.listen;
-  try {
-    await http.listen({ host, port });
-  } catch (cause) {
-    throw new PortError({ port, setting: 'KIPIMO_HTTP_PORT', cause });
-  }
+/** The machine may let a process have fewer connections than the budget would. */
+function withinMachine(totals: BudgetTotals): BudgetTotals {
+  const ofMachine = connectionsOfMachine() ?? Number.POSITIVE_INFINITY;
+  const wanted = totals.connections ?? budgetTable.connections.total;
+  return wanted <= ofMachine ? totals : { ...totals, connections: ofMachine };
 }
 
-const idleSweepMs = 50;
-
-async function closeHttp(http: HttpServer, log: Log): Promise<void> {
-  // A client that never finishes its request must not keep the process alive.
-  const impatience = setTimeout(() => {
-    log.warn({ afterMs: limits.drainMs }, 'closing connections that did not finish');
-    http.server.closeAllConnections();
-  }, limits.drainMs);
-  // An answer under way leaves its connection open and idle behind it; nobody else closes that.
-  const sweep = setInterval(() => http.server.closeIdleConnections(), idleSweepMs);
-  await http.close();
-  clearInterval(sweep);
-  clearTimeout(impatience);
-}
-
-function urlsOf(
-  http: HttpServer,
-  mqtt: MqttDoor,
-  config: Config,
-): Pick<RunningApp, 'url' | 'mqttUrl' | 'mqttsUrl'> {
-  const { address, port } = http.server.address() as AddressInfo;
-  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
-  const place = host.includes(':') ? `[${host}]` : host;
-  const scheme = config.listen.tls === undefined ? 'http' : 'https';
-  return {
-    url: `${scheme}://${place}:${port}`,
-    mqttUrl: `mqtt://${place}:${mqtt.port}`,
-    ...(mqtt.tlsPort !== undefined && { mqttsUrl: `mqtts://${place}:${mqtt.tlsPort}` }),
-  };
+/** What counts: metrics, who is told what happens, and the room that is shared out. */
+function createMeters(config: Config) {
+  const metrics = createMetrics();
+  const budgets = createBudgets(withinMachine(config.budgets));
+  metrics.watchBudgets(() => budgets.usage(0));
+  return { metrics, reporter: createMetricsReporter(metrics), budgets };
 }

@@ -1,11 +1,17 @@
 import { channelUrls } from './channels/index.ts';
 import {
+  addressList,
+  budgetTotals,
+  bytes,
   choice,
+  count,
+  credit,
   directory,
   flag,
   host,
   type Kind,
   later,
+  origin,
   password,
   plainLine,
   port,
@@ -15,6 +21,7 @@ import {
   tileUrl,
   username,
 } from './config-kinds.ts';
+import { limits } from './domain/limits.ts';
 
 export const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -96,12 +103,63 @@ export const configKeys = {
     default: 'open',
     meaning: 'Whether anybody may create an account, or administrators alone.',
   }),
+  KIPIMO_PROVE_ADDRESSES: key({
+    kind: choice('on', 'off'),
+    default: 'on',
+    meaning:
+      'Whether users must prove an e-mail address or phone number with a code before anything is ' +
+      'sent to it. `off` is for installations where strangers cannot sign up; new passwords are ' +
+      'mailed to proven addresses in any case.',
+  }),
   KIPIMO_PUBLIC_PUSH: key({
     kind: choice('open', 'granted'),
     default: 'open',
     meaning:
       'Who may push to a public device: anybody, or only its owner, administrators and ' +
       'users with a grant.',
+  }),
+  KIPIMO_VALUE_BYTES_MAX: key({
+    kind: bytes(limits.valueBytesMaxMin, limits.valueBytesMaxMax),
+    default: '65536',
+    meaning:
+      'What one value may have, in bytes of its JSON text. What is stored already stays ' +
+      'readable; imports by administrators are not held to it.',
+  }),
+  KIPIMO_QUOTA_GUESTS_BYTES: key({
+    kind: bytes(0, Number.MAX_SAFE_INTEGER),
+    default: '1073741824',
+    meaning:
+      'What everything without an owner may take on disk: 32 bytes for a datapoint, as many as ' +
+      'its JSON text for a longer value, and the descriptions of devices.',
+  }),
+  KIPIMO_QUOTA_ACCOUNT_BYTES: key({
+    kind: bytes(0, Number.MAX_SAFE_INTEGER),
+    meaning: 'What the devices of one account may take on disk; without it there is no quota.',
+  }),
+  KIPIMO_DISK_FLOOR_BYTES: key({
+    kind: bytes(0, Number.MAX_SAFE_INTEGER),
+    default: '268435456',
+    meaning:
+      'Free space of the disk below which nothing of guests is stored, and below half of which ' +
+      'nothing of anybody; reads, alarms and deletions go on. 0: no floor.',
+  }),
+  KIPIMO_SMS_CREDIT_NEW: key({
+    kind: credit,
+    default: '20',
+    meaning:
+      'The `sms_credit` of an account that signs up itself: how many texts and calls it may send ' +
+      'until an administrator gives it more; a whole number, or `unlimited`.',
+  }),
+  KIPIMO_MESSAGES_PER_DAY: key({
+    kind: count(0, 1_000_000),
+    default: '200',
+    meaning: 'Texts, and calls, that one user may send on a day (UTC), beside the `sms_credit`.',
+  }),
+  KIPIMO_MESSAGES_PER_DAY_ALL: key({
+    kind: count(0, 100_000_000),
+    default: '5000',
+    meaning:
+      'Texts and calls of the whole service on a day (UTC): what strangers can cost at most.',
   }),
   KIPIMO_EVALUATE_ON_CREATE: key({
     kind: flag,
@@ -145,6 +203,24 @@ export const configKeys = {
     meaning:
       'Whether webhooks of users may reach this machine and its network, and may be `http://` ' +
       'there: for local installations whose users all are trusted.',
+  }),
+  KIPIMO_TRUSTED_PROXIES: key({
+    kind: addressList,
+    meaning:
+      'Reverse proxies before the service: comma list of addresses and networks. Of them alone ' +
+      '`X-Forwarded-For` (read from the right) and `X-Forwarded-Proto` are believed.',
+  }),
+  KIPIMO_PUBLIC_URL: key({
+    kind: origin,
+    meaning:
+      'Where people reach the service, for instance `https://sensors.example.org`: for links, mails ' +
+      'and the check of `Origin`.',
+  }),
+  KIPIMO_BUDGETS: key({
+    kind: budgetTotals,
+    meaning:
+      'Totals of budgets other than those of docs/limits.md, for instance ' +
+      '`connections=80000`; the shares of one account, one address and all guests follow.',
   }),
   KIPIMO_LOG_LEVEL: key({
     kind: choice(...logLevels),

@@ -1,8 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import { ProviderUrlError } from './channels/provider-url.ts';
+import type { BudgetTotals } from './domain/budgets/budgets.ts';
+import { isBudgetName } from './domain/budgets/budgets.ts';
 import { DomainError } from './domain/errors.ts';
-import { parseUsername, type Username } from './domain/ids.ts';
+import { parseNewUsername, type Username } from './domain/ids.ts';
 import { limits } from './domain/limits.ts';
 
 /** What a key may hold: `must` completes the sentence "KEY must be …". */
@@ -20,6 +22,39 @@ const digits = /^\d{1,15}$/;
 export const seconds: Kind<number> = {
   must: 'a whole number of seconds, 1 to 31536000 (a year)',
   parse: (text) => wholeNumber(text, 1, 31_536_000),
+};
+
+/** How many of something. */
+export const count = (min: number, max: number): Kind<number> => ({
+  must: `a whole number, ${min} to ${max}`,
+  parse: (text) => wholeNumber(text, min, max),
+});
+
+/** An sms_credit: a whole number, or no end. */
+export const credit: Kind<number | 'unlimited'> = {
+  must: 'a whole number, or unlimited',
+  parse: (text) => (text === 'unlimited' ? text : wholeNumber(text, 0, Number.MAX_SAFE_INTEGER)),
+};
+
+/** A number of bytes. */
+export const bytes = (min: number, max: number): Kind<number> => ({
+  must: `a whole number of bytes, ${min} to ${max}`,
+  parse: (text) => wholeNumber(text, min, max),
+});
+
+/** Totals of budgets, by name. */
+export const budgetTotals: Kind<BudgetTotals> = {
+  must: 'a comma list of <budget>=<whole number from 2>, with the names of docs/limits.md',
+  parse: (text) => {
+    const totals: Record<string, number> = {};
+    for (const part of text.split(',')) {
+      const [name = '', amount = ''] = part.split('=', 2).map((word) => word.trim());
+      const total = wholeNumber(amount, 2, Number.MAX_SAFE_INTEGER);
+      if (!isBudgetName(name) || total === undefined) return undefined;
+      totals[name] = total;
+    }
+    return totals;
+  },
 };
 
 /** A port to listen on. */
@@ -48,6 +83,39 @@ const hostPattern = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
 export const host: Kind<string> = {
   must: 'an IP address or a host name of this machine',
   parse: (text) => (isIP(text) !== 0 || hostPattern.test(text) ? text : undefined),
+};
+
+/** IP addresses and networks; says of an address whether it is among them. */
+export const addressList: Kind<(address: string) => boolean> = {
+  must: 'IP addresses and networks such as 10.0.0.0/8, with commas between them',
+  parse: (text) => {
+    const list = new BlockList();
+    const isRead = text.split(',').every((part) => addNetwork(list, part.trim()));
+    return isRead ? (address) => list.check(address, familyOf(address)) : undefined;
+  },
+};
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4');
+
+function addNetwork(list: BlockList, text: string): boolean {
+  const [address = '', length, more] = text.split('/');
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  if (bits === 0 || more !== undefined) return false;
+  const prefix = length === undefined ? bits : wholeNumber(length, 0, bits);
+  if (prefix === undefined) return false;
+  list.addSubnet(address, prefix, familyOf(address));
+  return true;
+}
+
+/** The origin of a website: scheme, host and port, nothing else. */
+export const origin: Kind<string> = {
+  must: 'an http:// or https:// address without a path, for instance https://sensors.example.org',
+  parse: (text) => {
+    if (!URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    const isOrigin = url.href === `${url.origin}/` && !/[?#]/.test(text);
+    return isOrigin && /^https?:$/.test(url.protocol) ? url.origin : undefined;
+  },
 };
 
 /** A directory; made at the start when it is missing. */
@@ -85,7 +153,7 @@ export const username: Kind<Username> = {
   must: `a username: 1 to ${limits.usernameCharactersMax} letters, digits and . _ @ -, not guest`,
   parse: (text) => {
     try {
-      return parseUsername(text);
+      return parseNewUsername(text);
     } catch (error) {
       if (error instanceof DomainError) return undefined;
       throw error;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { ConfigError, loadConfig } from './config.ts';
+import { ConfigError, loadConfig, trustsNobody } from './config.ts';
 import { configKeys } from './config-keys.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-config-'));
@@ -22,21 +22,57 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
 test('an empty environment gives the defaults of the contract', () => {
   const { config, secrets } = loadConfig({});
   assert.deepEqual(config, {
-    listen: { host: '0.0.0.0', httpPort: 8080, mqttPort: 1883, mqttsPort: 8883 },
-    storage: { directory: './data' },
+    listen: {
+      host: '0.0.0.0',
+      httpPort: 8080,
+      mqttPort: 1883,
+      mqttsPort: 8883,
+      isTrustedProxy: trustsNobody,
+    },
+    storage: {
+      directory: './data',
+      guestsBytesMax: 1_073_741_824,
+      diskFloorBytes: 268_435_456,
+    },
     accounts: {
       adminUsername: 'admin',
       signup: 'open',
       tokenLifeMs: 600_000,
       v1TokenLifeMs: 60_000,
+      proveAddresses: 'on',
+      smsCreditNew: 20,
     },
     publicPush: 'open',
-    notifications: { evaluateOnCreate: false },
+    datapoints: { valueBytesMax: 65_536 },
+    notifications: { evaluateOnCreate: false, messagesPerDay: { each: 200, all: 5_000 } },
     dashboard: {},
     webhooks: { privateAddresses: 'refused' },
+    budgets: {},
     log: { level: 'info' },
   });
   assert.deepEqual(secrets, { channels: {} });
+});
+
+test('proxies and the public address are read, and what is neither is refused', () => {
+  const { listen } = loadConfig({
+    KIPIMO_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8',
+    KIPIMO_PUBLIC_URL: 'https://sensors.example.org/',
+  }).config;
+  assert.equal(listen.isTrustedProxy('10.1.2.3'), true);
+  assert.equal(listen.isTrustedProxy('11.1.2.3'), false);
+  assert.equal(listen.publicUrl, 'https://sensors.example.org');
+  const must = /^KIPIMO_PUBLIC_URL must be/;
+  for (const text of ['sensors.example.org', 'ftp://a.org', 'https://a.org/x', 'https://u@a.org']) {
+    assert.match(problemsOf({ KIPIMO_PUBLIC_URL: text })[0] ?? '', must, text);
+  }
+});
+
+test('totals of budgets are read by name', () => {
+  const { config } = loadConfig({ KIPIMO_BUDGETS: 'connections=80000, partial_bytes=1000' });
+  assert.deepEqual(config.budgets, { connections: 80_000, partial_bytes: 1_000 });
+  for (const text of ['constructor=5', 'connections', 'connections=-1', 'connections=1']) {
+    assert.match(problemsOf({ KIPIMO_BUDGETS: text })[0] ?? '', /^KIPIMO_BUDGETS must be/, text);
+  }
 });
 
 test('an empty value counts as not set, for keys with and without a default', () => {

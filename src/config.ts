@@ -1,5 +1,6 @@
 import type { ChannelSettings } from './channels/index.ts';
 import { type ConfigKey, configKeys, type LogLevel } from './config-keys.ts';
+import type { BudgetTotals } from './domain/budgets/budgets.ts';
 import type { Username } from './domain/ids.ts';
 
 /** What the service listens on. */
@@ -8,6 +9,10 @@ export interface ListenConfig {
   /** 0: any free port; so for all three. */
   readonly httpPort: number;
   readonly mqttPort: number;
+  /** Whether the connection of an address brings the requests of others. */
+  readonly isTrustedProxy: (address: string) => boolean;
+  /** Where people reach the service; absent: as they did. */
+  readonly publicUrl?: string;
   /** Used only with `tls`. */
   readonly mqttsPort: number;
   /** PEM files. */
@@ -17,17 +22,33 @@ export interface ListenConfig {
 /** All settings of one process, checked and frozen. Nothing in it is secret. */
 export interface Config {
   readonly listen: ListenConfig;
-  readonly storage: { readonly directory: string };
+  readonly storage: {
+    readonly directory: string;
+    readonly guestsBytesMax: number;
+    /** Absent: none. */
+    readonly accountBytesMax?: number;
+    readonly diskFloorBytes: number;
+  };
   readonly accounts: {
     readonly adminUsername: Username;
     readonly signup: 'open' | 'closed';
     readonly tokenLifeMs: number;
     readonly v1TokenLifeMs: number;
+    /** on: nothing is sent to an address before its user has proven it. */
+    readonly proveAddresses: 'on' | 'off';
+    /** The credit of an account that signs up itself. */
+    readonly smsCreditNew: number | 'unlimited';
   };
   readonly publicPush: 'open' | 'granted';
-  readonly notifications: { readonly evaluateOnCreate: boolean };
+  readonly datapoints: { readonly valueBytesMax: number };
+  readonly notifications: {
+    readonly evaluateOnCreate: boolean;
+    /** Texts and calls on one day, of one user and of all. */
+    readonly messagesPerDay: { readonly each: number; readonly all: number };
+  };
   readonly dashboard: { readonly tileUrl?: string; readonly tileAttribution?: string };
   readonly webhooks: { readonly privateAddresses: 'refused' | 'allowed' };
+  readonly budgets: BudgetTotals;
   readonly log: { readonly level: LogLevel };
 }
 
@@ -118,6 +139,9 @@ function contradictions(values: Values): string[] {
   return problems;
 }
 
+/** One function for all, so that configurations compare equal. */
+export const trustsNobody = (): boolean => false;
+
 function toConfig(values: Values): Config {
   const certFile = values.KIPIMO_TLS_CERT;
   const keyFile = values.KIPIMO_TLS_KEY;
@@ -131,18 +155,34 @@ function toConfig(values: Values): Config {
       httpPort: given(values, 'KIPIMO_HTTP_PORT'),
       mqttPort: given(values, 'KIPIMO_MQTT_PORT'),
       mqttsPort: given(values, 'KIPIMO_MQTTS_PORT'),
+      isTrustedProxy: values.KIPIMO_TRUSTED_PROXIES ?? trustsNobody,
+      ...(values.KIPIMO_PUBLIC_URL !== undefined && { publicUrl: values.KIPIMO_PUBLIC_URL }),
       ...tls,
     }),
-    storage: Object.freeze({ directory: given(values, 'KIPIMO_DATA_DIR') }),
+    storage: Object.freeze({
+      directory: given(values, 'KIPIMO_DATA_DIR'),
+      guestsBytesMax: given(values, 'KIPIMO_QUOTA_GUESTS_BYTES'),
+      ...(values.KIPIMO_QUOTA_ACCOUNT_BYTES !== undefined && {
+        accountBytesMax: values.KIPIMO_QUOTA_ACCOUNT_BYTES,
+      }),
+      diskFloorBytes: given(values, 'KIPIMO_DISK_FLOOR_BYTES'),
+    }),
     accounts: Object.freeze({
       adminUsername: given(values, 'KIPIMO_ADMIN_USERNAME'),
       signup: given(values, 'KIPIMO_SIGNUP'),
       tokenLifeMs: given(values, 'KIPIMO_TOKEN_TTL_S') * 1_000,
       v1TokenLifeMs: given(values, 'KIPIMO_V1_TOKEN_TTL_S') * 1_000,
+      proveAddresses: given(values, 'KIPIMO_PROVE_ADDRESSES'),
+      smsCreditNew: given(values, 'KIPIMO_SMS_CREDIT_NEW'),
     }),
     publicPush: given(values, 'KIPIMO_PUBLIC_PUSH'),
+    datapoints: Object.freeze({ valueBytesMax: given(values, 'KIPIMO_VALUE_BYTES_MAX') }),
     notifications: Object.freeze({
       evaluateOnCreate: given(values, 'KIPIMO_EVALUATE_ON_CREATE'),
+      messagesPerDay: Object.freeze({
+        each: given(values, 'KIPIMO_MESSAGES_PER_DAY'),
+        all: given(values, 'KIPIMO_MESSAGES_PER_DAY_ALL'),
+      }),
     }),
     dashboard: Object.freeze({
       ...(values.KIPIMO_TILE_URL !== undefined && { tileUrl: values.KIPIMO_TILE_URL }),
@@ -151,6 +191,7 @@ function toConfig(values: Values): Config {
       }),
     }),
     webhooks: Object.freeze({ privateAddresses: given(values, 'KIPIMO_WEBHOOK_PRIVATE') }),
+    budgets: Object.freeze(values.KIPIMO_BUDGETS ?? {}),
     log: Object.freeze({ level: given(values, 'KIPIMO_LOG_LEVEL') }),
   });
 }

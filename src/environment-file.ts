@@ -6,9 +6,16 @@ import { ConfigError, loadConfig } from './config.ts';
 const fileBytesMax = 65_536;
 const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
 
-/** The settings of this process: its environment and `.env` in its working directory. */
-export function loadConfigHere(): ReturnType<typeof loadConfig> {
-  return loadConfig(readEnvironment(process.cwd(), process.env));
+/**
+ * The settings of this process: its environment and `.env` in its working directory; what `given`
+ * names, as options of a command do, goes before both.
+ */
+export function loadConfigHere(
+  given: Readonly<Record<string, string | undefined>> = {},
+): ReturnType<typeof loadConfig> {
+  const named = Object.entries(given).filter(([, value]) => value !== undefined);
+  const environment = readEnvironment(process.cwd(), process.env);
+  return loadConfig({ ...environment, ...Object.fromEntries(named) });
 }
 
 /** The process's environment on top of `.env` in `directory`, when there is one. */

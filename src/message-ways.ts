@@ -1,7 +1,8 @@
+import { createCodeSender } from './channels/code-sender.ts';
 import { type OpenChannels, openChannels } from './channels/index.ts';
-import { createMailSender } from './channels/mail-sender.ts';
 import { webhookSecretOf } from './channels/webhook/signature.ts';
 import type { Config, Secrets } from './config.ts';
+import { paidChannels } from './domain/notifications/outbox-store.ts';
 import type { HttpServerOptions } from './http/server.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
@@ -11,7 +12,7 @@ type ServiceParts = Parameters<typeof createServices>[0];
 
 /** The ways to reach people, as the other parts of the service need them. */
 export interface MessageWays {
-  readonly forServices: Pick<ServiceParts, 'channels' | 'webhookSecretOf' | 'sendMail'>;
+  readonly forServices: Pick<ServiceParts, 'channels' | 'webhookSecretOf' | 'codes'>;
   readonly forHttp: Pick<HttpServerOptions, 'answerCall'>;
   close(): void;
 }
@@ -33,13 +34,20 @@ export async function openMessageWays(parts: {
       webhooks: config.webhooks.privateAddresses,
       ...{ installationSecret, clock, log },
     }));
-  const email = channels.get('email');
   log.info({ channels: [...channels.keys()] }, 'these channels can send');
+  const paid = [...channels.keys()].filter((name) => paidChannels.some((one) => one === name));
+  if (paid.length > 0 && config.accounts.signup === 'open') {
+    log.warn(
+      { channels: paid, perDay: config.notifications.messagesPerDay },
+      'strangers can sign up and send messages that you pay for: see KIPIMO_SIGNUP, ' +
+        'KIPIMO_SMS_CREDIT_NEW and KIPIMO_MESSAGES_PER_DAY_ALL',
+    );
+  }
   return {
     forServices: {
       channels,
-      webhookSecretOf: (username) => webhookSecretOf(installationSecret, username),
-      ...(email !== undefined && { sendMail: createMailSender({ channel: email, clock, log }) }),
+      webhookSecretOf: (user) => webhookSecretOf(installationSecret, user),
+      codes: createCodeSender({ channels, clock, log }),
     },
     forHttp: answerCall === undefined ? {} : { answerCall },
     close,

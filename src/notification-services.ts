@@ -1,13 +1,15 @@
 import type { Access } from './domain/access/access.ts';
+import type { Budgets } from './domain/budgets/budgets.ts';
 import type { Consequences } from './domain/datapoints/consequences.ts';
 import type { Feed } from './domain/datapoints/feed.ts';
-import type { ActuatorId, DeviceId } from './domain/ids.ts';
+import type { ActuatorId, DeviceId, Username } from './domain/ids.ts';
 import { limits } from './domain/limits.ts';
 import { catchUp } from './domain/notifications/catch-up.ts';
 import type { Channel, Outcome } from './domain/notifications/channel.ts';
 import { createNotifications } from './domain/notifications/notifications.ts';
 import { createNotifier } from './domain/notifications/notifier.ts';
 import { createOutbox } from './domain/notifications/outbox.ts';
+import type { DailyMax } from './domain/notifications/outbox-store.ts';
 import { createPreview } from './domain/notifications/preview.ts';
 import { createRuleBook } from './domain/notifications/rule-book.ts';
 import { createSilences, type Silences } from './domain/notifications/silences.ts';
@@ -36,19 +38,23 @@ export function createNotificationServices(parts: {
   readonly access: Access;
   readonly feed: Feed;
   readonly channels: ReadonlyMap<string, Channel>;
+  readonly budgets: Budgets;
   readonly evaluateOnCreate: boolean;
+  readonly messages: { readonly perDay: DailyMax; readonly mustBeProven: boolean };
   readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;
 }): BuiltNotifications {
-  const { storage, access, channels, clock, reporter, log } = parts;
+  const { storage, access, channels, budgets, clock, reporter, log } = parts;
   const { users, devices, datapoints, notifications: store } = storage;
   const actuate = createActuate(parts);
-  const outboxParts = { users, channels, actuate, clock, reporter, log };
+  const outboxParts = { users, channels, actuate, clock, reporter, log, ...parts.messages };
   const outbox = createOutbox({ store: storage.outbox, ...outboxParts });
   // Rules wait for silences, and silences are told to rules.
   const silences = (): Silences => watch;
-  const book = createRuleBook({ store, devices, datapoints, silences, log });
+  const book = createRuleBook({
+    ...{ store, users, devices, datapoints, silences, budgets, reporter, log },
+  });
   const notifier = createNotifier(
     {
       ...{ store, users, devices, access, channels, outbox, clock, reporter, log },
@@ -57,19 +63,24 @@ export function createNotificationServices(parts: {
     silences,
   );
   let retrying: NodeJS.Timeout | undefined;
-  const watch = createSilences({ clock, log, onSilence: notifier.silenceOf });
+  const watch = createSilences({
+    ...{ clock, log, budget: budgets.of('silences') },
+    onSilence: notifier.silenceOf,
+  });
   return {
     notifications: createNotifications({
-      ...{ store, devices, access, book, notifier, clock },
+      ...{ store, devices, access, book, notifier, clock, budgets },
       evaluateOnCreate: parts.evaluateOnCreate,
     }),
-    preview: createPreview({ datapoints, access, book, clock }),
-    testMessages: createTestMessages({ users, channels, clock, reporter }),
+    preview: createPreview({ datapoints, access, book, clock, budget: budgets.of('previews') }),
+    testMessages: createTestMessages({
+      ...{ users, channels, clock, reporter, outbox: storage.outbox, ...parts.messages },
+    }),
     consequences: notifier.consequences,
     wake: outbox.wake,
     async start() {
       await book.load();
-      await catchUp({ book, notifier, datapoints });
+      await catchUp({ book, notifier, datapoints, log });
       book.start();
       watch.start();
       outbox.start();
@@ -96,8 +107,8 @@ function createActuate({
   readonly storage: Storage;
   readonly feed: Feed;
   readonly clock: Clock;
-}): (message: string) => Promise<Outcome> {
-  return async (message) => {
+}): (message: string, by: Username) => Promise<Outcome> {
+  return async (message, by) => {
     // Written when the notification fired.
     const { device_id, actuator_id, actuator_value } = parseJson(message) as {
       readonly device_id: DeviceId;
@@ -106,12 +117,8 @@ function createActuate({
     };
     const change = { deviceId: device_id, actuatorId: actuator_id, value: actuator_value };
     const { deviceId, actuatorId, value } = change;
-    const outcome = await storage.devices.updateActuator(
-      deviceId,
-      actuatorId,
-      { value },
-      clock.now(),
-    );
+    const step = { kind: 'set', value, by, at: clock.now() } as const;
+    const outcome = await storage.devices.stepActuator(deviceId, actuatorId, step);
     if (outcome === 'missing') {
       return { kind: 'refused', reason: `there is no actuator ${actuatorId} on ${deviceId}` };
     }

@@ -1,5 +1,7 @@
+import type { UserId } from './domain/ids.ts';
 import { identityOfAccount } from './domain/messaging/identity.ts';
 import { topicsOf, topicsOfPart } from './domain/messaging/place.ts';
+import type { AccessKeyRecord } from './domain/users/credential-store.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** Told of what was removed from the storage, before whoever removed it is answered. */
@@ -51,6 +53,10 @@ function withNotices(storage: Storage, listener: RemovalListener): Storage {
     (...part: Parameters<typeof topicsOfPart>) =>
     () =>
       listener.topicsRemoved(topicsOfPart(...part));
+  const accountGone = async (userId: UserId, keys: readonly AccessKeyRecord[]): Promise<void> => {
+    for (const { id } of keys) await listener.identityRemoved(identityOfAccount(userId, id));
+    await listener.identityRemoved(identityOfAccount(userId));
+  };
   return {
     ...storage,
     devices: {
@@ -74,14 +80,29 @@ function withNotices(storage: Storage, listener: RemovalListener): Storage {
     },
     users: {
       ...users,
+      async update(userId, changes) {
+        const keys = changes.isDisabled === true ? await credentials.listKeys(userId) : [];
+        const outcome = await users.update(userId, changes);
+        if (outcome === 'missing' || changes.isDisabled !== true) return outcome;
+        await accountGone(userId, keys);
+        return outcome;
+      },
+      async setPassword(userId, passwordHash, ends) {
+        const before = ends?.keysMadeBefore;
+        const keys = before === undefined ? [] : await credentials.listKeys(userId);
+        const outcome = await users.setPassword(userId, passwordHash, ends);
+        if (outcome === 'missing' || before === undefined) return outcome;
+        const ended = keys.filter(({ createdAt }) => createdAt < before);
+        for (const { id } of ended) await listener.identityRemoved(identityOfAccount(userId, id));
+        return outcome;
+      },
       async remove(userId) {
         const keys = await credentials.listKeys(userId);
         const outcome = await users.remove(userId);
         if (outcome === 'missing') return outcome;
         for (const id of outcome.devices) await thingGone('device', id)();
         for (const id of outcome.gateways) await thingGone('gateway', id)();
-        for (const { id } of keys) await listener.identityRemoved(identityOfAccount(userId, id));
-        await listener.identityRemoved(identityOfAccount(userId));
+        await accountGone(userId, keys);
         return outcome;
       },
     },

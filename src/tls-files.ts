@@ -49,8 +49,29 @@ export function watchTlsFiles(files: TlsFiles, log: Log): WatchedTls {
 }
 
 function readPair(files: TlsFiles): TlsPair {
-  const pair = { cert: readFileSync(files.certFile), key: readFileSync(files.keyFile) };
-  // Refuses a key that does not belong to the certificate.
-  createSecureContext(pair);
-  return pair;
+  const cert = readNamed('KIPIMO_TLS_CERT', files.certFile);
+  const key = readNamed('KIPIMO_TLS_KEY', files.keyFile);
+  usable(`KIPIMO_TLS_CERT: ${files.certFile} holds no certificate in PEM form`, { cert });
+  usable(`KIPIMO_TLS_KEY: ${files.keyFile} holds no private key in PEM form`, { key });
+  const both = `KIPIMO_TLS_KEY: ${files.keyFile} is not the key of the certificate`;
+  usable(`${both} of KIPIMO_TLS_CERT, ${files.certFile}`, { cert, key });
+  return { cert, key };
+}
+
+function readNamed(setting: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${setting}: ${file} cannot be read (${reason})`, { cause });
+  }
+}
+
+/** Throws the sentence when TLS cannot use these. */
+function usable(sentence: string, part: { readonly cert?: Buffer; readonly key?: Buffer }): void {
+  try {
+    createSecureContext(part);
+  } catch (cause) {
+    throw new Error(sentence, { cause });
+  }
 }

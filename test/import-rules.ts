@@ -37,7 +37,7 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
   storage: { zones: ['domain', 'lib'], packages: ['node:*'] },
   feed: { zones: ['domain', 'lib'], packages: ['node:assert'] },
   channels: { zones: ['domain', 'lib'], packages: ['node:*'] },
-  telemetry: { zones: ['domain', 'lib'], packages: ['pino', 'prom-client'] },
+  telemetry: { zones: ['domain', 'lib'], packages: ['pino', 'prom-client', 'node:perf_hooks'] },
   cli: { zones: everyZone, packages: ['node:*', 'commander', 'cli-progress'] },
   root: { zones: everyZone, packages: ['node:*'] },
 };
@@ -46,6 +46,7 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
 export const packageExceptions: readonly { readonly under: string; readonly packages: string[] }[] =
   [
     { under: 'src/lib/pattern.ts', packages: ['re2js'] },
+    { under: 'src/lib/connection-guard.ts', packages: ['node:net'] },
     { under: 'src/storage/contract/', packages: ['fast-check'] },
     { under: 'src/feed/contract/', packages: ['node:test'] },
     { under: 'src/storage/postgres/', packages: ['pg'] },
@@ -65,7 +66,9 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
 /** A folder imports only folders before it, and the files of src/domain itself. */
 export const domainOrder: readonly string[] = [
   'access',
+  'budgets',
   'users',
+  'groups',
   'devices',
   'sharing',
   'gateways',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -14,8 +14,13 @@ interface Run {
 }
 
 /** The real process in a directory of its own, on a free port. */
-function start(directory: string, environment: Readonly<Record<string, string>> = {}): Run {
-  const child = spawn(process.execPath, [join(repositoryRoot, 'src', 'main.ts'), 'serve'], {
+function start(
+  directory: string,
+  environment: Readonly<Record<string, string>> = {},
+  words: readonly string[] = [],
+): Run {
+  const program = join(repositoryRoot, 'src', 'main.ts');
+  const child = spawn(process.execPath, [program, 'serve', ...words], {
     cwd: directory,
     env: {
       PATH: process.env['PATH'],
@@ -137,4 +142,16 @@ test('a taken port and a directory in use stop the start with what to do', () =>
       assert.equal(other.code, 1);
       assert.match(other.err, new RegExp(`^kipimo: port ${port} is taken: .*KIPIMO_HTTP_PORT`));
     });
+  }));
+
+test('serve --port and --data-dir go before the settings', () =>
+  withDirectory(async (directory) => {
+    const words = ['--port', '0', '--data-dir', join(directory, 'elsewhere')];
+    const run = start(directory, { KIPIMO_HTTP_PORT: '1' }, words);
+    await withRun(run, async () => {
+      await run.listening;
+      assert.ok(existsSync(join(directory, 'elsewhere')));
+    });
+    const wrong = await start(directory, {}, ['--port', 'many']).ended;
+    assert.match(wrong.err, /KIPIMO_HTTP_PORT must be/);
   }));

@@ -10,6 +10,8 @@ export interface ProcessOptions {
   readonly directory: string;
   /** KIPIMO_… keys beside those that every test process gets. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** For Node itself, for instance a bound of the heap. */
+  readonly nodeFlags?: readonly string[];
 }
 
 export interface Exit {
@@ -20,9 +22,15 @@ export interface Exit {
 /** The program itself, serving in a process of its own. */
 export interface ServiceProcess {
   readonly url: string;
+  readonly mqttUrl: string;
+  readonly pid: number;
   readonly exited: Promise<Exit>;
   /** What it wrote to standard output so far. */
   output(): string;
+  /** undefined while it runs. */
+  exitCode(): number | undefined;
+  /** What it wrote to standard error so far. */
+  errors(): string;
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -30,14 +38,14 @@ export interface ServiceProcess {
 /** Starts `kipimo serve` and resolves when it listens. Throws what it said when it does not. */
 export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
   const { child, exited, output, errors } = openProgram(['serve'], options);
-  const url = await new Promise<string>((resolve, reject) => {
+  const { url, mqttUrl } = await new Promise<Addresses>((resolve, reject) => {
     const impatience = setTimeout(() => reject(new Error('it never listened')), startMsMax);
     const settle = (act: () => void) => {
       clearTimeout(impatience);
       act();
     };
     child.stdout.on('data', () => {
-      const found = urlIn(output());
+      const found = addressesIn(output());
       if (found !== undefined) settle(() => resolve(found));
     });
     exited.then(({ code }) => {
@@ -49,8 +57,13 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
   });
   return {
     url,
+    mqttUrl,
+    // It listens, so it was spawned.
+    pid: child.pid ?? 0,
     exited,
     output,
+    errors,
+    exitCode: () => child.exitCode ?? undefined,
     kill: (signal) => child.kill(signal),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
@@ -73,8 +86,8 @@ export async function runProgram(
 
 /** Starts the program; who starts it waits for its end, or ends it. */
 export function openProgram(words: readonly string[], options: ProcessOptions) {
-  const { directory, environment } = options;
-  const child = spawn(process.execPath, [mainFile, ...words], {
+  const { directory, environment, nodeFlags = [] } = options;
+  const child = spawn(process.execPath, [...nodeFlags, mainFile, ...words], {
     // No .env of a developer can get in the way here.
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -99,12 +112,18 @@ export function openProgram(words: readonly string[], options: ProcessOptions) {
   return { child, exited, output: () => output, errors: () => errors };
 }
 
-/** The address in the log line that says where the service listens. */
-function urlIn(output: string): string | undefined {
+interface Addresses {
+  readonly url: string;
+  readonly mqttUrl: string;
+}
+
+/** The addresses in the log line that says where the service listens. */
+function addressesIn(output: string): Addresses | undefined {
   const lines = output.split('\n').slice(0, -1);
   for (const line of lines.filter((text) => text.startsWith('{'))) {
-    const { msg, url } = JSON.parse(line) as { msg?: unknown; url?: unknown };
-    if (msg === 'listening' && typeof url === 'string') return url;
+    const { msg, url, mqttUrl } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+    if (msg !== 'listening' || typeof url !== 'string') continue;
+    return { url, mqttUrl: String(mqttUrl) };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningApp, startApp } from '../src/app.ts';
+import { type AppOptions, type RunningApp, startApp } from '../src/app.ts';
 import type { OpenChannels } from '../src/channels/index.ts';
 import { loadConfig } from '../src/config.ts';
 import { silentReporter } from '../src/domain/reporter.ts';
@@ -27,6 +27,8 @@ export interface ServiceOptions {
   readonly channels?: OpenChannels;
   /** Where the built web app is, instead of its usual place. */
   readonly dashboardFolder?: string;
+  /** How long peers may take. */
+  readonly timeouts?: AppOptions['timeouts'];
   /** Puts faults or counters between the app and its storage. */
   readonly wrapStorage?: (storage: Storage) => Storage;
 }
@@ -79,6 +81,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     KIPIMO_MQTT_PORT: '0',
     KIPIMO_DATA_DIR: directory,
     KIPIMO_ADMIN_PASSWORD: adminPassword,
+    // Most tests are about messages, not about who may get the first one.
+    KIPIMO_PROVE_ADDRESSES: 'off',
+    KIPIMO_SMS_CREDIT_NEW: 'unlimited',
     // Tests of version 2 that run in version 1 as well expect tokens to live as long.
     ...(process.env['TEST_API'] === 'v1' && {
       KIPIMO_V1_TOKEN_TTL_S: options.environment?.['KIPIMO_TOKEN_TTL_S'] ?? '600',
@@ -89,6 +94,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const storage = options.wrapStorage?.(opened) ?? opened;
   const app = await startApp({
     ...{ config, secrets, log, clock, storage },
+    ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
     ...(options.channels !== undefined && { channels: options.channels }),
     ...(options.dashboardFolder !== undefined && { dashboardFolder: options.dashboardFolder }),
   });
@@ -147,6 +153,11 @@ function createTokens(call: Service['call']): Service['tokenOf'] {
 /** The password of a test user. */
 export function passwordOf(username: string): string {
   return username === 'admin' ? adminPassword : `password of ${username}`;
+}
+
+/** A client for a service that runs anywhere: paths below /api/v2 of its address. */
+export function createCall(url: string): Service['call'] {
+  return (request) => send(url, request);
 }
 
 async function send(url: string, request: Call): Promise<Reply> {

@@ -1,5 +1,5 @@
 import type { ChannelName, NotificationDraft } from '../api/alert-types.ts';
-import type { Device, Sensor, Term } from '../api/types.ts';
+import type { Device, Sensor } from '../api/types.ts';
 import { unitSymbol } from '../api/unit-symbol.ts';
 import { formatSpan, formatValue, type Translate } from '../i18n/formats.ts';
 import { actionOf, isChannel } from './alert-form.ts';
@@ -10,8 +10,6 @@ export interface Naming {
   readonly t: Translate;
   readonly language: string;
   readonly devices: readonly Device[];
-  /** How units are written. */
-  readonly units?: readonly Term[] | undefined;
 }
 
 const named = ({ id, name }: { readonly id: string; readonly name?: string }): string =>
@@ -63,7 +61,7 @@ export function testWords(
   const name = sensorWord(condition.sensor, deviceIds, naming);
   const sensor = device === undefined ? name : t('alerts.sensorOf', { sensor: name, device });
   const found = sensorOf(condition.sensor, deviceIds, naming.devices);
-  const unit = unitSymbol(found?.unit, naming.units);
+  const unit = unitSymbol(found?.unit);
   const text = (value: string): string => {
     if (!isNumeral(value)) return value;
     return `${formatValue(Number(value), language, t)} ${unit}`.trim();

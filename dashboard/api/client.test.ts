@@ -170,3 +170,70 @@ test('a page knows how many there are in all', async () => {
   assert.deepEqual(await client.getPage({ path: '/a' }), { items: [1, 2], total: 5000 });
   assert.deepEqual(await client.getPage({ path: '/a' }), { items: [1], total: 1 });
 });
+
+const remembered: Session = { ...ama, remembered: true };
+
+test('a browser that is remembered renews by its cookie when the token has ended', async () => {
+  const { client, sent, events, store, wait } = setUp([ok('second'), ok('[]')], remembered);
+  wait(lifeMs);
+  await client.getJson({ path: '/devices' });
+  assert.deepEqual(
+    sent.map(({ url, token }) => [url, token]),
+    [
+      ['/api/v2/auth/renew', null],
+      ['/api/v2/devices', 'Bearer second'],
+    ],
+  );
+  assert.equal(store.read()?.remembered, true);
+  assert.deepEqual(events, ['second changed']);
+});
+
+test('a token that was ended is renewed by the cookie, once for all that wait', async () => {
+  const { client, sent, events } = setUp(
+    [refusal(401, 'unauthenticated'), ok('second'), ok('[]')],
+    remembered,
+  );
+  assert.deepEqual(await client.getJson({ path: '/devices' }), []);
+  assert.deepEqual(
+    sent.map(({ token }) => token),
+    ['Bearer first', null, 'Bearer second'],
+  );
+  assert.deepEqual(events, ['second changed']);
+});
+
+test('a cookie that has ended ends the session; a service that is busy does not', async () => {
+  const busy = setUp([refusal(503, 'unavailable'), ok('[]')], remembered);
+  busy.wait(lifeMs);
+  await busy.client.getJson({ path: '/devices' });
+  assert.deepEqual(busy.events, []);
+  const over = setUp([refusal(401, 'unauthenticated'), ok('[]')], remembered);
+  over.wait(lifeMs);
+  await over.client.getJson({ path: '/devices' });
+  assert.deepEqual(over.events, ['none ended']);
+});
+
+test('logging out long after the token ended ends the login of the cookie, too', async () => {
+  const answers = [refusal(401, 'unauthenticated'), ok('second'), ok('')];
+  const { client, sent, events } = setUp(answers, remembered);
+  await client.logOut();
+  assert.deepEqual(
+    sent.map(({ method, url, token }) => [method, url, token]),
+    [
+      ['DELETE', '/api/v2/auth/token', 'Bearer first'],
+      ['POST', '/api/v2/auth/renew', null],
+      ['DELETE', '/api/v2/auth/token', 'Bearer second'],
+    ],
+  );
+  assert.deepEqual(events, ['none changed']);
+});
+
+test('what would become the path of something else is not sent', async () => {
+  const { client, sent } = setUp([ok('')]);
+  for (const name of ['.', '..', '%2e%2E', '../x']) {
+    const path = `/devices/D/grants/${name}`;
+    await assert.rejects(client.send({ method: 'DELETE', path }), { code: 'invalid' });
+  }
+  assert.deepEqual(sent, []);
+  await client.send({ method: 'DELETE', path: '/devices/D/grants/a..b' });
+  assert.equal(sent.length, 1);
+});

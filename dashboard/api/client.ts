@@ -28,7 +28,8 @@ export interface ApiClient {
   getPage<Item>(request: ApiRequest): Promise<Page<Item>>;
   /** For answers that hold nothing or a bare text, such as a new id. */
   send(request: ApiRequest): Promise<string>;
-  logIn(username: string, password: string): Promise<void>;
+  /** `remember`: stay logged in on this device; absent: as before. */
+  logIn(username: string, password: string, remember?: boolean): Promise<void>;
   logOut(): Promise<void>;
   /** Asks for a fresh token when the one at hand is past half of its life. */
   renewIfDue(): Promise<void>;
@@ -58,7 +59,10 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     const response = await fetchOnce(options.fetch, wanted, session?.token);
     if (response.ok) return response;
     if (response.status !== 401 || session === undefined) throw await errorOf(response);
-    // Another tab may hold a fresher token.
+    if (session.remembered === true && store.read()?.token === session.token) {
+      await renewOnce(() => renewByCookie(session));
+    }
+    // This or another tab may hold a fresher token.
     const current = store.read();
     if (current !== undefined && current.token !== session.token) {
       const second = await fetchOnce(options.fetch, wanted, current.token);
@@ -78,28 +82,54 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   async function renewIfDue(): Promise<void> {
     const session = store.read();
     if (session === undefined || now() - session.obtainedAt < tokenLifeMs / 2) return;
-    renewal ??= renew(session).finally(() => {
+    await renewOnce(() => renew(session));
+  }
+
+  /** One renewal at a time; who asks meanwhile waits for it. */
+  async function renewOnce(work: () => Promise<void>): Promise<void> {
+    renewal ??= work().finally(() => {
       renewal = undefined;
     });
     await renewal;
   }
 
   async function renew(session: Session): Promise<void> {
-    const wanted = { method: 'POST', path: '/auth/renew', accept: 'text/plain' } as const;
+    const hasEnded = now() - session.obtainedAt >= tokenLifeMs;
+    if (hasEnded && session.remembered === true) return renewByCookie(session);
     let response: Response;
     try {
-      response = await fetchOnce(options.fetch, wanted, session.token);
+      response = await fetchOnce(options.fetch, renewRequest, session.token);
     } catch {
       // Without network the old token may still be good when it is back.
       return;
     }
     if (store.read()?.token !== session.token) return;
-    if (response.ok) keep(await response.text(), session.username);
+    if (response.ok) keep(await response.text(), session);
+    else if (response.status === 401 || response.status === 403) {
+      if (session.remembered === true) await renewByCookie(session);
+      else end();
+    }
+  }
+
+  /** The cookie, which only the browser sees, renews a token that has ended. */
+  async function renewByCookie(session: Session): Promise<void> {
+    let response: Response;
+    try {
+      response = await fetchOnce(options.fetch, renewRequest, undefined);
+    } catch {
+      return;
+    }
+    if (store.read()?.token !== session.token) return;
+    if (response.ok) keep(await response.text(), session);
+    // Anything else may pass: a service that is busy or starting has ended no login.
     else if (response.status === 401 || response.status === 403) end();
   }
 
-  function keep(token: string, username: string): void {
-    const session = { token, username, obtainedAt: now() };
+  function keep(token: string, { username, remembered }: Omit<Session, 'token' | 'obtainedAt'>) {
+    const session: Session = {
+      ...{ token, username, obtainedAt: now() },
+      ...(remembered === true && { remembered }),
+    };
     store.write(session);
     onSession(session, 'changed');
   }
@@ -121,20 +151,29 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     async send(wanted) {
       return (await request({ accept: 'text/plain', ...wanted })).text();
     },
-    async logIn(username, password) {
+    async logIn(username, password, remember) {
+      const before = store.read();
+      if (remember === undefined && before?.remembered === true) {
+        // The cookie outlives a new password.
+        await renewOnce(() => renewByCookie(before));
+        if (store.read()?.token !== before.token && store.read() !== undefined) return;
+      }
       const response = await fetchOnce(
         options.fetch,
         {
           method: 'POST',
           path: '/auth/token',
-          json: { username: username.trim(), password },
+          json: { username: username.trim(), password, ...(remember === true && { remember }) },
           accept: 'text/plain',
         },
         undefined,
       );
       if (!response.ok) throw await errorOf(response);
       const token = await response.text();
-      keep(token, await usernameOf(options.fetch, token));
+      keep(token, {
+        username: await usernameOf(options.fetch, token),
+        ...(remember === true && { remembered: true }),
+      });
     },
     async logOut() {
       const session = store.read();
@@ -143,7 +182,12 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       if (session === undefined) return;
       const wanted = { method: 'DELETE', path: '/auth/token' } as const;
       // The token ends by itself when this does not arrive.
-      await fetchOnce(options.fetch, wanted, session.token).catch(() => undefined);
+      const end = (token: string) => fetchOnce(options.fetch, wanted, token).catch(() => undefined);
+      const response = await end(session.token);
+      if (session.remembered !== true || response?.status !== 401) return;
+      // The token had ended; the login that the cookie stands for must not stay behind.
+      const fresh = await fetchOnce(options.fetch, renewRequest, undefined).catch(() => undefined);
+      if (fresh?.ok === true) await end(await fresh.text());
     },
   };
 }
@@ -165,11 +209,14 @@ async function fetchOnce(
   const { method = 'GET', json, type, accept, signal } = wanted;
   const body = json === undefined ? wanted.body : JSON.stringify(json);
   const contentType = json === undefined ? (type ?? 'text/plain; charset=utf-8') : jsonType;
+  requirePlainPath(wanted.path);
   try {
     return await fetcher(base + wanted.path + queryText(wanted.query), {
       method,
-      cache: 'no-store',
-      credentials: 'omit',
+      // What has not changed is not sent again: the browser asks by its ETag.
+      cache: method === 'GET' ? 'no-cache' : 'no-store',
+      // Only these paths know cookies: those that keep a browser logged in.
+      credentials: cookiePaths.has(wanted.path) ? 'same-origin' : 'omit',
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(accept !== undefined && { accept }),
@@ -184,7 +231,16 @@ async function fetchOnce(
   }
 }
 
+/** Browsers take `.` and `..` out of a path, encoded or not, and would send another request. */
+function requirePlainPath(path: string): void {
+  if (!/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return;
+  const description = 'a name "." or ".." cannot be written in an address';
+  throw new ApiError({ status: 400, code: 'invalid', description });
+}
+
 const jsonType = 'application/json';
+const cookiePaths: ReadonlySet<string> = new Set(['/auth/token', '/auth/renew']);
+const renewRequest = { method: 'POST', path: '/auth/renew', accept: 'text/plain' } as const;
 
 /** A query string with its question mark; what is undefined or empty is left out. */
 export function queryText(query: ApiRequest['query']): string {

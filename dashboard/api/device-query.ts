@@ -17,8 +17,8 @@ const pattern = (text: string): string =>
   quoted(`(?i)${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/[;,]/g, '.')}`);
 
 /**
- * The filters to ask the service for. A text is looked for in names and in ids, which the language
- * cannot join by "or": so there are two.
+ * The filters to ask the service for. All words are looked for in names, and all in ids, in any
+ * order; the language cannot join the two by "or": so there are two.
  */
 export function deviceQueries(filter: DeviceFilter): readonly string[] {
   const { text = '', owner, domain, gateway, visibility, ids } = filter;
@@ -32,9 +32,12 @@ export function deviceQueries(filter: DeviceFilter): readonly string[] {
       : [visibility === 'private' ? 'visibility==private' : 'visibility!=private']),
     ...(ids === undefined ? [] : [`id==${ids.map(quoted).join(',')}`]),
   ];
-  const wanted = text.trim();
-  const fields = wanted === '' ? [undefined] : ['name', 'id'];
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const fields = words.length === 0 ? [undefined] : ['name', 'id'];
   return fields.map((field) =>
-    [...tests, ...(field === undefined ? [] : [`${field}~=${pattern(wanted)}`])].join(';'),
+    [
+      ...tests,
+      ...(field === undefined ? [] : words.map((word) => `${field}~=${pattern(word)}`)),
+    ].join(';'),
   );
 }

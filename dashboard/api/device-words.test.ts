@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { deviceQueries } from './device-query.ts';
 import { attentionFirst, freshnessOf, instantOf, lastHeardAt, staleAfterMs } from './freshness.ts';
@@ -6,7 +7,7 @@ import { idFromName, isId } from './id-check.ts';
 import { draftOf, emptyProfile, profileMessage } from './profile.ts';
 import { deviceRights } from './rights.ts';
 import { partScopes, scopeWord } from './sharing-words.ts';
-import type { Device, MyGrants } from './types.ts';
+import type { Device, MyGrants, Term } from './types.ts';
 import { unitSymbol } from './unit-symbol.ts';
 
 const now = Date.parse('2026-06-01T12:00:00Z');
@@ -27,8 +28,8 @@ function aDevice(parts: Partial<Device> = {}): Device {
 test('without a text there is one query, with one there are two', () => {
   assert.deepEqual(deviceQueries({ owner: 'ama' }), ["owner=='ama'"]);
   assert.deepEqual(deviceQueries({ owner: 'ama', text: ' Field 3 ' }), [
-    "owner=='ama';name~='(?i)Field 3'",
-    "owner=='ama';id~='(?i)Field 3'",
+    "owner=='ama';name~='(?i)Field';name~='(?i)3'",
+    "owner=='ama';id~='(?i)Field';id~='(?i)3'",
   ]);
 });
 
@@ -89,11 +90,17 @@ test('ids are checked as the service checks them', () => {
   }
 });
 
-test('a unit shows as the vocabulary says, else as usual, else as it is', () => {
-  const terms = [{ id: 'DegreeCelsius', label: 'C°' }];
-  assert.equal(unitSymbol('DegreeCelsius', terms), 'C°');
-  assert.equal(unitSymbol('DegreeCelsius'), '°C');
+test('a unit shows as the vocabulary says, else as it is', () => {
+  const path = new URL('../../src/wire/vocabulary/units.json', import.meta.url);
+  const terms = JSON.parse(readFileSync(path, 'utf8')) as readonly Term[];
+  assert.ok(terms.length > 50);
+  for (const { id, label } of terms) {
+    // A label that only repeats the id is no way to write a unit.
+    if (id === 'BeatPerMinute') assert.equal(unitSymbol(id), 'bpm');
+    else assert.equal(unitSymbol(id), label, id);
+  }
   assert.equal(unitSymbol('furlong'), 'furlong');
+  assert.equal(unitSymbol('constructor'), 'constructor');
   assert.equal(unitSymbol(undefined), '');
 });
 
@@ -116,8 +123,8 @@ test('owner and admin may do all, and share', () => {
 test('a stranger sees and feeds a public device, and nothing of a private one', () => {
   const seen = deviceRights(aDevice(), kofi);
   assert.deepEqual(
-    [seen.seesData, seen.sends, seen.changes, seen.deletes],
-    [true, true, false, false],
+    [seen.seesData, seen.sends, seen.sets, seen.changes, seen.deletes],
+    [true, true, false, false, false],
   );
   const hidden = deviceRights(aDevice({ visibility: 'private' }), kofi);
   assert.ok(Object.values(hidden).every((may) => !may));

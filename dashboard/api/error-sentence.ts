@@ -21,6 +21,8 @@ export function errorSentence(error: unknown, t: Translate): string {
       return t('errors.unavailable');
     case 'invalid':
     case 'conflict':
+    case 'limit_reached':
+    case 'storage_full':
       // The service says which field and why, and only it knows.
       return error.message;
     default:

@@ -10,6 +10,8 @@ export const apiPaths = {
   gateway: (gateway: string) => `/gateways/${encodeURIComponent(gateway)}`,
   projects: '/projects',
   project: (project: string) => `/projects/${encodeURIComponent(project)}`,
+  groups: '/groups',
+  group: (group: string) => `/groups/${encodeURIComponent(group)}`,
   alerts: '/notifications',
   alert: (alert: string) => `/notifications/${encodeURIComponent(alert)}`,
   socials: '/socials',
@@ -24,6 +26,7 @@ export const screenPaths = {
   devicePart: (device: string, part: string) => `/devices/${encodeURIComponent(device)}/${part}`,
   gateway: (gateway: string) => `/gateways/${encodeURIComponent(gateway)}`,
   project: (project: string) => `/projects/${encodeURIComponent(project)}`,
+  group: (group: string) => `/groups/${encodeURIComponent(group)}`,
   alert: (alert: string) => `/alerts/${encodeURIComponent(alert)}`,
   user: (user: string) => `/users/${encodeURIComponent(user)}`,
 } as const;

@@ -4,6 +4,8 @@ import type { Device, MyGrants } from './types.ts';
 export interface DeviceRights {
   readonly seesData: boolean;
   readonly sends: boolean;
+  /** May use its controls: what is public is not everybody's to switch. */
+  readonly sets: boolean;
   readonly changes: boolean;
   readonly deletes: boolean;
   readonly shares: boolean;
@@ -12,6 +14,7 @@ export interface DeviceRights {
 const all: DeviceRights = {
   seesData: true,
   sends: true,
+  sets: true,
   changes: true,
   deletes: true,
   shares: true,
@@ -24,9 +27,11 @@ export function deviceRights(
     readonly username: string | undefined;
     readonly isAdmin: boolean;
     readonly grants: MyGrants | undefined;
+    /** Whether anybody may push to a public device; absent: anybody may. */
+    readonly publicPush?: 'open' | 'granted';
   },
 ): DeviceRights {
-  const { username, isAdmin, grants } = who;
+  const { username, isAdmin, grants, publicPush = 'open' } = who;
   if (isAdmin || (username !== undefined && device.owner === username)) return all;
   if (device.owner === 'guest') return { ...all, shares: false };
   const scopes = new Set(
@@ -37,9 +42,20 @@ export function deviceRights(
   const isPublic = device.visibility !== 'private';
   return {
     seesData: isPublic || scopes.has('devices-data:view'),
-    sends: isPublic || scopes.has('devices-data:create'),
+    sends: (isPublic && publicPush === 'open') || scopes.has('devices-data:create'),
+    sets: scopes.has('devices-data:create'),
     changes: scopes.has('devices:update'),
     deletes: scopes.has('devices:delete'),
     shares: false,
   };
 }
+
+const givenByProject = new Map([
+  ['projects:view', ['devices:view', 'devices-data:view']],
+  ['projects:update', ['devices:update']],
+  ['projects:delete', ['devices:delete']],
+]);
+
+/** What a grant on a project gives on the devices in it, as the service reads it. */
+export const scopesInProject = (scopes: readonly string[]): readonly string[] =>
+  scopes.flatMap((scope) => [scope, ...(givenByProject.get(scope) ?? [])]);

@@ -3,6 +3,8 @@ export interface Session {
   readonly token: string;
   readonly username: string;
   readonly obtainedAt: number;
+  /** The browser has a cookie that renews the token when it has ended. */
+  readonly remembered?: true;
 }
 
 /** What a browser offers to keep texts in; absent in private windows of some. */
@@ -51,7 +53,10 @@ export function createSessionStore(store: TextStore | undefined): SessionStore {
 
 function parse(text: string | null): Session | undefined {
   if (text === null) return undefined;
-  const { token, username, obtainedAt } = JSON.parse(text) as Partial<Session>;
+  const { token, username, obtainedAt, remembered } = JSON.parse(text) as Partial<Session>;
   if (typeof token !== 'string' || typeof username !== 'string') return undefined;
-  return { token, username, obtainedAt: typeof obtainedAt === 'number' ? obtainedAt : 0 };
+  return {
+    ...{ token, username, obtainedAt: typeof obtainedAt === 'number' ? obtainedAt : 0 },
+    ...(remembered === true && { remembered }),
+  };
 }

@@ -10,7 +10,8 @@ export const grantable: Readonly<Record<SharedKind, readonly string[]>> = {
     'devices:delete',
   ],
   gateway: ['gateways:view', 'gateways:update', 'gateways:delete'],
-  project: ['projects:view', 'projects:update', 'projects:delete'],
+  // On a project all reach what is in it, too.
+  project: ['projects:view', 'devices-data:create', 'projects:update', 'projects:delete'],
 };
 
 /** What somebody is granted first: to look. */

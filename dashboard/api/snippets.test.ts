@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Board, boards, canSend } from './sketches.ts';
 import { type SendTarget, snippet, snippetKinds, valueAddress } from './snippets.ts';
 
 const target: SendTarget = {
@@ -30,6 +31,59 @@ test('ids that shells or C would read something into are encoded in addresses', 
 });
 
 test('plain HTTP is sent without a secure client', () => {
-  const text = snippet('Arduino', { ...target, origin: 'http://192.168.1.5:8080' });
-  assert.ok(!text.includes('Secure') && text.includes('http.begin(url)'));
+  for (const board of boards) {
+    const text = snippet('Arduino', { ...target, board, origin: 'http://192.168.1.5:8080' });
+    assert.ok(!text.includes('Secure') && !text.includes('https'), board);
+  }
+});
+
+/** What opens must close, in its order, outside of texts and comments. */
+function isBalanced(code: string): boolean {
+  const bare = code.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\/\/.*/g, '');
+  const open: string[] = [];
+  const closes = new Map([
+    ['}', '{'],
+    [')', '('],
+    [']', '['],
+  ]);
+  for (const char of bare) {
+    if ('{(['.includes(char)) open.push(char);
+    else if (closes.has(char) && open.pop() !== closes.get(char)) return false;
+  }
+  return open.length === 0;
+}
+
+test('each sketch is whole: it connects again, looks at the answer, and tries again', () => {
+  for (const board of boards) {
+    for (const origin of ['http://192.168.1.5:8080', 'https://sensors.example.org']) {
+      const text = snippet('Arduino', { ...target, board, origin, key: 'kpk_1' });
+      assert.ok(isBalanced(text), `${board}: ${text}`);
+      for (const part of ['void setup() {', 'void loop() {', 'bool sendValue(float value) {']) {
+        assert.equal(text.split(part).length, 2, `${board} ${part}`);
+      }
+      assert.match(text, /return status >= 200 && status < 300;/);
+      assert.match(text, /!sendValue\(value\)/);
+      assert.match(text, /Authorization.*Bearer kpk_1/);
+      assert.match(text, board.startsWith('ESP') ? /WL_CONNECTED\) return true/ : /maintain/);
+      // Every line that does something ends as C++ wants it.
+      for (const line of text.split('\n')) {
+        assert.match(line.replace(/\s*\/\/ .*$/, ''), /^$|[;{}]$|^#include <[\w.]+>$/, line);
+      }
+    }
+  }
+});
+
+test('the includes are those of the board', () => {
+  const textFor = (board: Board) => snippet('Arduino', { ...target, board });
+  assert.match(textFor('ESP32'), /<WiFi\.h>[\s\S]*<HTTPClient\.h>/);
+  assert.match(textFor('ESP8266'), /<ESP8266WiFi\.h>[\s\S]*<ESP8266HTTPClient\.h>/);
+  assert.match(textFor('Uno + Ethernet'), /<Ethernet\.h>[\s\S]*POST \/api\/v2\/devices\/pond-1/);
+  const origin = 'http://192.168.1.5:8080';
+  const local = snippet('Arduino', { ...target, board: 'Uno + Ethernet', origin });
+  assert.match(
+    local,
+    /host\[\] = "192\.168\.1\.5";\n.*port = 8080;[\s\S]*Host: 192\.168\.1\.5:8080/,
+  );
+  assert.equal(canSend('Uno + Ethernet', target.origin), false);
+  assert.ok(canSend('Uno + Ethernet', origin) && canSend('ESP8266', target.origin));
 });

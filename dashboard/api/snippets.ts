@@ -1,3 +1,5 @@
+import { type Board, sketch } from './sketches.ts';
+
 /** Where and as what a device sends. */
 export interface SendTarget {
   /** With scheme, host and port. */
@@ -6,9 +8,11 @@ export interface SendTarget {
   readonly mqttPort: number;
   readonly device: string;
   readonly sensor: string;
-  /** A key, or the words that stand where one must be put; absent: none is needed. */
+  /** Absent: none is needed. */
   readonly key?: string;
   readonly username?: string;
+  /** What an Arduino sketch is for; absent: an ESP32. */
+  readonly board?: Board;
 }
 
 export const snippetKinds = ['curl', 'Arduino', 'Python', 'MQTT'] as const;
@@ -22,7 +26,7 @@ export function snippet(kind: SnippetKind, target: SendTarget): string {
     case 'curl':
       return curl(target);
     case 'Arduino':
-      return arduino(target);
+      return sketch(target.board ?? 'ESP32', target, exampleValue);
     case 'Python':
       return python(target);
     case 'MQTT':
@@ -56,44 +60,6 @@ function python(target: SendTarget): string {
     'headers = {"Content-Type": "application/json"}',
     ...(target.key === undefined ? [] : [`headers["Authorization"] = "Bearer ${target.key}"`]),
     'urllib.request.urlopen(urllib.request.Request(url, body, headers))',
-  ].join('\n');
-}
-
-function arduino(target: SendTarget): string {
-  const isSecure = target.origin.startsWith('https:');
-  return [
-    '#include <WiFi.h>',
-    ...(isSecure ? ['#include <WiFiClientSecure.h>'] : []),
-    '#include <HTTPClient.h>',
-    '',
-    `const char* url = "${valueAddress(target)}";`,
-    '',
-    'void sendValue(float value) {',
-    ...(isSecure
-      ? [
-          '  WiFiClientSecure client;',
-          '  client.setInsecure(); // better: client.setCACert(…)',
-          '  HTTPClient http;',
-          '  http.begin(client, url);',
-        ]
-      : ['  HTTPClient http;', '  http.begin(url);']),
-    '  http.addHeader("Content-Type", "application/json");',
-    ...(target.key === undefined
-      ? []
-      : [`  http.addHeader("Authorization", "Bearer ${target.key}");`]),
-    '  http.POST("{\\"value\\": " + String(value, 2) + "}");',
-    '  http.end();',
-    '}',
-    '',
-    'void setup() {',
-    '  WiFi.begin("your-network", "its-password");',
-    '  while (WiFi.status() != WL_CONNECTED) delay(200);',
-    '}',
-    '',
-    'void loop() {',
-    `  sendValue(${exampleValue}); // what your sensor measures`,
-    '  delay(60000);',
-    '}',
   ].join('\n');
 }
 

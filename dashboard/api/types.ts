@@ -39,6 +39,13 @@ export interface Actuator {
   readonly actuator_kind?: string;
   readonly actuator_value_type?: ActuatorValueType;
   readonly value?: unknown;
+  /** For those who may set it: who did, and when. */
+  readonly set_by?: string;
+  readonly set_at?: string;
+  /** When the device said that it is so. */
+  readonly confirmed_at?: string;
+  /** When it is set back. */
+  readonly until?: string;
 }
 
 export interface Location {
@@ -58,6 +65,8 @@ export interface Device {
   readonly actuators: readonly Actuator[];
   readonly meta?: unknown;
   readonly deployed?: boolean;
+  /** The zone its days are cut in. */
+  readonly timezone?: string;
   readonly date_created: string;
   readonly date_modified: string;
 }
@@ -83,8 +92,13 @@ export interface Permission {
   readonly scopes: readonly string[];
 }
 
+/** To a user, or to whoever is in a group. */
 export interface Grant {
-  readonly username: string;
+  readonly username?: string;
+  /** The id of the group. */
+  readonly group?: string;
+  /** What the group is called. */
+  readonly name?: string;
   readonly scopes: readonly string[];
 }
 
@@ -95,9 +109,28 @@ export interface MyGrants {
     readonly resource: string;
     readonly owner: string;
     readonly scopes: readonly string[];
+    /** The group one is in, when it was granted to that. */
+    readonly group?: string;
+    readonly name?: string;
   }[];
 }
 
+/** People under one name. */
+export interface Group {
+  readonly id: string;
+  readonly name: string;
+  readonly owner: string;
+  readonly usernames: readonly string[];
+}
+
+export interface BrowserLogin {
+  readonly id: string;
+  readonly name: string;
+  readonly last_used: string;
+  readonly address: string;
+}
+
+/** A key for machines. */
 export interface AccessKey {
   readonly id: string;
   readonly name: string;
@@ -136,6 +169,11 @@ export interface Project {
   readonly owner: string;
   readonly device_ids: readonly string[];
   readonly gateway_ids: readonly string[];
+  /** For its owner: what grants on the project do not reach, as somebody else listed it. */
+  readonly unshared?: {
+    readonly device_ids: readonly string[];
+    readonly gateway_ids: readonly string[];
+  };
   /** With full=true: those one may see. */
   readonly devices?: readonly Device[];
   readonly gateways?: readonly Gateway[];

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
-import { formatDate, formatValue } from '../i18n/formats.ts';
+import { formatDate, formatSpan, formatValue } from '../i18n/formats.ts';
 import { language, t } from '../i18n/i18n.ts';
+import { barAt, totalOf } from './bars.ts';
 import { seriesToken } from './colors.ts';
 import type { Columns } from './columns.ts';
 import { readingAt } from './readout.ts';
@@ -12,21 +13,24 @@ export interface LegendEntry {
   readonly unit: string;
   readonly columns: Columns;
   readonly isHidden: boolean;
+  /** Bars of sums: the value of one, or all of them together. */
+  readonly isBars: boolean;
 }
 
 /** All sensors with their values at the cursor, or their last ones; a tap hides or shows a line. */
 export function ChartLegend(props: {
   readonly entries: readonly LegendEntry[];
   readonly cursor: number | undefined;
+  readonly zone: string;
   readonly onToggle: (key: string) => void;
 }): JSX.Element {
-  const { entries, cursor, onToggle } = props;
+  const { entries, cursor, zone, onToggle } = props;
   return (
     <div class="chart-legend">
       <p class="chart-when number" aria-live="polite">
         {cursor === undefined
           ? ' '
-          : formatDate(cursor, { language: language.value, style: 'precise' })}
+          : formatDate(cursor, { language: language.value, style: 'precise', zone })}
       </p>
       <ul class="legend-entries">
         {entries.map((entry, index) => (
@@ -42,9 +46,7 @@ export function ChartLegend(props: {
               <span class="legend-text">
                 <span class="legend-name">{entry.name}</span>
                 <span class="legend-value number">{valueText(entry, cursor)}</span>
-                {entry.columns.bucketMs !== undefined && (
-                  <span class="legend-spread number quiet">{spreadText(entry, cursor)}</span>
-                )}
+                <span class="legend-spread number quiet">{spreadText(entry, cursor)}</span>
               </span>
             </button>
           </li>
@@ -54,7 +56,12 @@ export function ChartLegend(props: {
   );
 }
 
-function readingOf({ columns }: LegendEntry, cursor: number | undefined) {
+function readingOf({ columns, isBars }: LegendEntry, cursor: number | undefined) {
+  if (isBars) {
+    if (cursor !== undefined) return barAt(columns, cursor);
+    const total = totalOf(columns);
+    return total === undefined ? undefined : { at: 0, value: total };
+  }
   const at = cursor ?? columns.times.at(-1) ?? columns.steps.at(-1)?.at;
   return at === undefined ? undefined : readingAt(columns, at);
 }
@@ -68,8 +75,17 @@ function valueText(entry: LegendEntry, cursor: number | undefined): string {
 
 /** From the lowest to the highest; a space keeps its line where there is nothing to say. */
 function spreadText(entry: LegendEntry, cursor: number | undefined): string {
-  const spread = readingOf(entry, cursor)?.spread;
-  if (spread === undefined) return '\u00a0';
+  const { isBars, columns } = entry;
+  if (isBars) {
+    return cursor === undefined
+      ? t('chart.total')
+      : t('chart.inSpan', { span: formatSpan(columns.bucketMs ?? 0, t) });
+  }
+  const reading = readingOf(entry, cursor);
+  if (reading === undefined || !('spread' in reading) || reading.spread === undefined) {
+    return '\u00a0';
+  }
+  const { low, high } = reading.spread;
   const text = (value: number): string => formatValue(value, language.value, t);
-  return `${text(spread.low)} – ${text(spread.high)}`;
+  return `${text(low)} – ${text(high)}`;
 }

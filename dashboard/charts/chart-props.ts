@@ -1,5 +1,6 @@
 import type { Calibration } from '../api/types.ts';
 import type { SensorKey } from './history.ts';
+import type { Shape } from './panels.ts';
 import type { Preset } from './ranges.ts';
 
 /** A sensor on a chart. */
@@ -7,6 +8,8 @@ export interface ChartSensor extends SensorKey {
   readonly name: string;
   /** As it is shown: "°C". Sensors of one unit share a scale. */
   readonly unit?: string;
+  /** As a line unless said otherwise; amounts are bars of sums, texts have a lane below. */
+  readonly shape?: Shape;
   /** How its values are corrected; what is drawn is read anew when that changes. */
   readonly calib?: Calibration;
   /** Where an alert would fire: a dashed line. */
@@ -18,9 +21,15 @@ export interface ChartSensor extends SensorKey {
 /** What a chart is given. It reads the values itself and follows them live. */
 export interface ChartProps {
   readonly sensors: readonly ChartSensor[];
+  /** Set when all sensors of these devices are on the chart: asked for by these names alone. */
+  readonly devices?: readonly string[] | undefined;
+  /** The zone that times are shown and days are cut in; absent: the browser's. */
+  readonly zone?: string | undefined;
   /** Instants at which an alert fired, marked at the foot. */
   readonly firings?: readonly number[];
   readonly initialPreset?: Preset;
+  /** The address names the range that is shown, so that it can be kept and passed on. */
+  readonly isInAddress?: true;
   /** When the newest value is from, for charts that are empty. */
   readonly lastAt?: number | undefined;
 }

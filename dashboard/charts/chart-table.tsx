@@ -13,7 +13,13 @@ export interface TableColumn {
 }
 
 /** The same data as the chart in rows, newest first: for screen readers and for copying. */
-export function ChartTable({ sensors }: { readonly sensors: readonly TableColumn[] }): JSX.Element {
+export function ChartTable({
+  sensors,
+  zone,
+}: {
+  readonly sensors: readonly TableColumn[];
+  readonly zone: string;
+}): JSX.Element {
   const instants = instantsOf(sensors.map(({ columns }) => columns));
   const shown = instants.slice(-chartLimits.tableRowsMax).reverse();
   const shownLanguage = language.value;
@@ -38,7 +44,9 @@ export function ChartTable({ sensors }: { readonly sensors: readonly TableColumn
           <tbody>
             {shown.map((at) => (
               <tr key={at}>
-                <th scope="row">{formatDate(at, { language: shownLanguage, style: 'precise' })}</th>
+                <th scope="row">
+                  {formatDate(at, { language: shownLanguage, style: 'precise', zone })}
+                </th>
                 {sensors.map(({ columns }, index) => {
                   const reading = readingAtExactly(columns, at);
                   return (

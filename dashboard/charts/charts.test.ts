@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ApiRequest } from '../api/client.ts';
 import { chartLimits } from './chart-limits.ts';
 import {
   appendPoint,
@@ -11,22 +10,12 @@ import {
   firstAtOrAfter,
   gapMsOf,
 } from './columns.ts';
-import { readHistory } from './history.ts';
 import { chooseInterval } from './intervals.ts';
 import { joinLines } from './joined.ts';
 import { timeLabels } from './plot-options.ts';
-import {
-  fromLocalText,
-  panned,
-  presetRange,
-  rangeBefore,
-  rangeBetween,
-  spanOf,
-  toLocalText,
-  zoomed,
-} from './ranges.ts';
+import { panned, presetRange, rangeBefore, rangeBetween, spanOf, zoomed } from './ranges.ts';
 import { instantsOf, movedCursor, readingAt } from './readout.ts';
-import { scaleEnds, scalesOf } from './scales.ts';
+import { barEnds, scaleEnds } from './scales.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const minute = 60_000;
@@ -63,8 +52,6 @@ test('ranges move, zoom and compare without changing their length by accident', 
   assert.equal(spanOf(closer), spanOf(range) / 2);
   assert.equal(spanOf(zoomed(range, 1e-12, range.from)), chartLimits.spanMsMin);
   assert.deepEqual(rangeBetween(at(9), at(2)), { from: at(2), to: at(9) });
-  assert.equal(fromLocalText(toLocalText(at(7))), at(7));
-  assert.equal(fromLocalText(''), undefined);
 });
 
 test('texts that are numbers are drawn, other values become steps', () => {
@@ -202,19 +189,13 @@ test('the keyboard moves from value to value and stops at the ends', () => {
   assert.equal(movedCursor([], undefined, 1), undefined);
 });
 
-test('units share a scale; two of them are labelled, and an alert line is always in sight', () => {
-  assert.deepEqual(
-    scalesOf(['C', '%', 'C', undefined]).map(({ unit, side }) => [unit, side]),
-    [
-      ['C', 'left'],
-      ['%', 'right'],
-      ['', undefined],
-    ],
-  );
+test('an alert line is always in sight, and bars stand on 0', () => {
   const [low, high] = scaleEnds(10, 20, [35]);
   assert.ok(low < 10 && high > 35);
   assert.deepEqual(scaleEnds(null, null, []), [0, 1]);
   assert.deepEqual(scaleEnds(5, 5, []), [4.5, 5.5]);
+  assert.deepEqual(barEnds(2, 10), [0, 11]);
+  assert.deepEqual(barEnds(null, null), [0, 1]);
 });
 
 test('finds the first time that is not before', () => {
@@ -224,50 +205,19 @@ test('finds the first time that is not before', () => {
   assert.equal(firstAtOrAfter([], 9), 0);
 });
 
-/** An API that answers buckets with this count, and remembers what it was asked. */
-function createApi(count: number) {
-  const asked: ApiRequest[] = [];
-  const ids = { device_id: 'd', sensor_id: 'a' };
-  const getJson = async <Answer>(request: ApiRequest): Promise<Answer> => {
-    asked.push(request);
-    const bucket = { ...ids, timestamp: iso(at(0)), avg: 2, min: 1, max: 3, count };
-    const point = { ...ids, timestamp: iso(at(0)), value: 2 };
-    const answer: unknown = request.query?.['aggregate'] === undefined ? [point] : [bucket];
-    return answer as Answer;
-  };
-  return { asked, getJson };
-}
-
-const wanted = {
-  sensors: [
-    { deviceId: 'd', sensorId: 'a' },
-    { deviceId: 'd', sensorId: 'b' },
-  ],
-  range: { from: at(0), to: at(60) },
-  widthPx: 800,
-  signal: new AbortController().signal,
-};
-
-test('few datapoints are read one by one, many as averages', async () => {
-  const few = createApi(1);
-  const whole = await readHistory(few, wanted);
-  assert.equal(whole.isThinned, false);
-  assert.equal(few.asked.length, 2);
-  assert.deepEqual(
-    whole.columns.map(({ values }) => values),
-    [[2], []],
-  );
-  const many = createApi(2 * wanted.widthPx + 1);
-  const thinned = await readHistory(many, wanted);
-  assert.equal(thinned.isThinned, true);
-  assert.equal(many.asked.length, 1);
-  assert.deepEqual(many.asked[0]?.query?.['sensor_id'], 'a,b');
-  assert.deepEqual(thinned.columns[0]?.highs, [3]);
-});
-
 test('the time axis names each day once, and clock times between', () => {
   const at12 = [0, 12, 24, 36].map((hour) => new Date(2026, 0, 1, hour).getTime() / 1000);
-  assert.deepEqual(timeLabels(at12, 7 * 86_400_000, 'en'), ['Jan 1', '12:00', 'Jan 2', '12:00']);
-  assert.deepEqual(timeLabels(at12.slice(0, 2), 86_400_000, 'en'), ['00:00\nJan 1', '12:00']);
-  assert.deepEqual(timeLabels(at12.slice(0, 1), 365 * 86_400_000, 'en'), ['Jan 2026']);
+  assert.deepEqual(timeLabels(at12, 7 * 86_400_000, { language: 'en' }), [
+    'Jan 1',
+    '12:00',
+    'Jan 2',
+    '12:00',
+  ]);
+  assert.deepEqual(timeLabels(at12.slice(0, 2), 86_400_000, { language: 'en' }), [
+    '00:00\nJan 1',
+    '12:00',
+  ]);
+  assert.deepEqual(timeLabels(at12.slice(0, 1), 365 * 86_400_000, { language: 'en' }), [
+    'Jan 2026',
+  ]);
 });

@@ -10,12 +10,17 @@ export function seriesDash(index: number): number[] | undefined {
   return round === 0 ? undefined : [8 / round, 4];
 }
 
+/** Larger numbers would not fit beside an axis. */
+const axisTextMax = 18;
+
 /** What the plot is painted with; a canvas cannot read style sheets by itself. */
 export interface Palette {
   readonly ink: string;
   readonly quiet: string;
   readonly line: string;
   readonly alert: string;
+  /** How large the numbers at the axes are: they follow the size of text in the browser. */
+  readonly textPx: number;
   readonly series: (index: number) => string;
 }
 
@@ -28,6 +33,7 @@ export function readPalette(element: Element): Palette {
     quiet: color('--ink-quiet'),
     line: color('--line'),
     alert: color('--alert'),
+    textPx: Math.min(axisTextMax, 0.75 * Number.parseFloat(style.fontSize) || 12),
     series: (index) => color(seriesToken(index)),
   };
 }

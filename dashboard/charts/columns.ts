@@ -14,7 +14,9 @@ export interface BucketPoint {
   readonly avg?: number;
   readonly min?: number;
   readonly max?: number;
+  readonly sum?: number;
   readonly count?: number;
+  readonly first?: unknown;
   readonly last?: unknown;
 }
 

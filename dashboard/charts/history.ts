@@ -5,10 +5,11 @@ import {
   type Columns,
   columnsOfBuckets,
   columnsOfPoints,
-  emptyColumns,
+  firstAtOrAfter,
   type RawPoint,
 } from './columns.ts';
-import { chooseInterval, type Interval } from './intervals.ts';
+import { type HistoryWish, historyQuery, rawQuery } from './history-query.ts';
+import type { Interval } from './intervals.ts';
 import { spanOf, type TimeRange } from './ranges.ts';
 
 /** A sensor that is drawn. */
@@ -28,65 +29,71 @@ export interface History {
 
 type OfSensor<Item> = Item & { readonly device_id: string; readonly sensor_id: string };
 
+const path = '/sensors_data';
+
 /**
- * Reads what a chart of this width can show: averages with their lowest and highest, or, where
- * there are few enough, every datapoint.
+ * Reads what a chart of this width can show, in one request: averages with their lowest and
+ * highest, or every datapoint where `isRaw` says that there are few.
  */
 export async function readHistory(
   api: Pick<ApiClient, 'getJson'>,
-  wanted: {
-    readonly sensors: readonly SensorKey[];
-    readonly range: TimeRange;
-    /** The range ends now, by whatever clock: what came in last belongs to it. */
-    readonly endsNow?: boolean;
-    readonly widthPx: number;
-    readonly signal: AbortSignal;
-  },
+  wish: HistoryWish & { readonly isRaw?: boolean; readonly signal: AbortSignal },
 ): Promise<History> {
-  const { sensors, range, endsNow = false, widthPx, signal } = wanted;
-  const interval = chooseInterval(spanOf(range), widthPx);
+  const { sensors, signal } = wish;
+  const { query, interval } = historyQuery(wish);
   if (sensors.length === 0) return { columns: [], interval, isThinned: false };
-  const path = '/sensors_data';
-  const query = {
-    device_id: [...new Set(sensors.map(({ deviceId }) => deviceId))].join(','),
-    sensor_id: [...new Set(sensors.map(({ sensorId }) => sensorId))].join(','),
-    dateFrom: new Date(range.from).toISOString(),
-    ...(!endsNow && { dateTo: new Date(range.to).toISOString() }),
-  };
-  const buckets = await api.getJson<readonly OfSensor<BucketPoint>[]>({
-    path,
-    query: { ...query, aggregate: 'avg,min,max,count,last', interval: interval.text },
-    signal,
-  });
-  const total = buckets.reduce((sum, { count = 1 }) => sum + count, 0);
-  // More than a point for each pixel is a smear, in which an average with its band tells more.
-  const visibleMax = sensors.length * Math.max(widthPx, chartLimits.rawPointsMin);
-  if (total > Math.min(visibleMax, chartLimits.rawPointsMax)) {
-    const bySensor = groupBySensor(buckets);
-    const columns = sensors.map((sensor) =>
-      columnsOfBuckets(bySensor.get(sensorText(sensor)) ?? [], interval.ms),
-    );
-    return { columns, interval, isThinned: true };
+  if (wish.isRaw === true) {
+    const raw = rawQuery(wish);
+    const points = await api.getJson<readonly OfSensor<RawPoint>[]>({ path, query: raw, signal });
+    // So many were not expected: whatever is left out would look like a gap.
+    if (points.length < chartLimits.rawPointsMax) {
+      const columns = columnsOf(sensors, points, columnsOfPoints);
+      return { columns, interval, isThinned: false };
+    }
   }
-  if (total === 0)
-    return { columns: sensors.map(() => emptyColumns()), interval, isThinned: false };
-  const points = await api.getJson<readonly OfSensor<RawPoint>[]>({
-    path,
-    // A little room for what came in since it was counted.
-    query: { ...query, limit: chartLimits.rawPointsMax + 1_000, sort: 'asc' },
-    signal,
-  });
-  const bySensor = groupBySensor(points);
-  const columns = sensors.map((sensor) => columnsOfPoints(bySensor.get(sensorText(sensor)) ?? []));
-  return { columns, interval, isThinned: false };
+  const buckets = await api.getJson<readonly OfSensor<BucketPoint>[]>({ path, query, signal });
+  const columns = columnsOf(sensors, buckets, (own) => columnsOfBuckets(own, interval.ms));
+  return { columns, interval, isThinned: true };
 }
 
-/** Ids hold no slash. */
-const sensorText = ({ deviceId, sensorId }: SensorKey): string => `${deviceId}/${sensorId}`;
+/**
+ * Whether a range is close enough to draw each datapoint: known by the averages at hand, which must
+ * cover it. More than a point for each pixel is a smear, in which an average tells more.
+ */
+export function hasFew(
+  history: History | undefined,
+  range: TimeRange,
+  /** Absent: for a table, which has no pixels. */
+  widthPx?: number,
+): boolean {
+  if (history === undefined || history.columns.length === 0) return false;
+  const counts = history.columns.map(({ times, counts: own }) => {
+    const from = Math.max(0, firstAtOrAfter(times, range.from) - 1);
+    const to = firstAtOrAfter(times, range.to);
+    return own.slice(from, to).reduce((sum, count) => sum + count, 0);
+  });
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const max = chartLimits.rawPointsMax / 2;
+  if (widthPx === undefined) return total <= max;
+  const eachMax = Math.max(widthPx, chartLimits.rawPointsMin);
+  return total <= Math.min(history.columns.length * eachMax, max);
+}
 
-function groupBySensor<Item>(
+/** Whether one stretch is a part of another that is at least twice as long. */
+export function isCloser(range: TimeRange, known: TimeRange): boolean {
+  const slackMs = spanOf(known) * 0.02;
+  return (
+    range.from >= known.from - slackMs &&
+    range.to <= known.to + slackMs &&
+    spanOf(range) <= spanOf(known) * 0.6
+  );
+}
+
+function columnsOf<Item>(
+  sensors: readonly SensorKey[],
   items: readonly OfSensor<Item>[],
-): ReadonlyMap<string, readonly OfSensor<Item>[]> {
+  make: (own: readonly OfSensor<Item>[]) => Columns,
+): readonly Columns[] {
   const groups = new Map<string, OfSensor<Item>[]>();
   for (const item of items) {
     const key = sensorText({ deviceId: item.device_id, sensorId: item.sensor_id });
@@ -94,5 +101,8 @@ function groupBySensor<Item>(
     if (group === undefined) groups.set(key, [item]);
     else group.push(item);
   }
-  return groups;
+  return sensors.map((sensor) => make(groups.get(sensorText(sensor)) ?? []));
 }
+
+/** Ids hold no slash. */
+const sensorText = ({ deviceId, sensorId }: SensorKey): string => `${deviceId}/${sensorId}`;

@@ -20,14 +20,16 @@ export interface JoinedLine {
 export interface LineSource {
   readonly columns: Columns;
   readonly shiftMs: number;
+  /** Bars stand alone: there is no line that would have to break. */
+  readonly isBars?: boolean;
 }
 
 /** Merges sensors that were measured at different times; gaps of each stay gaps. */
 export function joinLines(sources: readonly LineSource[]): JoinedLines {
-  const cursors = sources.map(({ columns, shiftMs }) => ({
+  const cursors = sources.map(({ columns, shiftMs, isBars = false }) => ({
     columns,
     shiftMs,
-    gapMs: gapMsOf(columns),
+    gapMs: isBars ? Number.POSITIVE_INFINITY : gapMsOf(columns),
     next: 0,
     // The instant in a gap at which the line is to break, before its next value.
     breakAt: undefined as number | undefined,

@@ -4,6 +4,7 @@ import { t } from '../i18n/i18n.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import type { ChartProps } from './chart-props.ts';
+import { chartHeight } from './panels.ts';
 import type { SensorChart } from './sensor-chart.tsx';
 
 let loaded: typeof SensorChart | undefined;
@@ -28,5 +29,18 @@ export function Chart(props: ChartProps): JSX.Element {
     };
   }, [Found, hasFailed]);
   if (hasFailed) return <ErrorBox text={t('chart.failed')} onRetry={() => setFailed(false)} />;
-  return Found === undefined ? <Skeleton height={460} /> : <Found {...props} />;
+  // Its place is kept from the start: what is below it does not move when it comes.
+  const heightPx = chartHeight(props.sensors, roomPx());
+  return (
+    <div class="chart-frame" style={{ '--chart-height': `${heightPx}px` }}>
+      {Found === undefined ? <Skeleton height={heightPx} /> : <Found {...props} />}
+    </div>
+  );
 }
+
+const phoneMarginsPx = 32;
+const wideMinPx = 900;
+
+/** How wide a chart is, about; only what wraps at that width depends on it. */
+const roomPx = (): number =>
+  innerWidth < wideMinPx ? innerWidth - phoneMarginsPx : Math.min(innerWidth - 300, 760);

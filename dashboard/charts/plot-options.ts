@@ -1,12 +1,13 @@
 import type uPlot from 'uplot';
+import UPlot from 'uplot';
 import { formatDate, formatNumber } from '../i18n/formats.ts';
 import { faded, type Palette, seriesDash } from './colors.ts';
 import type { JoinedLines } from './joined.ts';
-import { scaleEnds, scaleKey, scalesOf } from './scales.ts';
+import { timeAxisPx } from './panels.ts';
+import { barEnds, scaleEnds, valueScale } from './scales.ts';
 
 /** A line of the plot, in the order of the joined lines. */
 export interface PlotLine {
-  readonly unit: string;
   /** Which colour. */
   readonly color: number;
   /** The period before: thin and dashed, no band. */
@@ -21,6 +22,12 @@ export interface PlotLook {
   readonly lines: readonly PlotLine[];
   /** Whether points stand for several datapoints, so that there is a band. */
   readonly isThinned: boolean;
+  /** Bars that stand on 0, each from the start of its time on. */
+  readonly isBars: boolean;
+  /** Whether the times are written below it: only below the last plot of a chart. */
+  readonly hasTimes: boolean;
+  /** Whose clock the times are on. */
+  readonly zone: string;
   /** Instants at which an alert fired. */
   readonly firings: readonly number[];
   readonly language: string;
@@ -29,51 +36,63 @@ export interface PlotLook {
   readonly isNarrow: boolean;
 }
 
-const axisPx = 52;
-const narrowAxisPx = 40;
-const bandShare = 0.18;
+/** All plots of a chart keep this much at the left, so that their times lie below each other. */
+const axisPx = 56;
+const narrowAxisPx = 46;
+const bandShare = 0.2;
+/** With more lines than this, bands are fainter. */
+const bandsMax = 2;
 
 /** The rows of the plot: times, then for each line its value, low and high. */
 export function plotData({ seconds, lines }: JoinedLines): uPlot.AlignedData {
   return [seconds, ...lines.flatMap(({ values, lows, highs }) => [values, lows, highs])];
 }
 
-/** Axes, scales, lines and bands of the plot. Size and hooks are the caller's. */
+/** Axes, scale, lines and bands of the plot. Size and hooks are the caller's. */
 export function plotOptions(
   look: PlotLook,
-): Pick<uPlot.Options, 'series' | 'bands' | 'scales' | 'axes'> {
-  const { lines } = look;
-  const shown = lines.filter(({ isHidden }) => !isHidden);
-  const scales = scalesOf(shown.map(({ unit }) => unit));
+): Pick<uPlot.Options, 'series' | 'bands' | 'scales' | 'axes' | 'tzDate'> {
+  const { lines, zone } = look;
+  // Bands of many lines would hide each other.
+  const share = lines.length > bandsMax ? bandShare / 2 : bandShare;
   return {
+    // Days begin where they do on that clock.
+    tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), zone),
     series: [{}, ...lines.flatMap((line) => seriesOf(line, look))],
     bands: lines.flatMap((line, index): uPlot.Band[] =>
-      look.isThinned && !line.isBefore && !line.isHidden
+      hasBand(line, look)
         ? [
             {
               series: [3 * index + 3, 3 * index + 2],
-              fill: faded(look.palette.series(line.color), bandShare),
+              fill: faded(look.palette.series(line.color), share),
             },
           ]
         : [],
     ),
-    scales: {
-      x: { time: true, auto: false },
-      ...Object.fromEntries(scales.map(({ key }) => [key, unitScale(key, look)])),
-    },
-    axes: [timeAxis(look), ...scales.flatMap((scale) => unitAxis(scale, look))],
+    scales: { x: { time: true, auto: false }, [valueScale]: valueScaleOf(look) },
+    axes: [timeAxis(look), valueAxis(look)],
   };
 }
 
-function seriesOf(line: PlotLine, { isThinned, palette }: PlotLook): uPlot.Series[] {
+const hasBand = (line: PlotLine, { isThinned, isBars }: PlotLook): boolean =>
+  isThinned && !isBars && !line.isBefore && !line.isHidden;
+
+function seriesOf(line: PlotLine, look: PlotLook): uPlot.Series[] {
+  const { isBars, palette } = look;
   const color = palette.series(line.color);
-  const dash = line.isBefore ? [3, 4] : line.isStale ? [6, 4] : seriesDash(line.color);
-  const common = { scale: scaleKey(line.unit), show: !line.isHidden };
+  const dash = line.isBefore ? [3, 4] : line.isStale && !isBars ? [6, 4] : seriesDash(line.color);
+  const common = { scale: valueScale, show: !line.isHidden };
   const edge: uPlot.Series = {
     ...common,
-    show: common.show && isThinned && !line.isBefore,
+    show: hasBand(line, look),
     width: 0,
     points: { show: false },
+  };
+  const bars: Partial<uPlot.Series> = {
+    width: 1,
+    fill: faded(color, line.isBefore ? 0.2 : 0.7),
+    points: { show: false },
+    ...(barPaths !== undefined && { paths: barPaths }),
   };
   return [
     {
@@ -83,11 +102,15 @@ function seriesOf(line: PlotLine, { isThinned, palette }: PlotLook): uPlot.Serie
       ...(dash !== undefined && { dash }),
       // A lone value between two gaps would be no line at all.
       points: { show: line.isBefore ? false : showLonePoints, size: 5, fill: color },
+      ...(isBars && bars),
     },
     edge,
     edge,
   ];
 }
+
+/** From the start of their time to the right, with a gap between them. */
+const barPaths = UPlot.paths.bars?.({ size: [0.86, 64], align: 1 });
 
 /** Points are drawn while they are far apart, as few values in a wide plot are. */
 function showLonePoints(plot: uPlot, _series: number, first: number, last: number): boolean {
@@ -95,22 +118,25 @@ function showLonePoints(plot: uPlot, _series: number, first: number, last: numbe
   return last - first < pixels / 24;
 }
 
-function unitScale(key: string, { lines }: PlotLook): uPlot.Scale {
-  const thresholds = lines.flatMap(({ unit, threshold, isHidden }) =>
-    scaleKey(unit) === key && threshold !== undefined && !isHidden ? [threshold] : [],
+function valueScaleOf({ lines, isBars }: PlotLook): uPlot.Scale {
+  const thresholds = lines.flatMap(({ threshold, isHidden }) =>
+    threshold !== undefined && !isHidden ? [threshold] : [],
   );
   return {
     auto: true,
-    range: (_plot, low, high) => [...scaleEnds(low, high, thresholds)] as [number, number],
+    range: (_plot, low, high) =>
+      [...(isBars ? barEnds(low, high) : scaleEnds(low, high, thresholds))] as [number, number],
   };
 }
 
-function timeAxis({ palette, language }: PlotLook): uPlot.Axis {
+function timeAxis({ palette, language, hasTimes, zone }: PlotLook): uPlot.Axis {
   return {
     ...axisLook(palette),
     space: 76,
-    size: 40,
-    values: ({ scales }, splits) => timeLabels(splits, spanMsOf(scales['x']), language),
+    size: hasTimes ? timeAxisPx : 0,
+    ticks: { show: hasTimes, stroke: palette.line, width: 1, size: 4 },
+    values: ({ scales }, splits) =>
+      hasTimes ? timeLabels(splits, spanMsOf(scales['x']), { language, zone }) : [],
   };
 }
 
@@ -120,13 +146,17 @@ const spanMsOf = (scale: uPlot.Scale | undefined): number =>
 const dayMs = 86_400_000;
 
 /** Days where they differ from the label before, clock times between them; months over years. */
-export function timeLabels(splits: readonly number[], spanMs: number, language: string): string[] {
+export function timeLabels(
+  splits: readonly number[],
+  spanMs: number,
+  { language, zone }: { readonly language: string; readonly zone?: string | undefined },
+): string[] {
   const isLong = spanMs > 300 * dayMs;
   let before = '';
   return splits.map((seconds) => {
     const at = seconds * 1000;
-    const day = formatDate(at, { language, style: isLong ? 'month' : 'dayMonth' });
-    const time = formatDate(at, { language, style: 'time' });
+    const day = formatDate(at, { language, zone, style: isLong ? 'month' : 'dayMonth' });
+    const time = formatDate(at, { language, zone, style: 'time' });
     const isNewDay = day !== before;
     before = day;
     if (isLong || spanMs > 3 * dayMs) return isNewDay || isLong ? day : time;
@@ -134,31 +164,31 @@ export function timeLabels(splits: readonly number[], spanMs: number, language: 
   });
 }
 
-function unitAxis(
-  { key, unit, side }: ReturnType<typeof scalesOf>[number],
-  { palette, language, isNarrow }: PlotLook,
-): uPlot.Axis[] {
-  if (side === undefined) return [];
-  return [
-    {
-      ...axisLook(palette),
-      scale: key,
-      side: side === 'left' ? 3 : 1,
-      size: isNarrow ? narrowAxisPx : axisPx,
-      space: 44,
-      // Two grids across each other help nobody.
-      grid: { show: side === 'left', stroke: palette.line, width: 1 },
-      values: (_plot, splits) => splits.map((value) => formatNumber(value, language)),
-      ...(unit !== '' && { label: unit, labelSize: 18, labelGap: 0 }),
-    },
-  ];
+function valueAxis({ palette, language, isNarrow }: PlotLook): uPlot.Axis {
+  return {
+    ...axisLook(palette),
+    scale: valueScale,
+    side: 3,
+    size: isNarrow ? narrowAxisPx : axisPx,
+    space: 28,
+    values: (_plot, splits) => splits.map((value) => axisNumber(value, language)),
+  };
 }
 
-function axisLook({ quiet, line }: Palette): uPlot.Axis {
+/** Large numbers in few characters, as there is little room: 750K. */
+function axisNumber(value: number, language: string): string {
+  if (Math.abs(value) < compactMin) return formatNumber(value, language);
+  return new Intl.NumberFormat(language, {
+    ...{ notation: 'compact', maximumFractionDigits: 1 },
+  }).format(value);
+}
+
+const compactMin = 10_000;
+
+function axisLook({ quiet, line, textPx }: Palette): uPlot.Axis {
   return {
     stroke: quiet,
-    font: '12px system-ui, sans-serif',
-    labelFont: '12px system-ui, sans-serif',
+    font: `${textPx}px system-ui, sans-serif`,
     grid: { stroke: line, width: 1 },
     ticks: { stroke: line, width: 1, size: 4 },
   };
@@ -175,9 +205,9 @@ export function paintMarks(plot: uPlot, { lines, firings, palette }: PlotLook): 
   ctx.strokeStyle = palette.alert;
   ctx.fillStyle = palette.alert;
   ctx.lineWidth = 1.5 * devicePixelRatio;
-  for (const { threshold, unit, isHidden, isBefore } of lines) {
+  for (const { threshold, isHidden, isBefore } of lines) {
     if (threshold === undefined || isHidden || isBefore) continue;
-    const y = plot.valToPos(threshold, scaleKey(unit), true);
+    const y = plot.valToPos(threshold, valueScale, true);
     ctx.setLineDash([6 * devicePixelRatio, 5 * devicePixelRatio]);
     ctx.beginPath();
     ctx.moveTo(bbox.left, y);

@@ -74,8 +74,8 @@ function createPlot(element: HTMLElement, latest: { readonly current: PlotProps 
       width: widthPx,
       height: heightPx,
       legend: { show: false },
-      // Without an axis there the last label of the time axis would be cut.
-      padding: [10, new Set(look.lines.map(({ unit }) => unit)).size > 1 ? 4 : 28, 0, 0],
+      // At the right half of the last label of the time axis; at the top the unit is written.
+      padding: [look.lines.length === 0 ? 4 : 22, 28, look.hasTimes ? 0 : 8, 0],
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: false },

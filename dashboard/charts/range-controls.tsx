@@ -1,25 +1,19 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../i18n/i18n.ts';
-import {
-  fromLocalText,
-  type Preset,
-  panned,
-  presets,
-  rangeBetween,
-  type TimeRange,
-  toLocalText,
-  zoomed,
-} from './ranges.ts';
+import { type Preset, panned, presets, rangeBetween, type TimeRange, zoomed } from './ranges.ts';
+import { fromZoneText, toZoneText } from './zone.ts';
 
 /** Buttons and fields for what stretch of time is shown. */
 export function RangeControls(props: {
   readonly range: TimeRange;
   readonly preset: Preset | undefined;
+  /** Whose clock the fields are on. */
+  readonly zone: string;
   readonly onPreset: (preset: Preset) => void;
   readonly onRange: (range: TimeRange) => void;
 }): JSX.Element {
-  const { range, preset, onPreset, onRange } = props;
+  const { range, preset, zone, onPreset, onRange } = props;
   const [isOwn, setOwn] = useState(false);
   const middle = (range.from + range.to) / 2;
   return (
@@ -70,7 +64,7 @@ export function RangeControls(props: {
           />
         </div>
       </div>
-      {isOwn && <OwnRange range={range} onRange={onRange} />}
+      {isOwn && <OwnRange range={range} zone={zone} onRange={onRange} />}
     </div>
   );
 }
@@ -94,23 +88,34 @@ function StepButton(props: {
   );
 }
 
+/** Two fields that say what is shown, whatever showed it, and change it. */
 function OwnRange(props: {
   readonly range: TimeRange;
+  readonly zone: string;
   readonly onRange: (range: TimeRange) => void;
 }): JSX.Element {
-  const { range, onRange } = props;
-  const [from, setFrom] = useState(toLocalText(range.from));
-  const [to, setTo] = useState(toLocalText(range.to));
+  const { range, zone, onRange } = props;
+  const form = useRef<HTMLFormElement>(null);
+  const [shownFrom, shownTo] = [toZoneText(range.from, zone), toZoneText(range.to, zone)];
+  const [from, setFrom] = useState(shownFrom);
+  const [to, setTo] = useState(shownTo);
   const [isBad, setBad] = useState(false);
+  useEffect(() => {
+    // A chart that goes along with new values must not take away what is being typed.
+    if (form.current?.contains(document.activeElement) === true) return;
+    setFrom(shownFrom);
+    setTo(shownTo);
+    setBad(false);
+  }, [shownFrom, shownTo]);
   const show = (event: Event): void => {
     event.preventDefault();
-    const [start, end] = [fromLocalText(from), fromLocalText(to)];
+    const [start, end] = [fromZoneText(from, zone), fromZoneText(to, zone)];
     const isGood = start !== undefined && end !== undefined && start < end;
     setBad(!isGood);
     if (isGood) onRange(rangeBetween(start, end));
   };
   return (
-    <form class="row" onSubmit={show}>
+    <form class="row" ref={form} onSubmit={show}>
       <label class="field">
         <span class="field-label">{t('chart.from')}</span>
         <input

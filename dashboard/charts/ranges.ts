@@ -55,17 +55,3 @@ export function rangeBetween(one: number, other: number): TimeRange {
   const from = Math.min(one, other);
   return { from, to: Math.max(from + chartLimits.spanMsMin, one, other) };
 }
-
-/** What an input of type datetime-local holds, on the clock of the browser. */
-export function toLocalText(at: number): string {
-  const date = new Date(at);
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
-}
-
-/** The instant of such a text, or undefined. */
-export function fromLocalText(text: string): number | undefined {
-  const at = Date.parse(text);
-  return text === '' || Number.isNaN(at) ? undefined : at;
-}

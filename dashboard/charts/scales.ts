@@ -1,22 +1,5 @@
-/** The y scale that a unit is drawn on. */
-export interface UnitScale {
-  readonly key: string;
-  readonly unit: string;
-  /** Where its numbers stand; undefined: drawn to its own size, without numbers. */
-  readonly side: 'left' | 'right' | undefined;
-}
-
-/** One scale for each unit, in order of appearance; the first two are labelled. */
-export function scalesOf(units: readonly (string | undefined)[]): readonly UnitScale[] {
-  return [...new Set(units.map((unit) => unit ?? ''))].map((unit, index) => ({
-    key: scaleKey(unit),
-    unit,
-    side: index === 0 ? 'left' : index === 1 ? 'right' : undefined,
-  }));
-}
-
-/** The name of the scale of a unit. */
-export const scaleKey = (unit: string | undefined): string => `y:${unit ?? ''}`;
+/** The name of the scale of values; each plot has one, for its unit. */
+export const valueScale = 'y';
 
 /** The ends of a scale: room around the values, and around a line that must be seen. */
 export function scaleEnds(
@@ -32,4 +15,11 @@ export function scaleEnds(
   const top = Math.max(...seen);
   const room = top === bottom ? Math.max(Math.abs(top) * 0.1, 0.5) : (top - bottom) * 0.08;
   return [bottom - room, top + room];
+}
+
+/** The ends of a scale of bars, which stand on 0. */
+export function barEnds(low: number | null, high: number | null): readonly [number, number] {
+  const [bottom, top] = [Math.min(0, low ?? 0), Math.max(0, high ?? 0)];
+  const room = top === bottom ? 1 : (top - bottom) * 0.1;
+  return [bottom < 0 ? bottom - room : 0, top + room];
 }

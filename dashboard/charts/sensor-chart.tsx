@@ -1,62 +1,74 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { describeZone, formatSpan, ownZone } from '../i18n/formats.ts';
-import { language, t } from '../i18n/i18n.ts';
-import { theme } from '../state/theme.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { formatSpan } from '../i18n/formats.ts';
+import { t } from '../i18n/i18n.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
-import { ChartLegend } from './chart-legend.tsx';
+import { ChartLegend, type LegendEntry } from './chart-legend.tsx';
+import { ChartPlots } from './chart-plots.tsx';
 import type { ChartProps } from './chart-props.ts';
 import { ChartTable } from './chart-table.tsx';
-import { readPalette } from './colors.ts';
-import { emptyColumns } from './columns.ts';
+import { type Columns, emptyColumns } from './columns.ts';
 import { EmptyNote } from './empty-note.tsx';
-import { joinLines } from './joined.ts';
-import { Plot, type PlotRoom } from './plot.tsx';
-import type { PlotLine, PlotLook } from './plot-options.ts';
+import { plotsHeight } from './panels.ts';
 import { RangeControls } from './range-controls.tsx';
-import { type Preset, presetRange, rangeBefore, spanOf, type TimeRange } from './ranges.ts';
+import { rangeBefore, spanOf, type TimeRange } from './ranges.ts';
 import { instantsOf, movedCursor } from './readout.ts';
-import { StepLane } from './step-lane.tsx';
+import { useChartView } from './use-chart-view.ts';
 import { type ShownHistory, useHistory } from './use-history.ts';
+import { useSums } from './use-sums.ts';
+import { usableZone, zoneIn } from './zone.ts';
 
-const narrowPx = 560;
+type Sensors = ChartProps['sensors'];
 
-/** All sensors on one time axis, with everything around it. */
+const keyOf = ({ deviceId, sensorId }: Sensors[number]): string => `${deviceId}/${sensorId}`;
+
+/** All sensors on one time axis, a plot for each unit, with everything around them. */
 export function SensorChart(props: ChartProps): JSX.Element {
-  const { sensors, firings = [], initialPreset = 'day', lastAt } = props;
-  const [preset, setPreset] = useState<Preset | undefined>(initialPreset);
-  const [range, setRange] = useState<TimeRange>(() => presetRange(initialPreset, Date.now()));
+  const { sensors, devices, firings = [], initialPreset = 'day', lastAt } = props;
+  const zone = usableZone(props.zone);
+  const view = useChartView(initialPreset, props.isInAddress === true);
+  const { preset, range } = view;
   const [isCompared, setCompared] = useState(false);
   const [isTable, setTable] = useState(false);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [cursor, setCursor] = useState<number | undefined>(undefined);
   const place = useRef<HTMLDivElement>(null);
   const widthPx = useWidth(place);
-  const shown = useHistory({ sensors, range, endsNow: preset !== undefined, widthPx });
-  const before = useHistory({
-    sensors,
-    range: isCompared ? rangeBefore(range) : undefined,
-    widthPx,
+  // Kept before anything is drawn, so that nothing below has to move.
+  const heightPx = plotsHeight(sensors, widthPx === 0 ? innerWidth : widthPx);
+  const endsNow = preset !== undefined;
+  const wish = { sensors, devices, zone, widthPx };
+  const shown = useHistory({ ...wish, range, endsNow, isExact: isTable });
+  const past = rangeBefore(range);
+  const before = useHistory({ ...wish, range: isCompared ? past : undefined });
+  const amounts = sensors.filter(({ shape }) => shape === 'sum');
+  const sums = useSums({ sensors: amounts, range, endsNow, zone, version: shown.version });
+  const sumsBefore = useSums({
+    ...{ sensors: isCompared ? amounts : [], range: past, endsNow: false, zone, version: 0 },
   });
-  const columns = sensors.map((_, index) => shown.history?.columns[index] ?? emptyColumns());
-  const visible = preset === undefined ? range : sliding(range, columns);
-  const showRange = (next: TimeRange): void => {
-    setPreset(undefined);
-    setRange(next);
-    setCursor(undefined);
-  };
-  const showPreset = (next: Preset): void => {
-    setPreset(next);
-    setRange(presetRange(next, Date.now()));
-    setCursor(undefined);
-  };
-  const key = ({ deviceId, sensorId }: ChartProps['sensors'][number]): string =>
-    `${deviceId}/${sensorId}`;
-  const entries = sensors.map((sensor, index) => ({
-    ...{ key: key(sensor), name: sensor.name, unit: sensor.unit ?? '' },
-    ...{ columns: columns[index] ?? emptyColumns(), isHidden: hidden.has(key(sensor)) },
-  }));
+  const columnsOf = (from: ShownHistory, bars: typeof sums) =>
+    sensors.map(
+      (sensor, index): Columns =>
+        sensor.shape === 'sum' && !isTable
+          ? bars.columnsOf(sensor)
+          : (from.history?.columns[index] ?? emptyColumns()),
+    );
+  const columns = columnsOf(shown, sums);
+  const visible = endsNow ? sliding(range, shown.history?.columns ?? []) : range;
+  const entries = sensors.map((sensor, index): LegendEntry => {
+    const { name, unit = '' } = sensor;
+    const isBars = sensor.shape === 'sum' && !isTable;
+    return {
+      ...{ key: keyOf(sensor), name, unit, isBars, isHidden: hidden.has(keyOf(sensor)) },
+      columns: columns[index] ?? emptyColumns(),
+    };
+  });
+  const isLoading = shown.isLoading || sums.isLoading;
   const isEmpty = columns.every(({ times, steps }) => times.length + steps.length === 0);
+  const showRange = (next: TimeRange): void => {
+    view.showRange(next);
+    setCursor(undefined);
+  };
   const moveCursor = (event: KeyboardEvent): void => {
     const by = cursorKeys[event.key];
     if (by === undefined) return;
@@ -66,39 +78,49 @@ export function SensorChart(props: ChartProps): JSX.Element {
 
   return (
     <figure class="chart stack-tight" aria-label={chartTitle(props)}>
-      <RangeControls range={visible} preset={preset} onPreset={showPreset} onRange={showRange} />
+      <RangeControls
+        {...{ range: visible, preset, zone }}
+        onPreset={(next) => {
+          view.showPreset(next);
+          setCursor(undefined);
+        }}
+        onRange={showRange}
+      />
       <ChartLegend
-        entries={entries}
-        cursor={cursor}
+        {...{ entries, cursor, zone }}
         onToggle={(name) => setHidden(toggled(hidden, name))}
       />
       {shown.error !== undefined && <ErrorBox error={shown.error} onRetry={shown.retry} />}
       <section
-        class={shown.isLoading ? 'chart-place is-loading' : 'chart-place'}
+        class={isLoading ? 'chart-place is-loading' : 'chart-place'}
         ref={place}
+        style={isTable ? undefined : { '--plots-height': `${heightPx}px` }}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move its cursor.
         tabIndex={0}
         aria-label={t('chart.keys')}
-        aria-busy={shown.isLoading}
+        aria-busy={isLoading}
         onKeyDown={moveCursor}
         onMouseLeave={() => setCursor(undefined)}
       >
         {!isTable && widthPx > 0 && (
-          <Lines
-            {...{ entries, shown, widthPx, cursor, firings, sensors }}
-            before={isCompared ? before : undefined}
+          <ChartPlots
+            {...{ entries, sensors, widthPx, cursor, firings, zone, version: shown.version }}
+            isThinned={shown.history?.isThinned === true}
+            before={isCompared ? columnsOf(before, sumsBefore) : undefined}
             range={visible}
             onCursor={setCursor}
             onRange={showRange}
           />
         )}
-        {isTable && <ChartTable sensors={entries.filter(({ isHidden }) => !isHidden)} />}
-        {isEmpty && !shown.isLoading && shown.error === undefined && !isTable && (
-          <EmptyNote lastAt={lastAt} onShow={(at) => showRange(around(at, spanOf(range)))} />
+        {isTable && (
+          <ChartTable sensors={entries.filter(({ isHidden }) => !isHidden)} zone={zone} />
+        )}
+        {isEmpty && !isLoading && shown.error === undefined && !isTable && (
+          <EmptyNote {...{ lastAt, zone }} onShow={(at) => showRange(around(at, spanOf(range)))} />
         )}
       </section>
       <figcaption class="row row-apart small quiet">
-        <span>{noteOf(shown, sensors)}</span>
+        <span>{noteOf(shown, { zone, range: visible })}</span>
         <span class="row">
           <label class="choice">
             <input
@@ -146,16 +168,17 @@ function sliding(range: TimeRange, columns: readonly { readonly times: readonly 
   return last === range.to ? range : { from: last - spanOf(range), to: last };
 }
 
-function noteOf({ history }: ShownHistory, sensors: ChartProps['sensors']): string {
-  const zone = t('chart.zone', { zone: describeZone(ownZone(), Date.now()) });
-  const scales = new Set(sensors.map(({ unit = '' }) => unit)).size;
-  return [
-    ...(history?.isThinned === true
-      ? [t('chart.thinned', { interval: formatSpan(history.interval.ms, t) })]
-      : []),
-    ...(scales > 2 ? [t('chart.moreAxes')] : []),
-    zone,
-  ].join(' ');
+/**
+ * What a point stands for, and whose clock the times are on; always there, so that nothing moves.
+ */
+function noteOf(
+  { history }: ShownHistory,
+  { zone, range }: { readonly zone: string; readonly range: TimeRange },
+): string {
+  const note = t('chart.zone', { zone: zoneIn(zone, range) });
+  if (history?.isThinned === false) return note;
+  const interval = history === undefined ? '…' : formatSpan(history.interval.ms, t);
+  return `${t('chart.thinned', { interval })} ${note}`;
 }
 
 function useWidth(place: { readonly current: HTMLElement | null }): number {
@@ -169,79 +192,4 @@ function useWidth(place: { readonly current: HTMLElement | null }): number {
     return () => observer.disconnect();
   }, []);
   return width;
-}
-
-interface LinesProps {
-  readonly entries: Parameters<typeof ChartLegend>[0]['entries'];
-  readonly sensors: ChartProps['sensors'];
-  readonly shown: ShownHistory;
-  readonly before: ShownHistory | undefined;
-  readonly range: TimeRange;
-  readonly widthPx: number;
-  readonly cursor: number | undefined;
-  readonly firings: readonly number[];
-  readonly onCursor: (at: number | undefined) => void;
-  readonly onRange: (range: TimeRange) => void;
-}
-
-/** The plot and the lanes of texts below it. */
-function Lines(props: LinesProps): JSX.Element {
-  const { entries, shown, before, range, widthPx } = props;
-  const [room, setRoom] = useState<PlotRoom>({ leftPx: 52, widthPx: Math.max(0, widthPx - 64) });
-  const scheme = useScheme();
-  const looks = entries.map(({ unit, isHidden }, index): PlotLine => {
-    const { isStale = false, threshold } = props.sensors[index] ?? {};
-    return { ...{ unit, color: index, isBefore: false, isStale, isHidden, threshold } };
-  });
-  const lines = before === undefined ? looks : [...looks, ...looks.map(asBefore)];
-  const isThinned = shown.history?.isThinned === true;
-  const isNarrow = widthPx < narrowPx;
-  const text = JSON.stringify([lines, isThinned, isNarrow, props.firings, language.value, scheme]);
-  const look = useMemo(
-    (): PlotLook => ({
-      ...{ lines, isThinned, isNarrow, firings: props.firings, language: language.value },
-      palette: readPalette(document.documentElement),
-    }),
-    [text],
-  );
-  const joined = useMemo(() => {
-    const shiftMs = spanOf(range);
-    const now = entries.map(({ columns }) => ({ columns, shiftMs: 0 }));
-    const then = entries.map((_, index) => ({
-      columns: before?.history?.columns[index] ?? emptyColumns(),
-      shiftMs,
-    }));
-    return joinLines(before === undefined ? now : [...now, ...then]);
-  }, [shown.history, shown.version, before?.history, before === undefined, text]);
-  return (
-    <>
-      <Plot
-        {...{ joined, look, range, widthPx }}
-        heightPx={isNarrow ? 260 : 340}
-        cursor={props.cursor}
-        onCursor={props.onCursor}
-        onRange={props.onRange}
-        onRoom={setRoom}
-      />
-      {entries.map(({ key, name, columns, isHidden }) =>
-        isHidden || columns.steps.length === 0 ? null : (
-          <StepLane key={key} name={name} steps={columns.steps} range={range} room={room} />
-        ),
-      )}
-    </>
-  );
-}
-
-const asBefore = (line: PlotLine): PlotLine => ({ ...line, isBefore: true, threshold: undefined });
-
-/** Changes when the colours do: by the own choice, or by the system's. */
-function useScheme(): string {
-  const [isDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches);
-  useEffect(() => {
-    const query = matchMedia('(prefers-color-scheme: dark)');
-    const follow = (): void => setDark(query.matches);
-    query.addEventListener('change', follow);
-    return () => query.removeEventListener('change', follow);
-  }, []);
-  return `${theme.value} ${isDark}`;
 }

@@ -12,10 +12,10 @@ export function StepLane(props: {
   readonly steps: readonly Step[];
   readonly range: TimeRange;
   readonly room: PlotRoom;
-}): JSX.Element | null {
-  const { name, steps, range, room } = props;
+  readonly zone: string;
+}): JSX.Element {
+  const { name, steps, range, room, zone } = props;
   const stretches = stretchesOf(steps, range);
-  if (stretches.length === 0) return null;
   const inset = { marginLeft: `${room.leftPx}px`, width: `${room.widthPx}px` };
   return (
     <div class="step-lane">
@@ -23,7 +23,7 @@ export function StepLane(props: {
       <div class="step-row" style={inset}>
         {stretches.map(({ at, value, left, width }) => {
           const text = formatValue(value, language.value, t);
-          const since = formatDate(at, { language: language.value, style: 'precise' });
+          const since = formatDate(at, { language: language.value, style: 'precise', zone });
           return (
             <span
               key={at}

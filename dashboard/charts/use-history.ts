@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Calibration } from '../api/types.ts';
 import type { LiveDatapoint } from '../live/live-values.ts';
-import { loadLiveValues } from '../state/live-devices.ts';
+import { liveState, loadLiveValues } from '../state/live-devices.ts';
+import { useRecovery } from '../state/recovery.ts';
 import { api } from '../state/session.ts';
 import { appendPoint } from './columns.ts';
-import { type History, readHistory, type SensorKey } from './history.ts';
+import { type History, hasFew, isCloser, readHistory, type SensorKey } from './history.ts';
 import type { TimeRange } from './ranges.ts';
 
 /** The history of sensors as it is loaded, and grows. */
@@ -17,17 +18,32 @@ export interface ShownHistory {
   readonly retry: () => void;
 }
 
-/** A width that few resizes change, so that turning a phone asks anew and scroll bars do not. */
-const widthStepPx = 160;
-
-/** Reads what a chart needs whenever its range changes; what was there shows until then. */
-export function useHistory(options: {
+/** What a chart reads. */
+export interface WantedHistory {
   readonly sensors: readonly (SensorKey & { readonly calib?: Calibration })[];
+  /** All sensors of these devices are among those drawn: one name instead of many. */
+  readonly devices?: readonly string[] | undefined;
   readonly range: TimeRange | undefined;
   readonly endsNow?: boolean;
   readonly widthPx: number;
-}): ShownHistory {
-  const { sensors, range, endsNow = false, widthPx } = options;
+  readonly zone?: string | undefined;
+  /** Every datapoint is wanted, as in a table; where they are many, averages come. */
+  readonly isExact?: boolean;
+}
+
+/** A width that few resizes change, so that turning a phone asks anew and scroll bars do not. */
+const widthStepPx = 160;
+
+/** The averages that were read last, and for which range: what is known when somebody zooms. */
+interface Overview {
+  readonly identity: string;
+  readonly range: TimeRange;
+  readonly history: History;
+}
+
+/** Reads what a chart needs whenever its range changes; what was there shows until then. */
+export function useHistory(options: WantedHistory): ShownHistory {
+  const { sensors, range, endsNow = false, widthPx, zone, isExact = false } = options;
   const [state, setState] = useState<Omit<ShownHistory, 'retry' | 'version'>>({
     history: undefined,
     error: undefined,
@@ -37,28 +53,52 @@ export function useHistory(options: {
   const identity = sensors.map(({ deviceId, sensorId }) => `${deviceId}/${sensorId}`).join();
   const corrections = JSON.stringify(sensors.map(({ calib }) => calib));
   const width = Math.ceil(widthPx / widthStepPx) * widthStepPx;
-  const wanted = useRef(sensors);
-  wanted.current = sensors;
+  const wanted = useRef(options);
+  wanted.current = options;
+  const overview = useRef<Overview>(undefined);
 
   useEffect(() => {
     if (range === undefined || width === 0) return;
     const abort = new AbortController();
     const { signal } = abort;
-    setState(({ history }) => ({ history, error: undefined, isLoading: true }));
-    readHistory(api, { sensors: wanted.current, range, endsNow, widthPx: width, signal })
+    const { sensors: named, devices } = wanted.current;
+    const known = overview.current?.identity === identity ? overview.current : undefined;
+    const isClose = known !== undefined && isCloser(range, known.range);
+    const isRaw =
+      (isExact || isClose) && hasFew(known?.history, range, isExact ? undefined : width);
+    // An error stays until something came: it is what counts the attempts.
+    setState(({ history, error }) => ({ history, error, isLoading: true }));
+    const wish = { sensors: named, devices, range, endsNow, widthPx: width, zone };
+    readHistory(api, { ...wish, isRaw, signal })
       .then((history) => {
-        if (!signal.aborted) setState({ history, error: undefined, isLoading: false });
+        if (signal.aborted) return;
+        if (history.isThinned) overview.current = { identity, range, history };
+        setState({ history, error: undefined, isLoading: false });
       })
       .catch((error: unknown) => {
         if (!signal.aborted) setState(({ history }) => ({ history, error, isLoading: false }));
       });
     return () => abort.abort();
-  }, [identity, corrections, range?.from, range?.to, endsNow, width, turn]);
+  }, [identity, corrections, range?.from, range?.to, endsNow, width, zone, isExact, turn]);
 
+  const retry = (): void => setTurn((before) => before + 1);
+  useRecovery(state.error, retry);
+  useGapsFilled(range !== undefined && endsNow, retry);
   const version = useLiveColumns(sensors, identity, state.history);
-  return { ...state, version, retry: () => setTurn((before) => before + 1) };
+  return { ...state, version, retry };
 }
 
+/** What came while nothing was heard live is read once the connection is back. */
+function useGapsFilled(isWanted: boolean, fill: () => void): void {
+  const state = liveState.value;
+  const wasLive = useRef(state === 'live');
+  const isAway = useRef(false);
+  useEffect(() => {
+    if (state === 'live' && isAway.current && isWanted) fill();
+    if (state === 'live') wasLive.current = true;
+    isAway.current = wasLive.current && state !== 'live';
+  }, [state, isWanted]);
+}
 /** Adds what comes in to the columns; answers a number that changes with them, once a frame. */
 function useLiveColumns(
   sensors: readonly SensorKey[],

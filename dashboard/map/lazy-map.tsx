@@ -1,11 +1,12 @@
 import type { ComponentType, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../i18n/i18n.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
+import { useSeen } from '../ui/use-seen.ts';
 import type { LocationPickerProps, PlacesMapProps } from './map-props.ts';
 
-/** Places on a map; its code is fetched when the first map is shown. */
+/** Places on a map; its code and its ground are fetched when the first map comes into sight. */
 export const MapOfPlaces = (props: PlacesMapProps): JSX.Element => (
   <Lazy load={loadPlaces} heightPx={props.heightPx} props={props} />
 );
@@ -30,8 +31,10 @@ function Lazy<Props extends object>({
 }): JSX.Element {
   const [Found, setFound] = useState<ComponentType<Props>>();
   const [hasFailed, setFailed] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  const isSeen = useSeen(place);
   useEffect(() => {
-    if (Found !== undefined || hasFailed) return;
+    if (!isSeen || Found !== undefined || hasFailed) return;
     let isCurrent = true;
     load()
       .then((component) => {
@@ -43,7 +46,13 @@ function Lazy<Props extends object>({
     return () => {
       isCurrent = false;
     };
-  }, [Found, hasFailed, load]);
+  }, [isSeen, Found, hasFailed, load]);
   if (hasFailed) return <ErrorBox text={t('map.failed')} onRetry={() => setFailed(false)} />;
-  return Found === undefined ? <Skeleton height={heightPx} /> : <Found {...props} />;
+  if (Found !== undefined) return <Found {...props} />;
+  // Out of sight nothing is under way, so it is no skeleton yet: just its place.
+  return (
+    <div ref={place} class="map-room" style={{ '--map-height': `${heightPx}px` }}>
+      {isSeen && <Skeleton height={heightPx} />}
+    </div>
+  );
 }

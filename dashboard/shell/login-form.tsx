@@ -4,6 +4,7 @@ import { ApiError } from '../api/api-error.ts';
 import { errorSentence } from '../api/error-sentence.ts';
 import { t } from '../i18n/i18n.ts';
 import { api } from '../state/session.ts';
+import { readStayChoice, writeStayChoice } from '../state/stay-choice.ts';
 import { TextField } from '../ui/field.tsx';
 
 /** Username or e-mail and password; what follows is up to the screen it is on. */
@@ -16,6 +17,7 @@ export function LoginForm({
 }): JSX.Element {
   const [name, setName] = useState(given);
   const [password, setPassword] = useState('');
+  const [stays, setStays] = useState(readStayChoice);
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
 
@@ -27,7 +29,8 @@ export function LoginForm({
     setBusy(true);
     setError(undefined);
     try {
-      await api.logIn(name, password);
+      writeStayChoice(stays);
+      await api.logIn(name, password, stays);
       onDone?.();
     } catch (failure) {
       const isRefused = failure instanceof ApiError && failure.status === 401;
@@ -56,6 +59,14 @@ export function LoginForm({
         value={password}
         onValue={setPassword}
       />
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={stays}
+          onChange={({ currentTarget }) => setStays(currentTarget.checked)}
+        />
+        {t('welcome.stay')}
+      </label>
       {error !== undefined && (
         <p class="field-error" role="alert">
           {error}

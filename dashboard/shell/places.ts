@@ -33,7 +33,14 @@ export const places: readonly Place[] = [
     audience: 'users',
     room: 'wide',
   },
-  { path: '/sharing', label: 'shell.sharing', icon: 'sharing', audience: 'users', room: 'wide' },
+  {
+    path: '/sharing',
+    label: 'shell.sharing',
+    icon: 'sharing',
+    audience: 'users',
+    room: 'wide',
+    also: ['/groups'],
+  },
   {
     path: '/messages',
     label: 'messages.title',
@@ -47,7 +54,7 @@ export const places: readonly Place[] = [
     path: '/more',
     label: 'shell.more',
     icon: 'more',
-    also: ['/gateways', '/projects', '/sharing', '/messages', '/users', '/profile'],
+    also: ['/gateways', '/projects', '/sharing', '/groups', '/messages', '/users', '/profile'],
   },
 ];
 

@@ -94,6 +94,18 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/sharing/sharing.tsx').then(({ Sharing }) => Sharing),
   },
   {
+    path: '/groups',
+    title: 'groups.title',
+    needsLogin: true,
+    load: () => import('../screens/groups/groups.tsx').then(({ Groups }) => Groups),
+  },
+  {
+    path: '/groups/:group',
+    title: 'groups.one',
+    needsLogin: true,
+    load: () => import('../screens/groups/group.tsx').then(({ GroupScreen }) => GroupScreen),
+  },
+  {
     path: '/profile',
     title: 'profile.title',
     needsLogin: true,

@@ -5,7 +5,6 @@ import type { Device } from '../api/types.ts';
 import { language, t } from '../i18n/i18n.ts';
 import { type Resource, useResource } from './resource.ts';
 import { api, username } from './session.ts';
-import { useVocabulary } from './vocabulary.ts';
 
 const alertsMax = 1_000;
 const devicesMax = 500;
@@ -26,17 +25,20 @@ export function useAlerts(): Resource<readonly Notification[]> {
 }
 
 /** The devices that alerts are made for: the own ones, and those named besides. */
-export function useAlertDevices(others: readonly string[]): Resource<readonly Device[]> {
+export function useAlertDevices(
+  /** Undefined: not known yet which, so nothing is asked. */
+  others: readonly string[] | undefined,
+): Resource<readonly Device[]> {
   const user = username.value ?? '';
   return useResource<readonly Device[]>(
-    `alert devices ${user} ${others.join()}`,
+    others === undefined ? undefined : `alert devices ${user} ${others.join()}`,
     async (signal) => {
       const own = await api.getJson<readonly Device[]>({
         path: '/devices',
         query: { q: `owner=='${user.replaceAll("'", "''")}'`, limit: devicesMax },
         signal,
       });
-      const missing = others.filter((id) => !own.some((device) => device.id === id));
+      const missing = (others ?? []).filter((id) => !own.some((device) => device.id === id));
       const found = await Promise.all(missing.map((id) => deviceOr(id, signal)));
       return [...found.filter((device) => device !== undefined), ...own];
     },
@@ -54,6 +56,5 @@ async function deviceOr(id: string, signal: AbortSignal): Promise<Device | undef
 
 /** What is known to say alerts with. */
 export function useNaming(devices: readonly Device[] = []): Naming {
-  const units = useVocabulary('units').value;
-  return { t, language: language.value, devices, units };
+  return { t, language: language.value, devices };
 }

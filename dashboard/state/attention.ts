@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import { concernOf, watchesOf } from '../alerts/attention.ts';
 import { testWords } from '../alerts/words.ts';
+import type { Notification } from '../api/alert-types.ts';
 import { attentionFirst } from '../api/freshness.ts';
 import type { Device } from '../api/types.ts';
-import { useAlerts, useNaming } from './alerts.ts';
+import { useNaming } from './alerts.ts';
 import { now } from './clock.ts';
 
 /** Devices that are silent or meet an alert, ahead of all others. */
@@ -17,8 +18,10 @@ export interface Attention {
 }
 
 /** What on a list of devices should be looked at first, by their last values. */
-export function useAttention(devices: readonly Device[]): Attention {
-  const alerts = useAlerts().value;
+export function useAttention(
+  devices: readonly Device[],
+  alerts: readonly Notification[] | undefined,
+): Attention {
   const watched = useMemo(() => watchesOf(alerts ?? []), [alerts]);
   const naming = useNaming(devices);
   const concerns = new Map<string, string>();

@@ -1,8 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import { apiPaths } from '../api/paths.ts';
-import { type DeviceRights, deviceRights } from '../api/rights.ts';
-import type { Device, MyGrants } from '../api/types.ts';
+import { receivedIds } from '../api/people.ts';
+import { type DeviceRights, deviceRights, scopesInProject } from '../api/rights.ts';
+import type { Device, MyGrants, Project } from '../api/types.ts';
 import { useLiveDevices } from './live-devices.ts';
+import { pageSettings } from './page-settings.ts';
 import { type Resource, useResource } from './resource.ts';
 import { api, isAdmin, username } from './session.ts';
 
@@ -15,24 +17,51 @@ export interface DeviceState {
 
 const none: readonly Device[] = [];
 
+/** So soon somebody learns that a device was deleted, or is no longer shared with them. */
+const deviceRefreshMs = 30_000;
+
 /** One device, live, and what may be done with it. */
 export function useDevice(id: string): DeviceState {
   const user = username.value;
   const resource = useResource(
     `device ${user ?? ''} ${id}`,
     (signal) => api.getJson<Device>({ path: apiPaths.device(id), signal }),
-    { isKept: true },
+    { isKept: true, refreshMs: deviceRefreshMs },
   );
   const loaded = resource.value;
   const isOthers = loaded !== undefined && user !== undefined && loaded.owner !== user;
-  const grants = useResource(isOthers ? `my grants ${user}` : undefined, (signal) =>
-    api.getJson<MyGrants>({ path: '/users/me/grants', signal }),
+  const grants = useResource(isOthers ? `grants on ${id} ${user}` : undefined, (signal) =>
+    loadGrants(id, signal),
   );
   const list = useMemo(() => (loaded === undefined ? none : [loaded]), [loaded]);
   const [device] = useLiveDevices(list);
   const rights =
     loaded === undefined
       ? undefined
-      : deviceRights(loaded, { username: user, isAdmin: isAdmin.value, grants: grants.value });
+      : deviceRights(loaded, {
+          ...{ username: user, isAdmin: isAdmin.value, grants: grants.value },
+          publicPush: pageSettings().publicPush ?? 'open',
+        });
   return { resource, device, rights };
+}
+
+/** What was granted, with what shared projects give on this device. */
+async function loadGrants(device: string, signal: AbortSignal): Promise<MyGrants> {
+  const grants = await api.getJson<MyGrants>({ path: '/users/me/grants', signal });
+  const ofProjects = grants.received.filter(({ kind }) => kind === 'project');
+  const projects = await Promise.all(
+    receivedIds(grants, 'project').map((project) =>
+      api.getJson<Project>({ path: apiPaths.project(project), signal }),
+    ),
+  );
+  const listing = new Set(
+    projects.filter(({ device_ids }) => device_ids.includes(device)).map(({ id }) => id),
+  );
+  const reaching = ofProjects
+    .filter(({ resource }) => listing.has(resource))
+    .map((grant) => ({
+      ...grant,
+      ...{ kind: 'device', resource: device, scopes: scopesInProject(grant.scopes) },
+    }));
+  return { ...grants, received: [...grants.received, ...reaching] };
 }

@@ -3,6 +3,8 @@ export interface PageSettings {
   readonly version: string;
   readonly tokenLifeSeconds: number;
   readonly signup: 'open' | 'closed';
+  /** Whether anybody may push to a public device; absent: anybody may. */
+  readonly publicPush?: 'open' | 'granted';
   /** Where MQTT over TCP listens. */
   readonly mqttPort: number;
   /** Base layer of maps, with {z}/{x}/{y}; absent: the outline that comes with the app. */
@@ -23,7 +25,7 @@ export function readPageSettings(text: string | null | undefined): PageSettings 
   try {
     const given: unknown = JSON.parse(text);
     if (typeof given !== 'object' || given === null) return defaults;
-    const { version, tokenLifeSeconds, signup, mqttPort, tileUrl, tileAttribution } =
+    const { version, tokenLifeSeconds, signup, publicPush, mqttPort, tileUrl, tileAttribution } =
       given as Record<string, unknown>;
     return {
       version: typeof version === 'string' ? version : '',
@@ -31,6 +33,7 @@ export function readPageSettings(text: string | null | undefined): PageSettings 
         typeof tokenLifeSeconds === 'number' && tokenLifeSeconds > 0 ? tokenLifeSeconds : 600,
       signup: signup === 'closed' ? 'closed' : 'open',
       mqttPort: typeof mqttPort === 'number' && mqttPort > 0 ? mqttPort : 1883,
+      ...(publicPush === 'granted' && { publicPush }),
       ...(typeof tileUrl === 'string' && { tileUrl }),
       ...(typeof tileAttribution === 'string' && { tileAttribution }),
     };

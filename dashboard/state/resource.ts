@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { isOffline } from '../api/api-error.ts';
 import { lastKnown } from './last-known.ts';
+import { useRecovery, useRefresh } from './recovery.ts';
 import { readResource, writeResource } from './resource-cache.ts';
 import { endedFor, resumptions, username } from './session.ts';
 
@@ -32,7 +33,14 @@ interface State<Value> {
 export function useResource<Value>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<Value>,
-  { isKept = false }: { readonly isKept?: boolean } = {},
+  {
+    isKept = false,
+    refreshMs,
+  }: {
+    readonly isKept?: boolean;
+    /** Asked again so often while the page is looked at; mostly answered 304. */
+    readonly refreshMs?: number;
+  } = {},
 ): Resource<Value> {
   const [state, setState] = useState<State<Value>>(() => initial(key));
   const [turn, setTurn] = useState(0);
@@ -65,6 +73,8 @@ export function useResource<Value>(
   }, [key, turn, user, resumed, isKept]);
 
   const reload = useCallback(() => setTurn((before) => before + 1), []);
+  useRecovery(state.key === key ? state.error : undefined, reload);
+  useRefresh(refreshMs, reload);
   const set = useCallback(
     (value: Value) => {
       if (key === undefined) return;

@@ -1,5 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
 import { createApiClient } from '../api/client.ts';
+import { takeEarly } from '../api/early-answers.ts';
 import { createSessionStore, type Session, sessionKey } from '../api/session-store.ts';
 import type { User } from '../api/types.ts';
 import { forgetLastKnown } from './last-known.ts';
@@ -31,7 +32,7 @@ export const isAdmin = computed(() => me.value?.admin === true);
 
 /** The API for all screens. */
 export const api = createApiClient({
-  fetch: (input, init) => fetch(input, init),
+  fetch: (input, init) => takeEarly(String(input), init) ?? fetch(input, init),
   store,
   now: () => Date.now(),
   tokenLifeMs: pageSettings().tokenLifeSeconds * 1_000,

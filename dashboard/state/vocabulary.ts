@@ -4,7 +4,7 @@ import { api } from './session.ts';
 
 type Vocabulary = 'sensor_kinds' | 'quantity_kinds' | 'units' | 'actuator_kinds';
 
-/** Every card asks for units: the first answer is for all, and does not change meanwhile. */
+/** The first answer is for all who ask, and does not change meanwhile. */
 const loads = new Map<Vocabulary, Promise<readonly Term[]>>();
 
 function load(name: Vocabulary): Promise<readonly Term[]> {

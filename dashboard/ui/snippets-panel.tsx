@@ -1,5 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { screenPaths } from '../api/paths.ts';
+import { type Board, boards, canSend } from '../api/sketches.ts';
 import { type SnippetKind, snippet, snippetKinds } from '../api/snippets.ts';
 import type { Device } from '../api/types.ts';
 import { t } from '../i18n/i18n.ts';
@@ -9,9 +11,8 @@ import { api, username } from '../state/session.ts';
 import { CopyBlock } from './copy-block.tsx';
 import { SelectField } from './field.tsx';
 import { FormError } from './form-error.tsx';
+import { Icon } from './icons.tsx';
 import { deviceName, sensorName } from './value.tsx';
-
-const keyPlace = 'YOUR_KEY';
 
 /** Lines that send values of a device, in four ways; with a key where one is needed. */
 export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Element {
@@ -20,8 +21,20 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
   const [key, setKey] = useState<string>();
   const action = useAction();
   const isPrivate = device.visibility === 'private';
-  const shownKey = key ?? (isPrivate ? keyPlace : undefined);
-  if (device.sensors.length === 0) return <p class="quiet">{t('send.noSensor')}</p>;
+  // Lines that would be refused are not shown.
+  const needsKey = isPrivate && key === undefined;
+  const [board, setBoard] = useState<Board>('ESP32');
+  if (device.sensors.length === 0) {
+    return (
+      <div class="stack-tight">
+        <p class="quiet">{t('send.noSensor')}</p>
+        <a class="button tiles-add" href={screenPaths.devicePart(device.id, 'new-sensor')}>
+          <Icon name="plus" />
+          {t('send.addSensor')}
+        </a>
+      </div>
+    );
+  }
 
   async function makeKey(): Promise<void> {
     const json = {
@@ -41,7 +54,8 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
     mqttPort: pageSettings().mqttPort,
     device: device.id,
     sensor: sensorId,
-    ...(shownKey !== undefined && { key: shownKey }),
+    ...(key !== undefined && { key }),
+    board,
     ...(username.value !== undefined && { username: username.value }),
   });
   return (
@@ -68,7 +82,17 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
         />
       )}
       <p class="quiet">{t(isPrivate ? 'send.private' : 'send.public')}</p>
-      {isPrivate && key === undefined && username.value !== undefined && (
+      {kind === 'Arduino' && (
+        <SelectField
+          label={t('send.board')}
+          value={board}
+          options={boards.map((name) => ({ value: name, label: name }))}
+          hint={canSend(board, location.origin) ? undefined : t('send.noHttps')}
+          onValue={setBoard}
+        />
+      )}
+      {needsKey && username.value === undefined && <p class="note">{t('send.loginForKey')}</p>}
+      {needsKey && username.value !== undefined && (
         <div class="row">
           <button
             type="button"
@@ -78,7 +102,7 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
           >
             {t('send.makeKey')}
           </button>
-          <span class="quiet">{t('send.keyPlace', { place: keyPlace })}</span>
+          <span class="quiet">{t('send.keyNeeded')}</span>
         </div>
       )}
       {key !== undefined && (
@@ -87,7 +111,7 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
         </p>
       )}
       <FormError text={action.error} />
-      <CopyBlock text={lines} label={kind} />
+      {!needsKey && <CopyBlock text={lines} label={kind} />}
     </div>
   );
 }

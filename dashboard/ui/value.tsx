@@ -3,7 +3,6 @@ import type { Sensor } from '../api/types.ts';
 import { unitSymbol } from '../api/unit-symbol.ts';
 import { formatValue } from '../i18n/formats.ts';
 import { language, t } from '../i18n/i18n.ts';
-import { useVocabulary } from '../state/vocabulary.ts';
 
 /** What a sensor is called on screens. */
 export const sensorName = ({ id, name }: Pick<Sensor, 'id' | 'name'>): string =>
@@ -32,9 +31,8 @@ export function Value({
   readonly value: unknown;
   readonly unit: string | undefined;
 }): JSX.Element {
-  const units = useVocabulary('units');
   const text = formatValue(value, language.value, t);
-  const symbol = typeof value === 'boolean' ? '' : unitSymbol(unit, units.value);
+  const symbol = typeof value === 'boolean' ? '' : unitSymbol(unit);
   const width = text.length + unitSize * symbol.length;
   const size = text.length > longMin ? ' is-long' : width > wideMin ? ' is-wide' : '';
   return (

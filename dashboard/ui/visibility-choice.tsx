@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { t } from '../i18n/i18n.ts';
+import { pageSettings } from '../state/page-settings.ts';
 
 /** Who can see a thing, in words. */
 export function VisibilityChoice(props: {
@@ -22,6 +23,14 @@ export function VisibilityChoice(props: {
           {t(`device.${choice}`)}
         </label>
       ))}
+      <p class="quiet small">{t(moreKey(props.value))}</p>
     </fieldset>
   );
+}
+
+/** What others can also do then. */
+function moreKey(choice: 'public' | 'private') {
+  if (choice === 'private') return 'device.privateMore';
+  const isOpen = pageSettings().publicPush !== 'granted';
+  return isOpen ? 'device.publicMore' : 'device.publicMoreGranted';
 }

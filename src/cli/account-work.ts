@@ -1,12 +1,13 @@
 import { conflict, notFound } from '../domain/errors.ts';
-import { parseUserId, parseUsername } from '../domain/ids.ts';
+import { parseNewUsername, parseUserId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
+import { vouchedProofs } from '../domain/users/address-proofs.ts';
 import { requireStrongPassword } from '../domain/users/profile.ts';
-import type { Profile, User } from '../domain/users/user.ts';
+import type { NewUser, Profile, User } from '../domain/users/user.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashPassword } from '../lib/password-hash.ts';
-import { createId } from '../lib/secret-token.ts';
+import { createId, createSigningKey } from '../lib/secret-token.ts';
 
 /** Adds an account; throws conflict when the username is taken. */
 export async function addAccount(
@@ -18,13 +19,15 @@ export async function addAccount(
     readonly profile: Profile;
   },
 ): Promise<User> {
-  const user: User = {
+  const user: NewUser = {
     id: parseUserId(createId()),
-    username: parseUsername(account.username),
+    username: parseNewUsername(account.username),
     createdAt: clock.now(),
     profile: account.profile,
     isAdmin: account.isAdmin,
     isDisabled: false,
+    webhookSecret: createSigningKey(),
+    proofs: vouchedProofs(account.profile, clock.now()),
   };
   requireStrongPassword(account.password);
   const outcome = await users.insert(user, await hashPassword(account.password));

@@ -23,6 +23,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./user.ts')).createUserCommand(),
   },
   {
+    name: 'usage',
+    summary: 'show who uses what of every budget of a service',
+    load: async () => (await import('./usage.ts')).createUsageCommand(),
+  },
+  {
     name: 'backup',
     summary: 'copy all data into one file, while the service runs',
     load: async () => (await import('./backup.ts')).createBackupCommand(),

@@ -4,14 +4,22 @@ import { systemClock } from '../lib/clock.ts';
 import { demoLimits } from './demo/demo-limits.ts';
 import type { Account } from './demo/identity.ts';
 import { type SimulationOptions, simulate } from './demo/simulation.ts';
+import {
+  allowHttpOption,
+  givenPassword,
+  type PasswordOptions,
+  requirePrivateWay,
+} from './given-password.ts';
 import { parseDuration, wholeNumber } from './option-values.ts';
+import { askPassword } from './password-prompt.ts';
+import { printableLines } from './printable.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
-interface DemoOptions {
+interface DemoOptions extends PasswordOptions {
   readonly url: string;
   readonly username?: string;
-  readonly password?: string;
   readonly token?: string;
+  readonly allowHttp?: boolean;
   readonly guest?: boolean;
   readonly devices: number;
   readonly prefix: string;
@@ -33,19 +41,21 @@ export function createDemoCommand(): Command {
     )
     .addOption(option('--url <url>', 'where the service is', readUrl, 'http://127.0.0.1:8080'))
     .option('--username <name>', 'log in as this user, instead of a user demo of its own')
-    .option('--password <text>', 'the password of that user, or of demo')
+    .option('--password-file <file>', 'has the password of that user, or of demo')
+    .option('--password <text>', 'the password itself, for everybody on this machine to see')
     .addOption(
       new Option(
         '--token <text>',
         'a token, or better an access key, which does not expire',
-      ).conflicts(['username', 'password', 'guest']),
+      ).conflicts(['username', 'password', 'passwordFile', 'guest']),
     )
     .addOption(
       new Option(
         '--guest',
         'without an account: all devices are public, nothing is shared',
-      ).conflicts(['username', 'password']),
+      ).conflicts(['username', 'password', 'passwordFile']),
     )
+    .option(...allowHttpOption)
     .addOption(
       option('--devices <n>', 'how many devices', wholeNumber(1, demoLimits.devicesMax), 8),
     )
@@ -75,7 +85,7 @@ function duration(flags: string, description: string, initial: string): Option {
 }
 
 async function demo(options: DemoOptions): Promise<void> {
-  const simulation = simulationOf(options);
+  const simulation = simulationOf(options, await accountOf(options));
   const stop = new AbortController();
   const { signal } = stop;
   const end = () => stop.abort();
@@ -88,7 +98,7 @@ async function demo(options: DemoOptions): Promise<void> {
   try {
     await simulate(simulation, {
       clock: systemClock,
-      print: (line) => process.stdout.write(`${line}\n`),
+      print: (line) => process.stdout.write(`${printableLines(line)}\n`),
       isTerminal: process.stderr.isTTY === true,
       wait: (delayMs) => delay(delayMs, undefined, { signal }),
       signal,
@@ -101,7 +111,7 @@ async function demo(options: DemoOptions): Promise<void> {
   }
 }
 
-function simulationOf(options: DemoOptions): SimulationOptions {
+function simulationOf(options: DemoOptions, account: Account): SimulationOptions {
   const { url, devices, prefix, seed, history, step } = options;
   if (history !== undefined && history / step > demoLimits.historyStepsMax) {
     throw new Error(
@@ -110,7 +120,7 @@ function simulationOf(options: DemoOptions): SimulationOptions {
   }
   return {
     url,
-    account: accountOf(options),
+    account,
     devices,
     prefix,
     seed,
@@ -119,14 +129,17 @@ function simulationOf(options: DemoOptions): SimulationOptions {
   };
 }
 
-function accountOf({ username, password, token, guest }: DemoOptions): Account {
+async function accountOf(options: DemoOptions): Promise<Account> {
+  const { url, username, token, guest } = options;
   if (guest === true) return { kind: 'guest' };
+  requirePrivateWay(url, options.allowHttp);
   if (token !== undefined) return { kind: 'token', token };
+  const password = await givenPassword(options);
   if (username === undefined) {
     return { kind: 'demo', ...(password !== undefined && { password }) };
   }
-  if (password === undefined) throw new Error('give the --password of that --username, too');
-  return { kind: 'user', username, password };
+  const known = password ?? (await askPassword(`Password of ${username}: `));
+  return { kind: 'user', username, password: known };
 }
 
 function readUrl(text: string): string {

@@ -4,5 +4,22 @@ import { ConfigError } from '../config.ts';
 export function sentencesOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems;
   if (!(error instanceof Error)) return [String(error)];
-  return [error.message];
+  return [fileSentence(error) ?? error.message];
+}
+
+/** Sentences for what Node says in codes. */
+const fileProblems: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file or directory'],
+  ['ENOTDIR', 'a part of the path is no directory'],
+  ['EISDIR', 'it is a directory'],
+  ['EACCES', 'this user may not open it'],
+  ['EPERM', 'this user may not do that with it'],
+  ['ENOSPC', 'the disk is full'],
+  ['EROFS', 'its file system cannot be written to'],
+]);
+
+function fileSentence(error: Error): string | undefined {
+  const { code, path } = error as NodeJS.ErrnoException;
+  const problem = code === undefined ? undefined : fileProblems.get(code);
+  return problem === undefined || path === undefined ? undefined : `${path}: ${problem}`;
 }

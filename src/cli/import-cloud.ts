@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -10,8 +9,10 @@ import { openProgressFile } from './cloud/progress-file.ts';
 import { createRemote, type Remote } from './cloud/remote.ts';
 import { type CloudReport, createTally, kinds } from './cloud/tally.ts';
 import { openProgressBar } from './copy-progress.ts';
+import { allowHttpOption, givenPassword, requirePrivateWay } from './given-password.ts';
 import { wholeNumber } from './option-values.ts';
 import { askPassword } from './password-prompt.ts';
+import { printable } from './printable.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
 interface CloudOptions {
@@ -29,6 +30,7 @@ interface CloudOptions {
   readonly notifications: boolean;
   readonly parallel: number;
   readonly state?: string;
+  readonly allowHttp?: boolean;
 }
 
 /** `kipimo import cloud`: from another service of this API into a running Kipimo. */
@@ -48,6 +50,7 @@ export function createCloudCommand(): Command {
     .option('--to-user <name>', 'log in there as this user; otherwise as a guest')
     .option('--to-password-file <file>', 'has the password of that user')
     .addOption(new Option('--to-token <text>', 'a token or access key there').conflicts('toUser'))
+    .option(...allowHttpOption)
     .option('--all', 'what others own, too, as far as you may see it')
     .option('--only <prefix...>', 'only devices and gateways whose ids begin like this')
     .option('--no-values', 'leave the values out')
@@ -76,6 +79,12 @@ async function runCloud(options: CloudOptions): Promise<void> {
   );
   const wait = (delayMs: number) => delay(delayMs, undefined, { signal });
   const remoteAt = (url: string) => createRemote({ url, signal, wait, random: Math.random });
+  if (options.user !== undefined || options.token !== undefined) {
+    requirePrivateWay(options.from, options.allowHttp);
+  }
+  if (options.toUser !== undefined || options.toToken !== undefined) {
+    requirePrivateWay(options.to, options.allowHttp);
+  }
   const [source, target] = [remoteAt(options.from), remoteAt(options.to)];
   await logIn(source, options.user, options.passwordFile, options.token);
   await logIn(target, options.toUser, options.toPasswordFile, options.toToken);
@@ -114,9 +123,8 @@ async function logIn(
   if (token !== undefined) remote.useToken(token);
   if (username === undefined) return;
   const password =
-    passwordFile === undefined
-      ? await askPassword(`Password of ${username} at ${remote.url}: `)
-      : (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
+    (await givenPassword(passwordFile === undefined ? {} : { passwordFile })) ??
+    (await askPassword(`Password of ${username} at ${remote.url}: `));
   await remote.logIn(username, password);
 }
 
@@ -124,7 +132,7 @@ function createSkipPrinter(): (sentence: string) => void {
   let shown = 0;
   return (sentence) => {
     shown += 1;
-    if (shown <= cloudLimits.skipsShown) process.stderr.write(`kipimo: ${sentence}\n`);
+    if (shown <= cloudLimits.skipsShown) process.stderr.write(`kipimo: ${printable(sentence)}\n`);
   };
 }
 

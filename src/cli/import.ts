@@ -3,18 +3,26 @@ import { Command } from 'commander';
 import { openProgressBar } from './copy-progress.ts';
 import { createApiClient } from './demo/api-client.ts';
 import { identify } from './demo/identity.ts';
+import {
+  allowHttpOption,
+  givenPassword,
+  type PasswordOptions,
+  requirePrivateWay,
+} from './given-password.ts';
 import { importCsv } from './import/csv-import.ts';
 import { importLimits } from './import/import-limits.ts';
 import { createCloudCommand } from './import-cloud.ts';
+import { askPassword } from './password-prompt.ts';
+import { printable } from './printable.ts';
 
-interface CsvOptions {
+interface CsvOptions extends PasswordOptions {
   readonly url: string;
   readonly device?: string;
   readonly sensor?: string;
   readonly create?: boolean;
   readonly username?: string;
-  readonly password?: string;
   readonly token?: string;
+  readonly allowHttp?: boolean;
 }
 
 /** `kipimo import`: data from elsewhere into a running service. */
@@ -32,8 +40,10 @@ export function createImportCommand(): Command {
     .option('--sensor <id>', 'for all rows; otherwise by the column sensor_id')
     .option('--create', 'make devices and sensors that are not there')
     .option('--username <name>', 'log in as this user; otherwise as a guest')
-    .option('--password <text>', 'the password of that user')
+    .option('--password-file <file>', 'has the password of that user; otherwise it is asked for')
+    .option('--password <text>', 'the password itself, for everybody on this machine to see')
     .option('--token <text>', 'a token, or better an access key, which does not expire')
+    .option(...allowHttpOption)
     .action(runCsv);
   command.addCommand(createCloudCommand());
   return command;
@@ -42,11 +52,16 @@ export function createImportCommand(): Command {
 async function runCsv(file: string, options: CsvOptions): Promise<void> {
   const { url, device, sensor } = options;
   const { signal } = new AbortController();
-  const client = createApiClient({ url, signal, wait: (delayMs) => delay(delayMs) });
+  const client = createApiClient({
+    url,
+    signal,
+    wait: (delayMs) => delay(delayMs),
+    isImporting: true,
+  });
   await logIn(client, options);
   const bar = openProgressBar('bytes');
   let shown = 0;
-  const { stored, refused } = await importCsv(
+  const { stored, refused, devicesMade } = await importCsv(
     {
       file,
       isCreating: options.create === true,
@@ -59,21 +74,31 @@ async function runCsv(file: string, options: CsvOptions): Promise<void> {
       onRefused(line, reason) {
         shown += 1;
         if (shown <= importLimits.refusalsShown) {
-          process.stderr.write(`kipimo: line ${line}: ${reason}\n`);
+          process.stderr.write(`kipimo: line ${line}: ${printable(reason)}\n`);
         }
       },
     },
   ).finally(() => bar.stop());
   process.stdout.write(`${stored} rows are stored, ${refused} were refused.\n`);
+  if (devicesMade > 0) {
+    const privacy = options.username === undefined && options.token === undefined;
+    process.stdout.write(
+      `Devices made: ${devicesMade}, ${privacy ? 'public, as a guest made them' : 'private'}.\n`,
+    );
+  }
   if (refused > 0) process.exitCode = 1;
 }
 
 async function logIn(
   client: ReturnType<typeof createApiClient>,
-  { username, password, token }: CsvOptions,
+  options: CsvOptions,
 ): Promise<void> {
+  const { url, username, token } = options;
+  if (token === undefined && username === undefined) return;
+  requirePrivateWay(url, options.allowHttp);
   if (token !== undefined) return client.authorize(token);
   if (username === undefined) return;
-  if (password === undefined) throw new Error('give the --password of that --username, too');
+  const password =
+    (await givenPassword(options)) ?? (await askPassword(`Password of ${username}: `));
   await identify(client, { kind: 'user', username, password }, () => undefined);
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { ownEntry } from '../lib/own-entry.ts';
 
 const units: Readonly<Record<string, number>> = {
   ms: 1,
@@ -12,7 +13,7 @@ const units: Readonly<Record<string, number>> = {
 /** Milliseconds of a text such as 10s, 5m, 12h, 30d; throws a usage error for anything else. */
 export function parseDuration(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|[smhdw])$/.exec(text) ?? [];
-  const durationMs = Math.round(Number(digits) * (units[unit] ?? Number.NaN));
+  const durationMs = Math.round(Number(digits) * (ownEntry(units, unit) ?? Number.NaN));
   if (durationMs > 0) return durationMs;
   throw new InvalidArgumentError('write a number and a unit, for instance 10s, 5m, 12h, 30d.');
 }

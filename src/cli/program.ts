@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { readVersion } from '../version.ts';
 import { type CommandEntry, defaultCommand } from './commands.ts';
 import { sentencesOf } from './failure.ts';
+import { printableLines } from './printable.ts';
 
 /**
  * Runs the command that `words` name (without node and the script). Resolves when it is done;
@@ -15,7 +16,10 @@ export async function runCommandLine(
     const program = await createProgram(words, commands);
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
-    for (const sentence of sentencesOf(error)) process.stderr.write(`kipimo: ${sentence}\n`);
+    for (const sentence of sentencesOf(error)) {
+      // Some of it may be what a service said.
+      process.stderr.write(`kipimo: ${printableLines(sentence)}\n`);
+    }
     process.exitCode = 1;
   }
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { RunningApp } from '../app.ts';
 import type { Config } from '../config.ts';
+import { limits } from '../domain/limits.ts';
 import { loadConfigHere } from '../environment-file.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -16,11 +17,19 @@ export function createServeCommand(): Command {
         'docs/configuration.md lists them. SIGTERM or Ctrl-C drains and stops; a second one ' +
         'stops at once.',
     )
+    .option('--port <number>', 'where HTTP listens, instead of KIPIMO_HTTP_PORT')
+    .option('--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR')
     .action(serve);
 }
 
-async function serve(): Promise<void> {
-  const { config, secrets } = loadConfigHere();
+async function serve(options: {
+  readonly port?: string;
+  readonly dataDir?: string;
+}): Promise<void> {
+  const { config, secrets } = loadConfigHere({
+    KIPIMO_HTTP_PORT: options.port,
+    KIPIMO_DATA_DIR: options.dataDir,
+  });
   const log = createPinoLog({ level: config.log.level });
   const stopped = waitForStopSignal({
     signals: process,
@@ -35,10 +44,24 @@ async function serve(): Promise<void> {
   });
   process.stdout.on('error', surviveClosedPipe);
   const { startApp } = await import('../app.ts');
-  const app = await startApp({ config, secrets, log });
+  const { adminUsername } = config.accounts;
+  const app = await startApp({
+    ...{ config, secrets, log },
+    // Outside of the log, which blots passwords and may be off: nobody can see it a second time.
+    onGeneratedPassword(password) {
+      process.stdout.write(
+        `Made the admin ${adminUsername} with password ${password} (shown this once).\n`,
+      );
+    },
+  });
   announce(app, config, log);
   const signal = await stopped;
   log.info({ signal }, 'stopping');
+  // Nothing acknowledged is lost by leaving before everything has been told goodbye.
+  setTimeout(() => {
+    log.error({ afterMs: limits.stopMs }, 'leaving before all parts have stopped');
+    process.exit(0);
+  }, limits.stopMs).unref();
   await app.close();
   log.info({}, 'stopped');
   process.exit(0);
@@ -52,13 +75,6 @@ function surviveClosedPipe(error: NodeJS.ErrnoException): void {
 function announce(app: RunningApp, config: Config, log: Log): void {
   const version = readVersion();
   const { directory } = config.storage;
-  if (app.generatedPassword !== undefined) {
-    // Outside of the log, which blots passwords and may be off: nobody can see it a second time.
-    const { adminUsername } = config.accounts;
-    process.stdout.write(
-      `Made the admin ${adminUsername} with password ${app.generatedPassword} (shown this once).\n`,
-    );
-  }
   if (!process.stdout.isTTY) {
     const { url, mqttUrl, mqttsUrl } = app;
     log.info({ version, url, mqttUrl, mqttsUrl, directory }, 'listening');

@@ -1,11 +1,12 @@
 import { DomainError, invalid } from '../domain/errors.ts';
-import { parseUserId, parseUsername } from '../domain/ids.ts';
+import { parseNewUsername, parseUserId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import type { User } from '../domain/users/user.ts';
+import { vouchedProofs } from '../domain/users/address-proofs.ts';
+import type { NewUser } from '../domain/users/user.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashPassword } from '../lib/password-hash.ts';
-import { createId } from '../lib/secret-token.ts';
+import { createId, createSigningKey } from '../lib/secret-token.ts';
 import { profileFromWire } from '../wire/user.ts';
 
 /** One entry that was not added, and why. */
@@ -23,7 +24,7 @@ export interface ImportReport {
 }
 
 interface Candidate {
-  readonly user: User;
+  readonly user: NewUser;
   readonly password: string;
 }
 
@@ -70,7 +71,7 @@ export async function importAccounts(options: {
 }
 
 type Prepared =
-  | { readonly user: User; readonly passwordHash: string }
+  | { readonly user: NewUser; readonly passwordHash: string }
   | { readonly reason: string };
 
 async function prepare(entry: unknown, users: UserStore, clock: Clock): Promise<Prepared> {
@@ -103,20 +104,23 @@ function readEntry(entry: unknown, clock: Clock): Candidate {
   if (admin !== undefined && typeof admin !== 'boolean') {
     throw invalid('admin must be true or false');
   }
-  const user: User = {
+  const known = profileFromWire(profile);
+  const user: NewUser = {
     id: parseUserId(id === undefined ? createId() : id),
-    username: parseUsername(username),
+    username: parseNewUsername(username),
     createdAt: clock.now(),
-    profile: profileFromWire(profile),
+    profile: known,
     isAdmin: admin === true,
     isDisabled: false,
+    webhookSecret: createSigningKey(),
+    proofs: vouchedProofs(known, clock.now()),
   };
   return { user, password };
 }
 
 async function insert(
   users: UserStore,
-  ready: { readonly user: User; readonly passwordHash: string },
+  ready: { readonly user: NewUser; readonly passwordHash: string },
 ): Promise<string | undefined> {
   if ((await users.insert(ready.user, ready.passwordHash)) === 'inserted') return undefined;
   const twin = await users.findByUsername(ready.user.username);

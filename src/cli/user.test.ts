@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isProven } from '../domain/users/address-proofs.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 import { createManualClock } from '../lib/clock.ts';
 import { verifyPassword } from '../lib/password-hash.ts';
@@ -37,11 +38,12 @@ function importAll(users: UserStore, entries: readonly unknown[]) {
 test('an added account can log in and has what was said about it', () =>
   withUsers(async (users) => {
     await addAccount({ users, clock }, { ...ama, isAdmin: true, profile: { email: 'a@b.c' } });
-    const login = await users.findLogin('a@b.c');
+    const [login] = await users.findByEmail('a@b.c');
     assert.ok(login !== undefined);
     assert.ok(await verifyPassword('long enough', login.passwordHash));
     assert.equal(login.user.isAdmin, true);
     assert.equal(login.user.createdAt, clock.now());
+    assert.ok(isProven(login.user, 'email', 'A@b.c'), 'an administrator gave it');
   }));
 
 test('a taken, reserved or malformed username and a short password are refused', () =>

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
@@ -9,12 +10,23 @@ import { loadConfigHere } from '../environment-file.ts';
 import { systemClock } from '../lib/clock.ts';
 import { profileFromWire } from '../wire/user.ts';
 import { addAccount, allAccounts, replacePassword, requireUser } from './account-work.ts';
+import { givenPassword, type PasswordOptions } from './given-password.ts';
 import { choosePassword } from './password-prompt.ts';
+import { printable, printableJson } from './printable.ts';
 import { type ImportReport, importAccounts, parseImport } from './user-import.ts';
 
 interface DirectoryOption {
   readonly dataDir?: string;
 }
+
+const passwordFileOption = [
+  '--password-file <file>',
+  'has the password; otherwise it is asked for, or generated and printed once',
+] as const;
+const passwordOption = [
+  '--password <text>',
+  'the password itself, for everybody on this machine to see',
+] as const;
 
 /** `kipimo user`: accounts in the data directory, also while the service runs. */
 export function createUserCommand(): Command {
@@ -24,7 +36,8 @@ export function createUserCommand(): Command {
   command(user, 'add <name>', 'Add an account.')
     .option('--admin', 'may do everything')
     .option('--email <address>', 'e-mail address')
-    .option('--password <text>', 'asked for when absent, or generated and printed once')
+    .option(...passwordFileOption)
+    .option(...passwordOption)
     .action(add);
   command(
     user,
@@ -33,8 +46,20 @@ export function createUserCommand(): Command {
       'Given ids are kept; passwords may be weak. Exit code 1 when any entry is refused.',
   ).action(importFile);
   command(user, 'passwd <name>', 'Set a password; ends all tokens of the user.')
-    .option('--password <text>', 'asked for when absent, or generated and printed once')
+    .option(...passwordFileOption)
+    .option(...passwordOption)
     .action(setPassword);
+  command(
+    user,
+    'disable <name>',
+    'Lock an account; ends its tokens, keys and MQTT sessions.',
+  ).action((name: string, options: DirectoryOption) => setDisabled(name, true, options));
+  command(user, 'enable <name>', 'Let a disabled account log in again.').action(
+    (name: string, options: DirectoryOption) => setDisabled(name, false, options),
+  );
+  command(user, 'admin <name>', 'Let an account do everything.')
+    .option('--off', 'take that right away')
+    .action(setAdmin);
   command(user, 'list', 'List the accounts in order of creation.')
     .option('--json', 'one JSON object per line')
     .action(list);
@@ -50,15 +75,12 @@ function command(parent: Command, usage: string, description: string): Command {
 
 async function add(
   name: string,
-  options: DirectoryOption & {
-    readonly admin?: boolean;
-    readonly email?: string;
-    readonly password?: string;
-  },
+  options: DirectoryOption &
+    PasswordOptions & { readonly admin?: boolean; readonly email?: string },
 ): Promise<void> {
   const profile = profileFromWire(options.email === undefined ? {} : { email: options.email });
   await withUsers(options, async (users) => {
-    const { password, isGenerated } = await choosePassword(options.password);
+    const { password, isGenerated } = await choosePassword(await givenPassword(options));
     const isAdmin = options.admin === true;
     const account = { username: name, password, isAdmin, profile };
     const user = await addAccount({ users, clock: systemClock }, account);
@@ -69,11 +91,11 @@ async function add(
 
 async function setPassword(
   name: string,
-  options: DirectoryOption & { readonly password?: string },
+  options: DirectoryOption & PasswordOptions,
 ): Promise<void> {
-  await withUsers(options, async (users) => {
+  await withKnownUsers(options, async (users) => {
     await requireUser(users, name);
-    const { password, isGenerated } = await choosePassword(options.password);
+    const { password, isGenerated } = await choosePassword(await givenPassword(options));
     const user = await replacePassword({ users }, { username: name, password });
     print(`${user.username} has a new password; tokens issued before are no longer valid`);
     if (isGenerated) print(`password: ${password}`);
@@ -81,7 +103,7 @@ async function setPassword(
 }
 
 async function list(options: DirectoryOption & { readonly json?: boolean }): Promise<void> {
-  await withUsers(options, async (users) => {
+  await withKnownUsers(options, async (users) => {
     const line = options.json === true ? toJson : toColumns;
     for await (const user of allAccounts(users)) print(line(user));
   });
@@ -94,6 +116,7 @@ async function importFile(file: string, options: DirectoryOption): Promise<void>
   }
   const entries = parseImport(await readFile(file, 'utf8'));
   await withUsers(options, async (users) => {
+    const wasWithoutAdmin = (await users.countAdmins()) === 0;
     const bar = openProgressBar(entries.length);
     const report = await importAccounts({
       entries,
@@ -102,7 +125,55 @@ async function importFile(file: string, options: DirectoryOption): Promise<void>
       onProgress: (done) => bar.update(done),
     }).finally(() => bar.stop());
     printReport(report);
+    if (wasWithoutAdmin && (await users.countAdmins()) > 0) {
+      print(
+        'an admin is among them: the first start of the service makes no other one, ' +
+          'and KIPIMO_ADMIN_PASSWORD is not used',
+      );
+    }
   });
+}
+
+/** As `withUsers`, where there is a database already: a mistyped directory must not become one. */
+async function withKnownUsers(
+  options: DirectoryOption,
+  work: (users: UserStore) => Promise<void>,
+): Promise<void> {
+  const directory = options.dataDir ?? loadConfigHere().config.storage.directory;
+  const { databasePath } = await import('../storage/sqlite/connection.ts');
+  if (!existsSync(databasePath(directory))) {
+    throw new Error(`${directory} holds no data of Kipimo: name its place with --data-dir`);
+  }
+  await withUsers(options, work);
+}
+
+async function setDisabled(name: string, isDisabled: boolean, options: DirectoryOption) {
+  await withKnownUsers(options, async (users) => {
+    const user = await requireUser(users, name);
+    if (isDisabled) await requireAnotherAdmin(users, user);
+    await users.update(user.id, { isDisabled });
+    print(
+      isDisabled
+        ? `${user.username} is disabled: tokens, keys and MQTT sessions have ended`
+        : `${user.username} may log in again`,
+    );
+  });
+}
+
+async function setAdmin(name: string, options: DirectoryOption & { readonly off?: boolean }) {
+  const isAdmin = options.off !== true;
+  await withKnownUsers(options, async (users) => {
+    const user = await requireUser(users, name);
+    if (!isAdmin) await requireAnotherAdmin(users, user);
+    await users.update(user.id, { isAdmin });
+    print(`${user.username} is ${isAdmin ? 'an admin now' : 'no admin any more'}`);
+  });
+}
+
+/** Without an admin nobody could manage the accounts. */
+async function requireAnotherAdmin(users: UserStore, user: User): Promise<void> {
+  if (!user.isAdmin || user.isDisabled || (await users.countAdmins()) > 1) return;
+  throw invalid(`${user.username} is the last admin: make another user admin first`);
 }
 
 async function withUsers(
@@ -121,8 +192,8 @@ async function withUsers(
 
 function printReport({ added, refused }: ImportReport): void {
   for (const { entry, username, reason } of refused) {
-    const who = username === undefined ? '' : ` (${JSON.stringify(username)})`;
-    process.stderr.write(`entry ${entry}${who} refused: ${reason}\n`);
+    const who = username === undefined ? '' : ` (${printableJson(username)})`;
+    process.stderr.write(`entry ${entry}${who} refused: ${printable(reason)}\n`);
   }
   print(`added ${added}, refused ${refused.length}`);
   if (refused.length > 0) process.exitCode = 1;
@@ -138,7 +209,7 @@ function openProgressBar(total: number): { update(done: number): void; stop(): v
 function toJson(user: User): string {
   const { id, username, isAdmin, isDisabled, profile } = user;
   const createdTime = user.createdAt;
-  return JSON.stringify({
+  return printableJson({
     id,
     username,
     admin: isAdmin,
@@ -153,7 +224,7 @@ function toColumns(user: User): string {
   const created = new Date(user.createdAt).toISOString();
   const columns = [user.username.padEnd(24), kind.padEnd(8), created, user.id];
   // Anybody may sign up with any e-mail text: control characters must not reach the terminal.
-  const email = (user.profile.email ?? '').replace(/\p{C}/gu, '?');
+  const email = printable(user.profile.email ?? '');
   return [...columns, email].join('  ').trimEnd();
 }
 

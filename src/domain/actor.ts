@@ -10,12 +10,23 @@ export interface KeyLimits {
 
 /** Who is asking. A key acts as its owner, within its limits. */
 export type Actor =
-  | { readonly kind: 'guest' }
+  /** `address` tells guests apart where they share out room; it gives no right. */
+  | { readonly kind: 'guest'; readonly address?: string }
   | {
       readonly kind: 'user' | 'admin';
       readonly userId: UserId;
       readonly username: Username;
       readonly key?: KeyLimits;
+      /** Brings data from elsewhere; counts for administrators only [contract 14]. */
+      readonly isImporting?: true;
     };
 
 export const guest: Actor = { kind: 'guest' };
+
+/** The guest who asks from an IP address. */
+export const guestAt = (address: string): Actor => ({ kind: 'guest', address });
+
+/** Whether an administrator brings data from elsewhere: no quota and no value limit holds. */
+export function isImport(actor: Actor): boolean {
+  return actor.kind === 'admin' && actor.isImporting === true;
+}

@@ -3,10 +3,14 @@ export const errorCodes = {
   invalid: 'The request is malformed: the description names the field and what it must be.',
   unauthenticated: 'The credentials are wrong, or the token or key is invalid or expired.',
   forbidden: 'The caller lacks the right.',
-  not_found: 'The device, sensor, actuator, gateway, project, message or user does not exist.',
+  not_found:
+    'The device, sensor, actuator, gateway, project, group, message or user does not exist.',
   conflict: 'The id or username is taken.',
-  too_large: 'The body is larger than the limit of this endpoint.',
-  rate_limited: 'Too many failed logins; try again after the time in Retry-After.',
+  too_large: 'The body or a value in it is larger than the limit; the description says which.',
+  rate_limited: 'Too much at once; the description names what. Try again after Retry-After.',
+  limit_reached:
+    'There may be no more of them: the description names the budget and who may raise it.',
+  storage_full: 'The storage quota is used up, or the disk is nearly full. Reads go on.',
   unavailable: 'The service cannot store right now (queue full, disk full, database down); retry.',
 } as const;
 

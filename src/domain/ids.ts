@@ -9,6 +9,7 @@ export type SensorId = Branded<'SensorId'>;
 export type ActuatorId = Branded<'ActuatorId'>;
 export type GatewayId = Branded<'GatewayId'>;
 export type ProjectId = Branded<'ProjectId'>;
+export type GroupId = Branded<'GroupId'>;
 export type SocialId = Branded<'SocialId'>;
 export type NotificationId = Branded<'NotificationId'>;
 export type UserId = Branded<'UserId'>;
@@ -46,6 +47,7 @@ export const parseGatewayId = (text: unknown): GatewayId =>
   parseId('gateway id', text) as GatewayId;
 export const parseProjectId = (text: unknown): ProjectId =>
   parseId('project id', text) as ProjectId;
+export const parseGroupId = (text: unknown): GroupId => parseId('group id', text) as GroupId;
 export const parseSocialId = (text: unknown): SocialId => parseId('message id', text) as SocialId;
 /** The id of a notification: 24 hexadecimal digits, as clients of such services expect. */
 export function parseNotificationId(text: unknown): NotificationId {
@@ -70,6 +72,14 @@ export function parseUsername(text: unknown): Username {
   if (!usernamePattern.test(text)) {
     throw invalid('username may hold letters, digits and . _ @ - only');
   }
+  if (text === '.' || text === '..') throw invalid(`username ${text} could not be in any URL`);
   if (text.toLowerCase() === guestUsername) throw invalid('username guest is taken by the service');
   return text as Username;
+}
+
+/** The username of an account that is to be made: not "me" either, which stands for the caller. */
+export function parseNewUsername(text: unknown): Username {
+  const username = parseUsername(text);
+  if (username.toLowerCase() !== 'me') return username;
+  throw invalid('username me stands for whoever is logged in: choose another');
 }

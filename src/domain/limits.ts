@@ -13,6 +13,11 @@ export const limits = {
   metaBytesMax: 65_536,
   /** What an actuator is set to, as JSON text: a setting, not a file. */
   actuatorValueBytesMax: 65_536,
+  /** For how long an actuator may be set before it is set back. */
+  timedSettingMsMin: second,
+  timedSettingMsMax: 366 * day,
+  /** When an actuator is tried again that could not be set back. */
+  timedSettingRetryMs: 5 * second,
   /** Sensors, and actuators, of one device. */
   sensorsPerDeviceMax: 1_000,
   calibrationPointsMax: 256,
@@ -28,19 +33,40 @@ export const limits = {
 
   // HTTP bodies and requests [contract 2].
   bodyBytesMax: 1_048_576,
+  /** What of a body costs no room: small requests are never refused for what others send. */
+  freeBodyBytes: 4_096,
   valuesBodyBytesMax: 8 * 1_048_576,
   jsonDepthMax: 32,
   requestHeadersMs: 10 * second,
   /** Eight megabytes over a slow mobile link. */
   requestMs: 5 * minute,
   keepAliveMs: 72 * second,
-  connectionsMax: 20_000,
+  /** Shorter answers fit a packet or two as they are. */
+  compressedBytesMin: 1_024,
+  /** Answers that are compressed at the same time, at about 1 MB of memory each. */
+  compressionsMax: 64,
+  /** How often connections are looked at for those that keep us waiting too long. */
+  connectionsCheckMs: second,
+  /** From the first byte of TLS to its last handshake message. */
+  tlsHandshakeMs: 10 * second,
+  /** What was sent last has left by then, and the peer has closed its side. */
+  goodbyeMs: 5 * second,
   /** How long SIGTERM waits for requests under way. */
   drainMs: 10 * second,
+  /** How long SIGTERM waits for everything; what was acknowledged is on disk long before. */
+  stopMs: 30 * second,
+
+  // Long work: filters, aggregates, exports.
+  /** How long it holds the event loop before others have their turn. */
+  turnMs: 5,
+  /** What one request may take of that before its answer begins; the rest of the time it waits. */
+  longWorkMsMax: 20 * second,
 
   // Lists [spec 4, 8; contract 4, 5, 6].
   devicesPageDefault: 20,
   devicesPageMax: 1_000,
+  /** New devices in one request. */
+  devicesPerRequestMax: 1_000,
   gatewaysPageDefault: 20,
   gatewaysPageMax: 1_000,
   projectsPageDefault: 20,
@@ -53,13 +79,17 @@ export const limits = {
   datapointsPageMax: 1_000_000,
   /** Datapoints fetched from the store in one step of a streamed answer. */
   datapointsPerStep: 5_000,
+  /** Their values that are no numbers, in characters of JSON text; one more may be longer. */
+  datapointCharactersPerStep: 1_048_576,
   /** Devices, and sensors, whose datapoints one read merges. */
   mergedDevicesMax: 100,
   mergedSensorsMax: 10_000,
   /** What a merged read fetches of each sensor at once, when there are many. */
   mergedDatapointsPerStepMin: 20,
+  /** What a merged read holds of all sensors at once, in characters of values. */
+  mergedCharactersMax: 16 * 1_048_576,
   /** Datapoints that an aggregate or a thinned read looks at before others have their turn. */
-  datapointsPerScan: 16_384,
+  datapointsPerScan: 4_096,
   /** Buckets of one aggregate: about 10 MB of JSON. */
   bucketsMax: 100_000,
   /** First and last values that are text or structures, all buckets of an answer together. */
@@ -86,10 +116,26 @@ export const limits = {
   // Datapoints.
   /** A timestamp further ahead of our clock is refused [contract 6]. */
   timestampAheadMs: day,
-  /** Datapoints in one commit: a larger array travels alone. */
-  commitDatapointsMax: 20_000,
-  /** Datapoints that wait for a commit; beyond it the answer is 503. */
-  commitQueueDatapointsMax: 2_000_000,
+  /** What KIPIMO_VALUE_BYTES_MAX may be: a short text, and what a body on …/values may be. */
+  valueBytesMaxMin: 1_024,
+  valueBytesMaxMax: 8 * 1_048_576,
+  /** One commit, in bytes as push-weight.ts counts them: a larger array travels alone. */
+  commitBytesMax: 2 * 1_048_576,
+  /** What waits for a commit, of all; one payer may use half. Beyond it the answer is 503. */
+  commitQueueBytesMax: 256 * 1_048_576,
+  /** What one payer may have waiting although the queue is full of what others wait for. */
+  commitQueueBytesFloor: 4_096,
+  /** How often a batch is tried in parts, to find the push that cannot be stored. */
+  commitTriesMax: 64,
+  /** Datapoints of a long array that are looked at before others have their turn. */
+  datapointsPerTurn: 8_192,
+  /** A longer body of a push is read piece by piece. */
+  largePushBytesMin: 131_072,
+  largePushSliceBytes: 65_536,
+  /** Large pushes that are read and stored at the same time; others wait for their turn. */
+  largePushesAtOnce: 2,
+  /** What a datapoint has beside its value, as JSON text: keys, a timestamp, white space. */
+  datapointBytesBesideValue: 1_024,
 
   /** Parts of this process that listen to the feed, not clients that watch. */
   feedListenersMax: 64,
@@ -110,6 +156,17 @@ export const limits = {
   loginsWaitingMax: 200,
   loginFailuresPerUser: 10,
   loginFailuresPerAddress: 100,
+  /** On one account, by all addresses that are strange to it together. */
+  loginFailuresOfStrangers: 100,
+  /** Networks that an account was logged in to from: the newest are known. */
+  knownNetworksPerUserMax: 20,
+  /** How often it is written down that a known network was used again. */
+  knownNetworkMs: day,
+  /** Accounts that sign up from one address: at once, and one more after each pause. */
+  signUpsPerAddress: 300,
+  signUpPauseMs: second,
+  signUpsInParallelMax: 1,
+  signUpsWaitingMax: 400,
   loginFailureWindowMs: minute,
   loginFailureEntriesMax: 20_000,
   /** A renewed token lives until this long after the login. */
@@ -117,12 +174,27 @@ export const limits = {
   /** A code for a forgotten password: how long it lives, and how often it may be typed. */
   passwordResetMs: 30 * minute,
   passwordResetTriesMax: 5,
-  /** Codes asked for within that time. */
+  /** Codes sent within that time: to one account for one address, and for all strange ones. */
   passwordResetsPerUser: 3,
+  passwordResetsOfStrangers: 10,
   passwordResetsPerAddress: 30,
-  /** Codes that are valid at once. */
+  /** Accounts that have a valid code at once. */
   passwordResetsMax: 10_000,
+  /** A code that proves an address: how long it lives, and how often it may be typed. */
+  addressCodeMs: 30 * minute,
+  addressCodeTriesMax: 5,
+  /** Codes asked for within that time. */
+  addressCodesPerUser: 5,
+  addressCodesPerAddress: 10,
+  addressCodesPerTarget: 5,
+  addressCodesMax: 10_000,
   tokensPerUserMax: 1_000,
+  /** Browsers of one user that stay logged in; each for so long after it was used. */
+  sessionsPerUserMax: 50,
+  sessionMs: 30 * day,
+  /** A cookie that was replaced works for so long more: two tabs renew at once. */
+  sessionGraceMs: minute,
+  sessionNameCharactersMax: 100,
   accessKeysPerUserMax: 1_000,
   accessKeyDevicesMax: 1_000,
   /** Changes that take an admin away, which are made one at a time. */
@@ -152,6 +224,10 @@ export const limits = {
   /** Devices, and sensors, that one notification names. */
   conditionDevicesMax: 1_000,
   conditionSensorsMax: 100,
+  /** Devices times sensors of one notification. */
+  conditionPairsMax: 10_000,
+  /** Notifications of strangers that name one device; its owner always has room. */
+  notificationsOfStrangersMax: 1_000,
   /** Users times channels of one notification. */
   deliveriesPerFiringMax: 100,
   /** Ten years. */
@@ -165,6 +241,8 @@ export const limits = {
   deliveriesPageDefault: 100,
   /** Deliveries of one notification that wait; further ones are filed as failed. */
   deliveriesPendingMax: 1_000,
+  /** Deliveries of one user's notifications that wait; further ones are filed as failed. */
+  deliveriesPendingPerPayerMax: 10_000,
   /** Devices whose last values are remembered between evaluations. */
   evaluatedDevicesMax: 20_000,
   /** Evaluations remembered of one notification. */
@@ -183,10 +261,8 @@ export const limits = {
   /** At start: what was received so shortly before the newest is looked at again. */
   catchUpMs: 10 * second,
   catchUpDatapointsMax: 1_000,
-  /** Silences that are waited for, over all notifications and devices. */
-  silencesMax: 100_000,
-  /** Of them those of one user's notifications. */
-  silencesPerUserMax: 20_000,
+  /** Silences that are told before the others that are due are put in turn anew. */
+  silencesPerLook: 64,
   /** How often the clock is looked at for silences and deliveries: it may jump. */
   clockCheckMs: 250,
   /** A silence that could not be told is told again after so long. */
@@ -194,13 +270,24 @@ export const limits = {
   previewDatapointsMax: 2_000_000,
   previewFiringsMax: 1_000,
   previewDevicesMax: 100,
+  /** Devices times sensors of a preview, and what it keeps of a value: 2 048 are looked at. */
+  previewSensorsMax: 1_000,
+  previewValueCharactersMax: 4_096,
 
   // The outbox.
   /** A claimed delivery is given to somebody else when nothing is heard of it for so long. */
   deliveryLeaseMs: 2 * minute,
   /** A channel must have answered by then. */
   deliveryTimeoutMs: minute,
-  deliveriesUnderWayPerChannelMax: 64,
+  deliveriesUnderWayPerChannelMax: 128,
+  /** Of them those that one user pays for: whoever is slow to take them keeps nobody waiting. */
+  deliveriesUnderWayPerPayerMax: 16,
+  /** And those to one host that users name, whoever pays: a dead one keeps nobody waiting. */
+  deliveriesUnderWayPerHostMax: 16,
+  /** Claimed deliveries that wait for their host: they take no room of the channel. */
+  deliveriesWaitingForHostsMax: 4_096,
+  /** Then they come back later. The wait and the try end before the lease. */
+  deliveryHostWaitMs: 45 * second,
   /** Then it is given up. */
   deliveryLifeMs: day,
   deliveryAttemptsMax: 150,
@@ -217,26 +304,33 @@ export const limits = {
 
   // Grants.
   grantsPerResourceMax: 1_000,
+  /** Groups of users that one account keeps, and the users in one of them. */
+  groupsPerUserMax: 200,
+  groupMembersMax: 1_000,
 
   // Version 1.
   /** Texts of a request that are looked for in the sentence of its refusal. */
   quotedTextsMax: 1_000,
 
   // Made without a token: anybody can make them, so their number ends.
+  /** Addresses whose guests' shares are remembered. */
+  guestAddressesMax: 20_000,
   guestDevicesMax: 100_000,
   guestGatewaysMax: 10_000,
   guestProjectsMax: 10_000,
 
   // MQTT [contract 8].
   mqttPacketBytesMax: 262_144,
+  /** A PUBLISH below a device or gateway that is no value: gateways send web pages through. */
+  mqttTunnelPacketBytesMax: 2 * 1_048_576,
   /** A PUBLISH on a topic …/values, as the HTTP body of the same name. */
   mqttValuesPacketBytesMax: 8 * 1_048_576,
-  /** Unfinished packets of all connections together. */
-  mqttPartialPacketsBytesMax: 256 * 1_048_576,
   mqttTopicBytesMax: 1_024,
   mqttTopicLevelsMax: 16,
   mqttClientIdCharactersMax: 256,
   mqttSubscriptionsPerSessionMax: 100,
+  /** Filters of one SUBSCRIBE or UNSUBSCRIBE that are looked at; those behind are refused. */
+  mqttFiltersPerPacketMax: 256,
   /** From the first byte of a connection to its CONNECT. */
   mqttConnectMs: 5 * second,
   /** A login that waits for its turn for longer is refused. */
@@ -245,7 +339,7 @@ export const limits = {
   mqttKeepAliveSecondsMax: 600,
   /** Older clients cannot be told: theirs is granted up to this, and none means this. */
   mqttUntoldKeepAliveSecondsMax: 3_600,
-  /** Publishes of one connection that wait to be answered; then it is not read from. */
+  /** Publishes of one connection that wait to be answered (receive maximum). */
   mqttPublishesUnderWayMax: 1_024,
   /** QoS 1 and 2 messages on their way to one client. */
   mqttInFlightMax: 256,
@@ -253,8 +347,6 @@ export const limits = {
   /** What waits for one session, in flight or not. */
   mqttQueuedMessagesMax: 1_000,
   mqttQueuedBytesMax: 8 * 1_048_576,
-  /** What waits for all sessions together. */
-  mqttQueuedBytesTotalMax: 256 * 1_048_576,
   /** Deliveries to one session that wait until its rights are known. */
   mqttDeliveriesWaitingMax: 1_000,
   /** What a client has not read yet; beyond it QoS 0 is dropped and the rest waits. */
@@ -263,40 +355,29 @@ export const limits = {
   mqttSocketBuffersBytesMax: 256 * 1_048_576,
   /** A client that reads nothing of a full buffer for so long is disconnected. */
   mqttStuckMs: 30 * second,
-  /** Sessions, of all clients and of one identity. */
-  mqttSessionsMax: 200_000,
-  mqttSessionsPerIdentityMax: 20_000,
   /** A session that nobody comes back to. */
   mqttSessionExpirySecondsMax: (30 * day) / second,
   /** Anybody can leave a guest's session behind. */
   mqttGuestSessionSecondsMax: day / second,
-  mqttRetainedMessagesMax: 100_000,
-  mqttRetainedBytesMax: 256 * 1_048_576,
   mqttWillDelaySecondsMax: day / second,
-  /** Changes of sessions that wait for the store; beyond it nothing more is queued. */
-  mqttStoreChangesMax: 200_000,
   /** Changes in one step of the store. */
   mqttStoreChangesPerStep: 5_000,
   /** The pause before a step that failed is tried again. */
   mqttStoreRetryMs: second,
+  /** Sessions of one payer that get a message at once; the others wait for their turn. */
+  mqttDeliveriesAtOnceMax: 64,
+  /** Deliveries to the sessions of one payer that wait for it. */
+  mqttDeliveriesWaitingPerPayerMax: 100_000,
   /** Topics whose subscribers are remembered. */
   mqttTopicCacheEntriesMax: 20_000,
   /** Retained messages handed to a new subscription before others have their turn. */
-  mqttRetainedPerTurn: 200,
+  mqttRetainedPerTurn: 50,
 
   // MQTT, the doors; the engine has its own.
   /** Topics whose meaning is remembered: some 100 bytes each. */
   mqttTopicsRememberedMax: 20_000,
   /** Of a longer array, the newest are delivered one by one: live values are not a history. */
   liveDatapointsPerPushMax: 1_000,
-  /** Connections over all MQTT doors together. */
-  mqttConnectionsMax: 20_000,
-  /** From one address, unless it is this machine: a reverse proxy connects from there. */
-  mqttConnectionsPerAddressMax: 1_000,
-  /** From the first byte of TLS to its last handshake message. */
-  mqttTlsHandshakeMs: 10 * second,
-  /** What is still to be sent when a connection is to end. */
-  mqttGoodbyeMs: 5 * second,
   /** A WebSocket message: the largest MQTT packet with its topic and properties. */
   mqttWebSocketMessageBytesMax: 9 * 1_048_576,
   /** How often a connection's credential and its gateway are asked about again. */

@@ -20,6 +20,8 @@ export interface Reporter {
   deliveryTried(channel: string, outcome: string): void;
   /** What became of a firing: fired, throttled, inactive, gone or not_stored. */
   notificationFired(outcome: string): void;
+  /** A stored row cannot be understood; the service goes on without it. */
+  rowSetAside(table: string): void;
   /** A message from an MQTT client was dropped, or not acknowledged when unavailable. */
   publishRefused(reason: string): void;
   /** An MQTT client was not let in. */
@@ -37,6 +39,7 @@ export const silentReporter: Reporter = {
   datapointsRepeated: () => undefined,
   deliveryTried: () => undefined,
   notificationFired: () => undefined,
+  rowSetAside: () => undefined,
   publishRefused: () => undefined,
   connectionRefused: () => undefined,
 };

@@ -1,13 +1,34 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { limits } from '../domain/limits.ts';
+import { type Encoding, isCompressible } from './compression.ts';
+import {
+  entityTagOf,
+  isKnownToClient,
+  type ReadOptions,
+  revalidateHeader,
+  varyHeader,
+} from './read-answers.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
+/** A JSON object whose lists are written while they are read, after its other fields. */
+export interface NestedMessage {
+  readonly message: object;
+  /** By key: the elements as JSON text with commas between them, in pieces. */
+  readonly lists: ReadonlyMap<string, AsyncIterable<string>>;
+}
+
 /** What a route answers; every success of version 2 is 200 or 204 [contract 2]. */
 export type Answer =
-  | { readonly kind: 'empty'; readonly status: 200 | 204 }
+  | { readonly kind: 'empty'; readonly status: 200 | 204; readonly cookies?: readonly string[] }
   | { readonly kind: 'json'; readonly message: unknown; readonly headers: Headers }
-  | { readonly kind: 'bare'; readonly text: string; readonly headers: Headers }
+  | {
+      readonly kind: 'bare';
+      readonly text: string;
+      readonly headers: Headers;
+      readonly cookies?: readonly string[];
+    }
   | {
       readonly kind: 'text';
       readonly contentType: string;
@@ -17,6 +38,12 @@ export type Answer =
   | {
       readonly kind: 'list';
       readonly steps: AsyncIterable<readonly unknown[]>;
+      readonly headers: Headers;
+    }
+  | ({ readonly kind: 'nested' } & NestedMessage)
+  | {
+      readonly kind: 'nested-list';
+      readonly elements: AsyncIterable<NestedMessage>;
       readonly headers: Headers;
     }
   | {
@@ -33,6 +60,9 @@ export const csvType = 'text/csv; charset=utf-8';
 /** 204 without a body. */
 export const done: Answer = { kind: 'empty', status: 204 };
 
+/** 204 without a body, with cookies to set. */
+export const doneSetting = (...cookies: readonly string[]): Answer => ({ ...done, cookies });
+
 export const json = (message: unknown, headers: Headers = {}): Answer => ({
   kind: 'json',
   message,
@@ -40,10 +70,15 @@ export const json = (message: unknown, headers: Headers = {}): Answer => ({
 });
 
 /** A bare string such as a token: raw text, or a JSON string for those who ask for JSON. */
-export const bare = (text: string, headers: Headers = {}): Answer => ({
+export const bare = (
+  text: string,
+  headers: Headers = {},
+  cookies: readonly string[] = [],
+): Answer => ({
   kind: 'bare',
   text,
   headers,
+  cookies,
 });
 
 export const text = (contentType: string, body: string, headers: Headers = {}): Answer => ({
@@ -69,7 +104,7 @@ export const stream = (
 /** What every answer carries: any web page may call the API [contract 2]. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Total-Count, X-Skipped-Count, Link',
+  'access-control-expose-headers': 'X-Total-Count, X-Skipped-Count, Link, ETag',
   'x-content-type-options': 'nosniff',
 };
 
@@ -78,23 +113,39 @@ const commonHeaderList = Object.entries(commonHeaders).flat();
 const noContentHeaders = ['access-control-allow-origin', '*'];
 const emptyHeaders = [...noContentHeaders, 'content-length', '0'];
 
-/** Sends the answer and says its status. A stream is read only as fast as the client takes it. */
-export function send(answer: Answer, accept: string | undefined, reply: FastifyReply): number {
+/**
+ * Sends the answer and says its status. A stream is read only as fast as the client takes it.
+ * With `read`, the answer may be compressed, and one that the client has is not sent again.
+ */
+export function send(
+  answer: Answer,
+  accept: string | undefined,
+  reply: FastifyReply,
+  read?: ReadOptions,
+): number {
+  if ('cookies' in answer && answer.cookies.length > 0) {
+    // Written by writeHead with what else it is given.
+    reply.raw.setHeader('set-cookie', answer.cookies);
+  }
   switch (answer.kind) {
     case 'empty':
       return sendEmpty(answer.status, reply);
     case 'json':
-      return sendText(reply, jsonType, JSON.stringify(answer.message), answer.headers);
+      return sendText(reply, jsonType, JSON.stringify(answer.message), answer.headers, read);
     case 'bare':
       return prefersJson(accept)
-        ? sendText(reply, jsonType, JSON.stringify(answer.text), answer.headers)
-        : sendText(reply, textType, answer.text, answer.headers);
+        ? sendText(reply, jsonType, JSON.stringify(answer.text), answer.headers, read)
+        : sendText(reply, textType, answer.text, answer.headers, read);
     case 'text':
-      return sendText(reply, answer.contentType, answer.text, answer.headers);
+      return sendText(reply, answer.contentType, answer.text, answer.headers, read);
     case 'list':
-      return sendStream(reply, jsonType, jsonArray(answer.steps), answer.headers);
+      return sendStream(reply, jsonType, jsonArray(answer.steps), answer.headers, read);
+    case 'nested':
+      return sendStream(reply, jsonType, nestedObject(answer), {}, read);
+    case 'nested-list':
+      return sendStream(reply, jsonType, nestedArray(answer.elements), answer.headers, read);
     case 'stream':
-      return sendStream(reply, answer.contentType, answer.chunks, answer.headers);
+      return sendStream(reply, answer.contentType, answer.chunks, answer.headers, read);
   }
 }
 
@@ -103,10 +154,56 @@ function sendStream(
   contentType: string,
   chunks: AsyncIterable<string | Uint8Array>,
   headers: Headers,
+  read: ReadOptions | undefined,
 ): number {
-  const body = Readable.from(chunks, { highWaterMark: 2 });
-  reply.headers(headers).header('content-type', contentType).send(body);
+  reply.headers(headers).header('content-type', contentType);
+  if (read !== undefined) reply.header(...varyHeader);
+  if (read?.encoding !== undefined && !read.isHead && isCompressible(contentType)) {
+    sendCompressed(reply, chunks, { ...read, encoding: read.encoding }).catch((error) =>
+      reply.send(error),
+    );
+  } else {
+    reply.send(Readable.from(chunks, { highWaterMark: 2 }));
+  }
   return 200;
+}
+
+/** Compresses a stream, unless it ends before that is worth the while. */
+async function sendCompressed(
+  reply: FastifyReply,
+  chunks: AsyncIterable<string | Uint8Array>,
+  { encoding, compressor }: ReadOptions & { readonly encoding: Encoding },
+): Promise<void> {
+  const source = chunks[Symbol.asyncIterator]();
+  const first: (string | Uint8Array)[] = [];
+  let bytes = 0;
+  let isWhole = false;
+  while (!isWhole && bytes < limits.compressedBytesMin) {
+    const step = await source.next();
+    isWhole = step.done === true;
+    if (step.done !== true) {
+      first.push(step.value);
+      bytes += step.value.length;
+    }
+  }
+  const all = startingWith(first, source);
+  const compressed = isWhole ? undefined : compressor.stream(all, encoding);
+  if (compressed !== undefined) reply.header('content-encoding', encoding);
+  reply.send(compressed ?? Readable.from(all, { highWaterMark: 2 }));
+}
+
+async function* startingWith<Item>(
+  first: readonly Item[],
+  rest: AsyncIterator<Item>,
+): AsyncGenerator<Item> {
+  try {
+    yield* first;
+    for (let step = await rest.next(); step.done !== true; step = await rest.next()) {
+      yield step.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
 }
 
 async function* jsonArray(steps: AsyncIterable<readonly unknown[]>): AsyncIterable<string> {
@@ -117,6 +214,56 @@ async function* jsonArray(steps: AsyncIterable<readonly unknown[]>): AsyncIterab
     separator = ',';
   }
   yield separator === '[' ? '[]' : ']';
+}
+
+async function* nestedArray(elements: AsyncIterable<NestedMessage>): AsyncIterable<string> {
+  let separator = '[';
+  for await (const element of elements) {
+    yield separator;
+    yield* nestedObject(element);
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
+}
+
+async function* nestedObject({ message, lists }: NestedMessage): AsyncIterable<string> {
+  let text = JSON.stringify(message).slice(0, -1);
+  for (const [key, pieces] of lists) {
+    yield `${text}${text === '{' ? '' : ','}${JSON.stringify(key)}:[`;
+    yield* pieces;
+    text = ']';
+  }
+  yield `${text}}`;
+}
+
+/** What is held back until it is known whether an answer is short. */
+const wholeCharactersMax = 262_144;
+
+/** Text that is written while it is read; a short one is answered as a whole, with its length. */
+export async function written(
+  contentType: string,
+  chunks: AsyncIterable<string>,
+  headers: Headers = {},
+): Promise<Answer> {
+  const pieces = chunks[Symbol.asyncIterator]();
+  let head = '';
+  while (head.length < wholeCharactersMax) {
+    const { done, value } = await pieces.next();
+    if (done === true) return text(contentType, head, headers);
+    head += value;
+  }
+  return stream(contentType, continued(head, pieces), headers);
+}
+
+async function* continued(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+  try {
+    yield head;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+      yield next.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
 }
 
 // What is whole goes straight to Node: nothing of it is left for Fastify to do.
@@ -133,15 +280,47 @@ function sendText(
   contentType: string,
   body: string,
   headers: Headers,
+  read: ReadOptions | undefined,
 ): number {
   reply.hijack();
-  const bytes = Buffer.byteLength(body);
-  const about = ['content-type', contentType, 'content-length', String(bytes)];
+  const about = [...commonHeaderList];
   for (const name in headers) about.push(name, headers[name] ?? '');
-  reply.raw.writeHead(200, [...commonHeaderList, ...about]);
+  if (read !== undefined) {
+    const entityTag = entityTagOf(body);
+    about.push('etag', entityTag, ...varyHeader);
+    if (headers['cache-control'] === undefined) about.push(...revalidateHeader);
+    if (isKnownToClient(read.ifNoneMatch, entityTag)) {
+      reply.raw.writeHead(304, about);
+      reply.raw.end();
+      return 304;
+    }
+  }
+  about.push('content-type', contentType);
+  const { encoding } = read ?? {};
+  const compressed =
+    encoding !== undefined && body.length >= limits.compressedBytesMin
+      ? read?.compressor.whole(body, encoding)
+      : undefined;
+  if (compressed === undefined) writeText(reply, about, body);
+  else {
+    compressed.then(
+      (bytes) => {
+        about.push('content-encoding', encoding ?? '', 'content-length', String(bytes.length));
+        reply.raw.writeHead(200, about);
+        reply.raw.end(bytes);
+      },
+      () => writeText(reply, about, body),
+    );
+  }
+  return 200;
+}
+
+function writeText(reply: FastifyReply, about: string[], body: string): void {
+  const bytes = Buffer.byteLength(body);
+  about.push('content-length', String(bytes));
+  reply.raw.writeHead(200, about);
   // As many bytes as characters: plain ASCII, which need not be encoded.
   reply.raw.end(body, bytes === body.length ? 'latin1' : 'utf8');
-  return 200;
 }
 
 /** Whether Accept names application/json ahead of text; a wildcard names nothing [contract 2]. */

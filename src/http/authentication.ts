@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Actor, guest } from '../domain/actor.ts';
 import { unauthenticated } from '../domain/errors.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
@@ -11,6 +12,15 @@ export function createAuthenticate(sessions: Sessions): Authenticate {
     const secret = bearerSecret(authorization);
     return secret === undefined ? guest : sessions.authenticate(secret);
   };
+}
+
+/**
+ * The actor, who imports if the request says so [contract 14]. `kipimo import` always says it; it
+ * counts for administrators only, and grants no right.
+ */
+export function importing(actor: Actor, headers: IncomingHttpHeaders): Actor {
+  if (actor.kind !== 'admin' || headers['kipimo-import'] !== 'true') return actor;
+  return { ...actor, isImporting: true };
 }
 
 const usualHeader = /^Bearer [\w-]+$/;

@@ -4,6 +4,7 @@ import { limits } from '../domain/limits.ts';
 import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { isRawText } from '../wire/raw-text.ts';
 import { EdgeError } from './errors.ts';
+import type { LargeBody } from './large-push.ts';
 
 /** A bare value: the body of a single-field PUT, as text or JSON [spec 4, contract 2]. */
 export interface BareBody {
@@ -35,13 +36,18 @@ export function readJsonBody(body: unknown, contentType: string | undefined): un
 /** What a push holds. */
 export type PushBody =
   | { readonly kind: 'json'; readonly value: JsonValue }
-  | { readonly kind: 'csv'; readonly text: string };
+  | { readonly kind: 'csv'; readonly text: string }
+  /** Too long to be read in one go. */
+  | { readonly kind: 'large'; readonly body: LargeBody };
 
 /** What a push holds: JSON kept to the last digit, text, which is the value itself, or CSV. */
 export function readPushBody(body: unknown, contentType: string | undefined): PushBody {
   const type = mediaType(contentType);
   if (type === 'other') {
     throw unsupported(contentType, 'application/json, text/plain or text/csv');
+  }
+  if (Buffer.isBuffer(body) && body.length > limits.largePushBytesMin) {
+    return { kind: 'large', body: { bytes: body, type: type === 'none' ? 'json' : type } };
   }
   const text = decode(body);
   if (text === '') throw invalid('the value is missing: the body is empty');

@@ -1,6 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyServerOptions } from 'fastify';
+import { limits } from '../domain/limits.ts';
+import { endWithin } from '../lib/connection-guard.ts';
 import { jsonType } from './answer.ts';
 
 type ClientErrorHandler = NonNullable<FastifyServerOptions['clientErrorHandler']>;
@@ -13,9 +15,17 @@ export interface BrokenRequests {
 
 const latestAnswer = Symbol('latestAnswer');
 
+const isRefused = Symbol('isRefused');
+
 /** A socket that remembers the answer to its latest request: this runs once for every request. */
 interface WatchedSocket extends Socket {
   [latestAnswer]?: ServerResponse;
+  [isRefused]?: true;
+}
+
+/** The answer to the request whose body arrives on the socket now. */
+export function answerUnderWay(socket: Socket): ServerResponse | undefined {
+  return (socket as WatchedSocket)[latestAnswer];
 }
 
 /**
@@ -39,7 +49,10 @@ export function createBrokenRequests(): BrokenRequests {
   };
 }
 
-function refuse(error: { readonly code?: string }, socket: Socket): void {
+function refuse(error: { readonly code?: string }, socket: WatchedSocket): void {
+  // What arrives while the answer leaves is no HTTP either: that is known already.
+  if (socket[isRefused] === true) return;
+  socket[isRefused] = true;
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -53,8 +66,8 @@ function refuse(error: { readonly code?: string }, socket: Socket): void {
       : 'this is not a valid HTTP request';
   const body = JSON.stringify({ error: 'invalid', description });
   const status = isSlow ? '408 Request Timeout' : '400 Bad Request';
-  socket.end(
+  const answer =
     `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+    `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
+  endWithin(socket, limits.goodbyeMs, answer);
 }

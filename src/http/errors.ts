@@ -24,9 +24,11 @@ export const statusOf: Readonly<Record<ErrorCode | EdgeErrorCode, number>> = {
   unsupported_media_type: 415,
   conflict: 422,
   rate_limited: 429,
+  limit_reached: 403,
   unknown_recipient: 500,
   internal: 500,
   unavailable: 503,
+  storage_full: 507,
 };
 
 /** A refusal by the HTTP edge itself. */

@@ -1,6 +1,7 @@
 import { errorCodes } from '../domain/errors.ts';
 import { edgeErrorCodes, statusOf } from './errors.ts';
-import type { Route, RouteBody } from './route.ts';
+import { createComponents } from './openapi-components.ts';
+import type { Route, RouteAnswer, RouteBody } from './route.ts';
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
@@ -18,11 +19,12 @@ export function createVersionDocument(
   },
 ): OpenApiDocument {
   const { inWords = (sentence) => sentence } = options;
+  const components = createComponents(inWords);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of options.routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     paths[path] ??= {};
-    paths[path][route.method.toLowerCase()] = operation(route, inWords);
+    paths[path][route.method.toLowerCase()] = components.named(operation(route, inWords));
   }
   return {
     openapi: '3.1.0',
@@ -44,7 +46,7 @@ export function createVersionDocument(
         bearer: { type: 'http', scheme: 'bearer', description: 'A token or an access key.' },
         basic: { type: 'http', scheme: 'basic' },
       },
-      schemas: { Error: errorSchema },
+      schemas: { Error: errorSchema, ...components.schemas() },
     },
   };
 }
@@ -74,7 +76,7 @@ function operation(route: Route, inWords: (sentence: string) => string): object 
         content: bodyContent(route.body),
       },
     }),
-    responses: { [route.answer.status]: success(route), ...refusals(route, inWords) },
+    responses: { ...successes(route), ...refusals(route, inWords) },
   };
 }
 
@@ -105,7 +107,9 @@ function queryParameters(route: Route): readonly object[] {
   });
 }
 
-function bodyContent({ kind, schema, contentType }: RouteBody): object {
+function bodyContent(body: RouteBody): object {
+  const { kind, contentType } = body;
+  const schema = body.documented ?? body.schema;
   if (contentType !== undefined) return { [contentType]: { schema } };
   const asJson = { 'application/json': { schema } };
   if (kind === 'json' || kind === 'optional') return asJson;
@@ -119,21 +123,48 @@ function bodyContent({ kind, schema, contentType }: RouteBody): object {
   return { ...withText, 'text/csv': { schema: rows } };
 }
 
-function success({ answer }: Route): object {
-  const content = Object.entries(answer.content ?? {}).map(([type, schema]) => [type, { schema }]);
+function successes({ answer }: Route): object {
+  const { status, alsoOk } = answer;
+  if (alsoOk === undefined) return { [status]: success(answer) };
+  return { 200: success(alsoOk), [status]: success(answer) };
+}
+
+function success({ description, content: given }: Pick<RouteAnswer, 'description' | 'content'>) {
+  const content = Object.entries(given ?? {}).map(([type, schema]) => [type, { schema }]);
   return {
-    description: answer.description,
+    description,
     ...(content.length > 0 && { content: Object.fromEntries(content) }),
   };
 }
 
+type Code = Route['errors'][number];
+
+/** Every refusal that can occur: those the route names, and those of what it does. */
+function codesOf({ errors, body, path, query }: Route): ReadonlySet<Code> {
+  const codes = new Set<Code>([...errors, 'unavailable']);
+  if (query !== undefined || path.includes(':')) codes.add('invalid');
+  if (body !== undefined) {
+    // Of a body that is too long, and of one for which there is no room at the moment.
+    for (const code of ['invalid', 'too_large', 'rate_limited'] as const) codes.add(code);
+    if (body.kind !== 'optional') codes.add('unsupported_media_type');
+  }
+  if (storesData(path, body)) codes.add('storage_full');
+  if (path === '/auth/token' || path.startsWith('/auth/reset')) codes.add('rate_limited');
+  return codes;
+}
+
+/** Datapoints, and devices that carry them, are what fills a disk. */
+const storesData = (path: string, body: RouteBody | undefined): boolean =>
+  body?.kind === 'push' || body?.kind === 'stream' || (body !== undefined && path === '/write');
+
 function refusals(route: Route, inWords: (sentence: string) => string): object {
   const descriptions: Readonly<Record<string, string>> = { ...errorCodes, ...edgeErrorCodes };
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  const byStatus = Map.groupBy(codesOf(route), (code) => statusOf[code]);
   return Object.fromEntries(
-    route.errors.map((code) => [
-      statusOf[code],
-      { description: inWords(descriptions[code] ?? ''), content },
-    ]),
+    [...byStatus].map(([status, codes]) => {
+      const description = codes.map((code) => inWords(descriptions[code] ?? '')).join(' ');
+      return [status, { description, content }];
+    }),
   );
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Actor } from '../domain/actor.ts';
@@ -9,7 +9,7 @@ import type { JsonValue } from '../lib/json.ts';
 import { type Spelling, v2Spelling } from '../wire/spelling.ts';
 import { type RawQuery, readQuery } from '../wire/validation.ts';
 import { type Answer, send } from './answer.ts';
-import type { Authenticate } from './authentication.ts';
+import { type Authenticate, importing } from './authentication.ts';
 import {
   type BareBody,
   type PushBody,
@@ -18,7 +18,11 @@ import {
   readOptionalBody,
   readPushBody,
 } from './body.ts';
+import type { Clients } from './clients.ts';
+import type { Compressor } from './compression.ts';
 import { EdgeError, type EdgeErrorCode } from './errors.ts';
+import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';
+import { readOptionsOf } from './read-answers.ts';
 import { inStreamScope, readStreamBody, type StreamBody } from './stream-body.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -31,6 +35,8 @@ export interface RouteBody {
   readonly kind: 'json' | 'push' | 'bare' | 'stream' | 'optional';
   readonly schema: TSchema;
   readonly bytesMax?: number;
+  /** The usual message, for the reference; absent: `schema`. */
+  readonly documented?: TSchema;
   /** For the reference, where it is not the usual one of the kind. */
   readonly contentType?: string;
 }
@@ -55,6 +61,8 @@ export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
   /** The client's network address. */
   readonly address: string;
+  /** For what depends on the connection. */
+  readonly raw: IncomingMessage;
   /** The words of this version, for what is written and read by hand. */
   readonly spelling: Spelling;
 }
@@ -66,6 +74,8 @@ export interface RouteAnswer {
   /** By content type. */
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What else it may answer with 200, where `status` is another. */
+  readonly alsoOk?: Pick<RouteAnswer, 'description' | 'content'>;
 }
 
 /** A route is data: mounting, the reference and version 1 all follow from it. */
@@ -122,7 +132,10 @@ export function mountRoutes(
     readonly prefix: string;
     readonly routes: readonly Route[];
     readonly authenticate: Authenticate;
+    readonly clients: Clients;
     readonly reporter: Reporter;
+    /** For reads that may be compressed and repeated with If-None-Match; absent: none are. */
+    readonly compressor?: Compressor;
   },
 ): void {
   const { prefix, routes } = options;
@@ -144,13 +157,18 @@ function mountRoute(
   route: Route,
   options: {
     readonly prefix: string;
+    readonly routes: readonly Route[];
     readonly authenticate: Authenticate;
+    readonly clients: Clients;
     readonly reporter: Reporter;
+    readonly compressor?: Compressor;
   },
 ): void {
-  const { authenticate, reporter } = options;
+  const { reporter } = options;
+  const isDoubtful = mayBeLedBackTo(route, options.routes);
+  const compressor = mayShorten(route) ? options.compressor : undefined;
   const url = options.prefix + route.path;
-  const respond = createResponder(route, authenticate);
+  const respond = createResponder(route, options);
 
   fastify.route({
     method: route.method,
@@ -160,8 +178,11 @@ function mountRoute(
     // Sends for itself instead of answering a promise: one less for Fastify to watch.
     handler: (request: FastifyRequest, reply: FastifyReply) => {
       const startedAt = performance.now();
+      if (isDoubtful) requireNoTrailingSlash(request);
       const finish = (answer: Answer) => {
-        const status = send(answer, request.headers.accept, reply);
+        const { headers } = request;
+        const read = compressor && readOptionsOf(headers, request.method, compressor);
+        const status = send(answer, headers.accept, reply, read);
         const durationMs = performance.now() - startedAt;
         reporter.requestAnswered({ method: route.method, route: url, status, durationMs });
       };
@@ -172,27 +193,35 @@ function mountRoute(
   });
 }
 
+/** Secrets stay out: the length of what was compressed, and a stored answer, tell of them. */
+const mayShorten = (route: Route): boolean =>
+  route.method === 'GET' && !route.path.startsWith('/auth/');
+
 /** Reads the request by the route's data and asks its handler. */
 function createResponder(
   route: Route,
-  authenticate: Authenticate,
+  { authenticate, clients }: { readonly authenticate: Authenticate; readonly clients: Clients },
 ): (request: FastifyRequest) => Answer | Promise<Answer> {
   const readBody = route.body === undefined ? undefined : bodyReaders[route.body.kind];
 
-  const answerTo = (request: FastifyRequest, actor: Actor) =>
-    route.handle({
-      actor,
+  const answerTo = (request: FastifyRequest, actor: Actor) => {
+    const client = clients.of(request.raw);
+    const { headers } = request;
+    return route.handle({
+      actor: actor.kind === 'guest' ? client.guest : importing(actor, headers),
       params: paramsOf(request),
       query:
         route.query === undefined ? undefined : readQuery(route.query, request.query as RawQuery),
       body: readBody?.(request.body, request.headers['content-type']),
       url: request.url,
-      accept: request.headers.accept,
-      authorization: request.headers.authorization,
-      headers: request.headers,
-      address: request.ip,
+      accept: headers.accept,
+      authorization: headers.authorization,
+      headers,
+      address: client.address,
+      raw: request.raw,
       spelling: v2Spelling,
     });
+  };
 
   return (request) => {
     const actor = authenticate(route.isLogin === true ? undefined : request.headers.authorization);

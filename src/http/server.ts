@@ -1,27 +1,52 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:tls';
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
-import { notFound } from '../domain/errors.ts';
+import type { Budgets } from '../domain/budgets/budgets.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
+import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { commonHeaders, jsonType } from './answer.ts';
 import { createAuthenticate } from './authentication.ts';
+import { readBodiesAsBytes } from './body-reader.ts';
 import { createBrokenRequests } from './broken-request.ts';
 import { mountCallAnswers } from './call-answers.ts';
+import { createClients } from './clients.ts';
 import { compatibleV2Routes, mountCompatibleDoors } from './compatible/doors.ts';
+import { createCompressor } from './compression.ts';
 import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
+import { nothingAt } from './lost-paths.ts';
 import { createVersionDocument } from './openapi.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { mountRoutes } from './route.ts';
 import { type PortGuest, sharePort } from './shared-port.ts';
+import { createSite } from './site.ts';
 import { textToV1 } from './v1/dictionary.ts';
 import { v1Routes } from './v1/index.ts';
 import { createV1Paths } from './v1/paths.ts';
 import { type Services, v2Routes } from './v2/index.ts';
+
+/** How long a peer may take, in milliseconds. */
+export interface HttpTimeouts {
+  /** From the first byte of TLS to the end of its handshake. */
+  readonly handshakeMs: number;
+  /** For the head of a request, from the accept or its first byte. */
+  readonly headersMs: number;
+  /** For a whole request. */
+  readonly requestMs: number;
+  /** Between two requests on one connection. */
+  readonly keepAliveMs: number;
+}
+
+export const usualTimeouts: HttpTimeouts = {
+  handshakeMs: limits.tlsHandshakeMs,
+  headersMs: limits.requestHeadersMs,
+  requestMs: limits.requestMs,
+  keepAliveMs: limits.keepAliveMs,
+};
 
 export interface HttpServerOptions {
   readonly services: Services;
@@ -34,11 +59,20 @@ export interface HttpServerOptions {
   readonly tls?: TlsSource;
   /** Another protocol on the same port. */
   readonly guest?: PortGuest;
+  /** Whose word on the address of a client is taken. */
+  readonly isTrustedProxy: (address: string) => boolean;
+  /** Where people find the service; absent: at whatever host they ask for. */
+  readonly publicUrl?: string;
+  /** Watches the connections of all ports. */
+  readonly connections: ConnectionGuard;
+  /** Absent: the usual ones. */
+  readonly timeouts?: HttpTimeouts | undefined;
   /** What a call that was picked up shall say; absent: no provider asks. */
   readonly answerCall?: (callId: string) => string;
   readonly ping: () => Promise<void>;
   readonly metricsText: () => Promise<string>;
   readonly metricsContentType: string;
+  readonly budgets: Budgets;
   readonly reporter: Reporter;
   readonly log: Log;
 }
@@ -50,22 +84,32 @@ export type HttpServer = FastifyInstance;
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { services, reporter, log } = options;
   const authenticate = createAuthenticate(services.sessions);
+  const clients = createClients(options.isTrustedProxy);
+  const { publicUrl } = options;
+  const site = createSite({ clients, ...(publicUrl !== undefined && { publicUrl }) });
   const routes = {
-    v2: v2Routes(services, options.tokenLifeSeconds),
-    v1: v1Routes(services, options.v1TokenLifeSeconds),
+    v2: v2Routes(services, options.tokenLifeSeconds, site),
+    v1: v1Routes(services, options.v1TokenLifeSeconds, site),
   };
   const fastify = createFastify(options, createV1Paths(routes.v1));
   if (options.guest !== undefined) {
-    const port = sharePort(fastify.server, options.guest);
+    const { headersMs } = options.timeouts ?? usualTimeouts;
+    const port = sharePort(fastify.server, { guest: options.guest, headersMs, clients });
     fastify.addHook('preClose', async () => port.close());
   }
+  options.connections.watch(fastify.server);
 
-  readBodiesAsBytes(fastify);
+  readBodiesAsBytes(fastify, {
+    room: options.budgets.of('partial_bytes'),
+    authenticate,
+    clients,
+  });
   allowOrigins(fastify);
   answerErrors(fastify, { reporter, log });
-  mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, authenticate, reporter });
-  mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, authenticate, reporter });
-  mountCompatibleDoors(fastify, { services, authenticate, reporter, log });
+  const edge = { authenticate, clients, reporter, compressor: createCompressor() };
+  mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, ...edge });
+  mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, ...edge });
+  mountCompatibleDoors(fastify, { services, authenticate, clients, reporter, log });
   mountOperations(fastify, { ...options, authenticate });
   if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
   await mountReference(fastify, {
@@ -96,11 +140,14 @@ function createFastify(
   onePath: (url: string) => string,
 ): FastifyInstance {
   const brokenRequests = createBrokenRequests();
+  const timeouts = options.timeouts ?? usualTimeouts;
+  // Node looks for slow connections every 30 s, which would be added to every time-out.
+  const connectionsCheckingInterval = Math.min(limits.connectionsCheckMs, timeouts.headersMs);
   const settings = {
     logger: false,
     bodyLimit: limits.bodyBytesMax,
-    requestTimeout: limits.requestMs,
-    keepAliveTimeout: limits.keepAliveMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
     rewriteUrl: (request) => onePath(request.url ?? '/'),
@@ -119,35 +166,26 @@ function createFastify(
   } satisfies FastifyServerOptions;
   const { tls } = options;
   if (tls === undefined) {
-    const fastify = Fastify(settings);
+    const fastify = Fastify({ ...settings, http: { connectionsCheckingInterval } });
     brokenRequests.watch(fastify.server);
-    return bounded(fastify);
+    return bounded(fastify, timeouts);
   }
-  const fastify = Fastify({ ...settings, https: tls.pair });
+  const fastify = Fastify({
+    ...settings,
+    https: { ...tls.pair, handshakeTimeout: timeouts.handshakeMs, connectionsCheckingInterval },
+  });
   const server: TlsServer = fastify.server;
   tls.onChange((pair) => server.setSecureContext(pair));
   // The same instance whatever its transport; Fastify types the two apart.
   const plain = fastify as unknown as FastifyInstance;
   brokenRequests.watch(plain.server);
-  return bounded(plain);
+  return bounded(plain, timeouts);
 }
 
-function bounded(fastify: FastifyInstance): FastifyInstance {
+function bounded(fastify: FastifyInstance, { headersMs }: HttpTimeouts): FastifyInstance {
   const server: Server = fastify.server;
-  server.headersTimeout = limits.requestHeadersMs;
-  server.maxConnections = limits.connectionsMax;
+  server.headersTimeout = headersMs;
   return fastify;
-}
-
-/** Bodies reach the routes as bytes: each route says how they are to be read. */
-function readBodiesAsBytes(fastify: FastifyInstance): void {
-  fastify.removeAllContentTypeParsers();
-  // The two usual types by name: Fastify finds them without taking the header apart.
-  for (const type of ['application/json', 'text/plain', '*']) {
-    fastify.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body, done) => {
-      done(null, body);
-    });
-  }
 }
 
 const knownMethods: readonly string[] = [
@@ -170,7 +208,8 @@ function allowOrigins(fastify: FastifyInstance): void {
     reply
       .headers({
         'access-control-allow-methods': knownMethods.join(', '),
-        'access-control-allow-headers': 'Authorization, Content-Type, Access-Control-Allow-Origin',
+        'access-control-allow-headers':
+          'Authorization, Content-Type, If-None-Match, Access-Control-Allow-Origin',
         'access-control-max-age': '86400',
       })
       .code(204)
@@ -204,7 +243,6 @@ function answerErrors(
         },
       );
     }
-    const [path = ''] = request.url.split('?', 1);
-    throw notFound(`there is nothing at ${path.slice(0, 200)}: see /docs`);
+    throw nothingAt(request.url);
   });
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server as TlsServer } from 'node:tls';
-import { limits } from '../domain/limits.ts';
+import type { Clients } from './clients.ts';
 
 /** Another protocol on the port of HTTP: gateways dial that port with MQTT [contract 8]. */
 export interface PortGuest {
@@ -12,7 +12,8 @@ export interface PortGuest {
   takeOver(socket: Socket, first: Uint8Array): void;
   /** The paths on which it speaks through a WebSocket. */
   readonly webSocketPaths: ReadonlySet<string>;
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** `address` is the client's, behind a proxy too. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void;
 }
 
 /** The port once it is shared. */
@@ -25,7 +26,14 @@ export interface SharedPort {
  * Looks at the first bytes of each connection, and hands it to HTTP or to the guest: to HTTP with
  * everything put back, so that all it counts and times stays as it was.
  */
-export function sharePort(server: Server | TlsServer, guest: PortGuest): SharedPort {
+export function sharePort(
+  server: Server | TlsServer,
+  {
+    guest,
+    headersMs,
+    clients,
+  }: { readonly guest: PortGuest; readonly headersMs: number; readonly clients: Clients },
+): SharedPort {
   // With TLS the event that HTTP listens to comes after the handshake.
   const event = 'setSecureContext' in server ? 'secureConnection' : 'connection';
   const http = server as Server;
@@ -44,10 +52,10 @@ export function sharePort(server: Server | TlsServer, guest: PortGuest): SharedP
       return;
     }
     silent.add(socket);
-    onFirstBytes(
-      socket,
-      () => silent.delete(socket),
-      (first) => {
+    onFirstBytes(socket, {
+      waitMs: headersMs,
+      settled: () => silent.delete(socket),
+      arrived: (first) => {
         if (first[0] === guest.firstByte) {
           guest.takeOver(socket, first);
         } else {
@@ -55,10 +63,10 @@ export function sharePort(server: Server | TlsServer, guest: PortGuest): SharedP
           toHttp(socket);
         }
       },
-      () => http.emit('clientError', tooSlow(), socket),
-    );
+      waitedTooLong: () => http.emit('clientError', tooSlow(), socket),
+    });
   });
-  takeUpgrades(http, guest);
+  takeUpgrades(http, guest, clients);
   return {
     close() {
       isClosing = true;
@@ -70,9 +78,17 @@ export function sharePort(server: Server | TlsServer, guest: PortGuest): SharedP
 /** Waits for the first bytes as long as HTTP waits for headers. */
 function onFirstBytes(
   socket: Socket,
-  settled: () => void,
-  arrived: (first: Buffer) => void,
-  waitedTooLong: () => void,
+  {
+    waitMs,
+    settled,
+    arrived,
+    waitedTooLong,
+  }: {
+    readonly waitMs: number;
+    readonly settled: () => void;
+    readonly arrived: (first: Buffer) => void;
+    readonly waitedTooLong: () => void;
+  },
 ): void {
   function stop(): void {
     settled();
@@ -80,14 +96,18 @@ function onFirstBytes(
     socket.off('readable', look);
     socket.off('timeout', giveUp);
     socket.off('close', stop);
-    socket.off('error', ignore);
+    socket.off('end', leave);
   }
   function look(): void {
     const first: unknown = socket.read();
-    // null: only the end is left to read.
+    // null: only the end is left to read, which 'end' tells.
     if (!Buffer.isBuffer(first)) return;
     stop();
     arrived(first);
+  }
+  function leave(): void {
+    stop();
+    socket.end();
   }
   function giveUp(): void {
     stop();
@@ -95,18 +115,15 @@ function onFirstBytes(
   }
   socket.on('readable', look);
   socket.on('close', stop);
-  socket.on('error', ignore);
+  socket.on('end', leave);
   socket.on('timeout', giveUp);
-  socket.setTimeout(limits.requestHeadersMs);
+  socket.setTimeout(waitMs);
 }
-
-/** An error of a connection that said nothing is followed by its close, and of no interest. */
-const ignore = (): void => undefined;
 
 const tooSlow = (): Error =>
   Object.assign(new Error('nothing arrived'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
-function takeUpgrades(server: Server, guest: PortGuest): void {
+function takeUpgrades(server: Server, guest: PortGuest, clients: Clients): void {
   // Any other request that offers an upgrade is answered as if it did not [RFC 9110 7.8].
   Object.assign(server, {
     shouldUpgradeCallback: ({ url, headers }: IncomingMessage): boolean => {
@@ -117,5 +134,7 @@ function takeUpgrades(server: Server, guest: PortGuest): void {
       );
     },
   });
-  server.on('upgrade', guest.upgrade);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    guest.upgrade(request, socket, head, clients.of(request).address);
+  });
 }

@@ -1,2 +1,29 @@
 /** Resolves when all that waits for the event loop had its turn: for long work, step by step. */
 export const othersRan = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** What a step of long work may take before others have their turn, in milliseconds. */
+const stepMsMax = 8;
+
+/**
+ * For long work, between its steps: answers what to wait for when the work held the event loop for
+ * long enough, undefined when it may go on.
+ */
+export function createBreather(): () => Promise<void> | undefined {
+  let startedAt = performance.now();
+  return () => {
+    if (performance.now() - startedAt < stepMsMax) return undefined;
+    return othersRan().then(() => {
+      startedAt = performance.now();
+    });
+  };
+}
+
+/** Runs work that answers a step at a time, and lets others have their turn in between. */
+export async function runInSteps<Result>(work: Generator<void, Result>): Promise<Result> {
+  const breathe = createBreather();
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done === true) return step.value;
+    const pause = breathe();
+    if (pause !== undefined) await pause;
+  }
+}

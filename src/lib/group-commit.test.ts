@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { createGroupCommit } from './group-commit.ts';
 
 /** A group whose commits are finished by hand, and a diary of what happened. */
-function aGroup(options: { readonly queueWeightMax?: number } = {}) {
+function aGroup(
+  options: { readonly queueWeightMax?: number; readonly laneWeightMax?: number } = {},
+) {
   const diary: string[] = [];
   const commits: { readonly finish: () => void; readonly fail: () => void }[] = [];
   const group = createGroupCommit<string, string>({
@@ -18,8 +20,11 @@ function aGroup(options: { readonly queueWeightMax?: number } = {}) {
     },
     weigh: (item) => item.length,
     batchWeightMax: 3,
+    laneOf: (item) => (/[A-Z]/.exec(item) ?? [''])[0],
     queueWeightMax: options.queueWeightMax ?? 100,
-    refusal: () => new Error('the queue is full'),
+    laneWeightMax: options.laneWeightMax ?? 100,
+    laneWeightFloor: 1,
+    refusal: (full) => new Error(`the ${full} is full`),
   });
   const add = (item: string) =>
     group.add(item).then(
@@ -73,4 +78,61 @@ test('what is heavier than a batch travels alone, and a full queue refuses', asy
   (await nextCommit()).finish();
   await group.drain();
   assert.deepEqual(diary, ['c: the queue is full', 'commit aaaaa', 'commit b', 'AAAAA', 'B']);
+});
+
+test('lanes take turns: who brings little does not wait for all that others brought', async () => {
+  const { diary, add, nextCommit } = aGroup();
+  void add('first');
+  const first = await nextCommit();
+  for (const item of ['Aa', 'Ab', 'Ac', 'Ad', 'Ae']) void add(item);
+  void add('B');
+  first.finish();
+  (await nextCommit()).finish();
+  const leftWith = diary.findIndex((line) => line.startsWith('commit') && line.includes('B'));
+  assert.ok(leftWith >= 0 && leftWith <= 2, diary.join());
+});
+
+test('a heavy item leaves after the light ones of others, and alone', async () => {
+  const { group, diary, add, nextCommit } = aGroup();
+  void add('first');
+  const first = await nextCommit();
+  for (const item of ['Aheavy', 'Cheavy', 'b', 'd']) void add(item);
+  first.finish();
+  for (let at = 0; at < 3; at += 1) (await nextCommit()).finish();
+  await group.drain();
+  assert.deepEqual(
+    diary.filter((line) => line.startsWith('commit')),
+    ['commit first', 'commit bd', 'commit Aheavy', 'commit Cheavy'],
+  );
+});
+
+test('a heavy item is not put off for ever by light ones', async () => {
+  const { diary, add, nextCommit } = aGroup();
+  void add('first');
+  let commit = await nextCommit();
+  void add('Aheavy');
+  for (let round = 0; round < 20; round += 1) {
+    void add('Bb');
+    commit.finish();
+    commit = await nextCommit();
+  }
+  assert.ok(diary.includes('commit Aheavy'), diary.join());
+});
+
+test('a full lane refuses its own alone; a full queue lets in who brings little', async () => {
+  const { diary, add, nextCommit } = aGroup({ queueWeightMax: 8, laneWeightMax: 4 });
+  void add('first');
+  await nextCommit();
+  void add('Aaaa');
+  await add('Ab');
+  assert.equal(diary.at(-1), 'Ab: the lane is full');
+  void add('Bbbb');
+  await add('Cc');
+  assert.equal(diary.at(-1), 'Cc: the queue is full');
+  let isRefused = false;
+  void add('D').then(() => {
+    isRefused = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isRefused, false);
 });

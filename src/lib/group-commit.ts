@@ -1,18 +1,24 @@
 export interface GroupCommitOptions<Item, Outcome> {
   /** Makes one batch durable; answers an outcome per item, in order. Throws: nothing was kept. */
   readonly commit: (batch: readonly Item[]) => Promise<readonly Outcome[]>;
-  /** How much of a batch an item takes up, for instance its number of datapoints. */
+  /** How much of a batch an item takes up, for instance its bytes. */
   readonly weigh: (item: Item) => number;
+  /** Whose item it is. Items of one lane keep their order; lanes take turns by weight. */
+  readonly laneOf: (item: Item) => string;
   /** A batch is closed once it weighs this much; a single heavier item travels alone. */
   readonly batchWeightMax: number;
   /** Items that wait weigh at most this much together; more are refused. */
   readonly queueWeightMax: number;
-  /** Makes the refusal of an item for which there is no room. */
-  readonly refusal: () => Error;
+  /** Those of one lane. A single heavier item is taken when its lane is empty. */
+  readonly laneWeightMax: number;
+  /** What a lane may hold although the queue is full of what others wait for. */
+  readonly laneWeightFloor: number;
+  /** Makes the refusal of an item for which there is no room: in its lane, or in the queue. */
+  readonly refusal: (full: 'lane' | 'queue') => Error;
 }
 
 export interface GroupCommit<Item, Outcome> {
-  /** Joins the next batch; resolves when that batch is durable. */
+  /** Joins the next batch that its lane's turn allows; resolves when that batch is durable. */
   add(item: Item): Promise<Outcome>;
   /** Resolves when nothing waits and nothing is in flight. */
   drain(): Promise<void>;
@@ -20,30 +26,61 @@ export interface GroupCommit<Item, Outcome> {
 
 interface Waiting<Item, Outcome> {
   readonly item: Item;
+  readonly weight: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (reason: unknown) => void;
 }
 
+/** What one caller waits for. */
+interface Lane<Item, Outcome> {
+  readonly waiting: Waiting<Item, Outcome>[];
+  /** Those before it have left. */
+  next: number;
+  weight: number;
+  /** What it may send before others have their turn. */
+  credit: number;
+}
+
+const turnsPerBatch = 8;
+
 /**
  * Many callers, one commit. One batch is in flight at a time and the next leaves as soon as it
  * returns, so batches grow with the load and a lone caller waits for nobody. No timers.
+ *
+ * Lanes take turns by weight (deficit round robin, Shreedhar and Varghese 1995): a lane is given
+ * the same credit at each of its turns, and a heavy item waits until its lane has saved up for it,
+ * so light items of others leave before it however many heavy ones wait.
  */
 export function createGroupCommit<Item, Outcome>(
   options: GroupCommitOptions<Item, Outcome>,
 ): GroupCommit<Item, Outcome> {
-  let queue: Waiting<Item, Outcome>[] = [];
+  const { batchWeightMax, queueWeightMax, laneWeightMax, laneWeightFloor } = options;
+  const creditPerTurn = Math.max(1, Math.floor(batchWeightMax / turnsPerBatch));
+  /** In the order of their turns; a lane is here while something waits in it. */
+  const lanes = new Map<string, Lane<Item, Outcome>>();
   let queueWeight = 0;
   let isScheduled = false;
   let inFlight: Promise<void> | undefined;
 
   function add(item: Item): Promise<Outcome> {
     const weight = options.weigh(item);
-    if (queueWeight > 0 && queueWeight + weight > options.queueWeightMax) {
-      return Promise.reject(options.refusal());
+    const name = options.laneOf(item);
+    let lane = lanes.get(name);
+    const laneWeight = (lane?.weight ?? 0) + weight;
+    if (lane !== undefined && laneWeight > laneWeightMax) {
+      return Promise.reject(options.refusal('lane'));
     }
+    const isFull = queueWeight > 0 && queueWeight + weight > queueWeightMax;
+    if (isFull && laneWeight > laneWeightFloor) return Promise.reject(options.refusal('queue'));
+    if (lane === undefined) {
+      lane = { waiting: [], next: 0, weight: 0, credit: 0 };
+      lanes.set(name, lane);
+    }
+    lane.weight = laneWeight;
     queueWeight += weight;
+    const { waiting } = lane;
     return new Promise<Outcome>((resolve, reject) => {
-      queue.push({ item, resolve, reject });
+      waiting.push({ item, weight, resolve, reject });
       schedule();
     });
   }
@@ -59,22 +96,51 @@ export function createGroupCommit<Item, Outcome>(
   }
 
   function startNext(): void {
-    inFlight = queue.length === 0 ? undefined : flush(takeBatch());
+    inFlight = lanes.size === 0 ? undefined : flush(takeBatch());
   }
 
   function takeBatch(): Waiting<Item, Outcome>[] {
-    let weight = 0;
-    let count = 0;
-    for (const waiting of queue) {
-      const itemWeight = options.weigh(waiting.item);
-      if (count > 0 && weight + itemWeight > options.batchWeightMax) break;
-      weight += itemWeight;
-      count += 1;
+    const batch: Waiting<Item, Outcome>[] = [];
+    let room = batchWeightMax;
+    let turnsInVain = 0;
+    // A lane that is put back is visited again: the loop ends when all are empty or nothing fits.
+    for (const [name, lane] of lanes) {
+      const countBefore = batch.length;
+      lane.credit += creditPerTurn;
+      const isFull = takeFrom(lane, batch, room);
+      for (let at = countBefore; at < batch.length; at += 1) room -= batch[at]?.weight ?? 0;
+      const isEmpty = lane.next === lane.waiting.length;
+      if (isEmpty) lanes.delete(name);
+      // Who did not get all it may send goes first in the next batch.
+      if (isFull) break;
+      if (isEmpty) continue;
+      lanes.delete(name);
+      lanes.set(name, lane);
+      turnsInVain = batch.length > countBefore ? 0 : turnsInVain + 1;
+      if (batch.length > 0 && turnsInVain >= lanes.size) break;
     }
-    const batch = count === queue.length ? queue : queue.slice(0, count);
-    queue = count === queue.length ? [] : queue.slice(count);
-    queueWeight -= weight;
     return batch;
+  }
+
+  /** Takes what the lane's credit allows; answers whether the batch had no room for more of it. */
+  function takeFrom(
+    lane: Lane<Item, Outcome>,
+    batch: Waiting<Item, Outcome>[],
+    roomBefore: number,
+  ): boolean {
+    let room = roomBefore;
+    for (; lane.next < lane.waiting.length; lane.next += 1) {
+      const waiting = lane.waiting[lane.next];
+      if (waiting === undefined || waiting.weight > lane.credit) break;
+      if (batch.length > 0 && waiting.weight > room) return true;
+      batch.push(waiting);
+      room -= waiting.weight;
+      lane.credit -= waiting.weight;
+      lane.weight -= waiting.weight;
+      queueWeight -= waiting.weight;
+    }
+    dropTaken(lane);
+    return false;
   }
 
   async function flush(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
@@ -92,10 +158,19 @@ export function createGroupCommit<Item, Outcome>(
   }
 
   async function drain(): Promise<void> {
-    while (queue.length > 0 || isScheduled || inFlight !== undefined) {
+    while (lanes.size > 0 || isScheduled || inFlight !== undefined) {
       await (inFlight ?? new Promise((resolve) => setImmediate(resolve)));
     }
   }
 
   return { add, drain };
+}
+
+const takenMax = 1_024;
+
+/** Lets go of what has left, now and then: each time would move all that waits. */
+function dropTaken<Item, Outcome>(lane: Lane<Item, Outcome>): void {
+  if (lane.next < takenMax || lane.next * 2 < lane.waiting.length) return;
+  lane.waiting.splice(0, lane.next);
+  lane.next = 0;
 }

@@ -25,11 +25,13 @@ declare global {
 
 /** Text that is not JSON, or JSON beyond our limits; `position` counts characters from 0. */
 export class JsonError extends Error {
+  readonly problem: string;
   readonly position: number;
 
   constructor(problem: string, position: number) {
     super(`${problem} at character ${position + 1}`);
     this.name = 'JsonError';
+    this.problem = problem;
     this.position = position;
   }
 }

@@ -13,6 +13,8 @@ export interface PatternBounds {
 export interface Pattern {
   /** Whether the pattern is found anywhere in the text; `^` and `$` anchor it. */
   test(text: string): boolean;
+  /** What each character of a text costs, in steps. */
+  readonly instructions: number;
 }
 
 /** A pattern that is malformed or too large; the message says how. */
@@ -39,7 +41,8 @@ export function compilePattern(source: string, bounds: PatternBounds): Pattern {
   if (compiled.programSize() > instructionsMax) {
     throw new PatternError('the pattern is too large: use fewer or smaller repetitions');
   }
-  return { test: (text) => text.length <= textCharactersMax && compiled.test(text) };
+  const instructions = compiled.programSize();
+  return { instructions, test: (text) => text.length <= textCharactersMax && compiled.test(text) };
 }
 
 function compile(source: string): RE2JS {

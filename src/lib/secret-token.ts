@@ -1,8 +1,13 @@
-import { hash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { createHmac, hash, randomBytes, randomInt, randomUUID, timingSafeEqual } from 'node:crypto';
 
 /** An opaque secret of 256 random bits that is safe in headers, URLs and MQTT passwords. */
 export function createSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url');
+}
+
+/** A key of 256 random bits for an HMAC that others compute, in hexadecimal digits. */
+export function createSigningKey(): string {
+  return randomBytes(32).toString('hex');
 }
 
 /** What is kept of a secret: nobody who reads the database can use it. */
@@ -20,6 +25,12 @@ export function createCode(): string {
   return `${four()}-${four()}`;
 }
 
+/** A code as `createCode` makes it, from what people type: in any case, without the dash. */
+export function codeSpelling(typed: string): string {
+  const letters = typed.toUpperCase().replaceAll(/[^0-9A-Z]/g, '');
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
+}
+
 /** A fresh random id [RFC 9562, version 4]; no secret. */
 export function createId(): string {
   return randomUUID();
@@ -28,4 +39,15 @@ export function createId(): string {
 /** A fresh random id of 24 hexadecimal digits; no secret. */
 export function createHexId(): string {
   return randomBytes(12).toString('hex');
+}
+
+/** What only the holder of `secret` can write under `text` [RFC 2104, HMAC-SHA256]. */
+export function signText(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('base64url');
+}
+
+/** Whether two texts are equal, in a time that does not tell where they differ. */
+export function equalSecrets(left: string, right: string): boolean {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,3 +1,4 @@
+import type { Payer } from '../domain/budgets/payer.ts';
 import type { Message } from '../domain/messaging/message.ts';
 
 /** What the broker asks of the house. It decides nothing about rights itself. */
@@ -41,6 +42,8 @@ export type ConnectRefusal =
 export interface Client {
   /** Whose sessions it may take up: for instance the user's id. Without U+0000. */
   readonly identity: string;
+  /** Who pays for the room that its sessions take. */
+  readonly payer: Payer;
   /** Takes a message, or the last will; many may be under way. Must not reject. */
   publish(message: Message): PublishOutcome | Promise<PublishOutcome>;
   /** False makes the broker refuse the filter (SUBACK 0x80 or 0x87). */

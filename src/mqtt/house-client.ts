@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/actor.ts';
+import { type Payer, payerOf } from '../domain/budgets/payer.ts';
 import { limits } from '../domain/limits.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { Admission } from '../domain/users/admissions.ts';
@@ -30,6 +31,7 @@ const gone: PublishOutcome = {
  */
 export class HouseClient implements Client {
   readonly identity: string;
+  readonly payer: Payer;
   readonly sessionSecondsMax: number;
   readonly #house: House;
   readonly #clientId: string;
@@ -61,6 +63,7 @@ export class HouseClient implements Client {
     this.#askedAt = house.clock.now();
     this.#renewedAt = this.#askedAt;
     this.identity = options.identity;
+    this.payer = payerOf(options.admission.actor);
     this.sessionSecondsMax =
       options.admission.actor.kind === 'guest'
         ? limits.mqttGuestSessionSecondsMax

@@ -6,10 +6,10 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { WebSocketServer } from 'ws';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
+import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import { PortError } from '../lib/port-error.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import type { Broker } from './broker.ts';
-import { type ConnectionCount, createConnectionCount } from './connection-count.ts';
 import { attachSocket } from './socket-transport.ts';
 import { attachWebSocket } from './websocket-transport.ts';
 
@@ -21,6 +21,10 @@ export interface MqttListenerOptions {
   readonly tls?: TlsSource;
   readonly tlsPort: number;
   readonly reporter: Reporter;
+  /** Watches the connections of all ports. */
+  readonly connections: ConnectionGuard;
+  /** From the first byte of TLS to the end of its handshake; absent: the usual time. */
+  readonly handshakeMs?: number | undefined;
 }
 
 /** The ways in to the broker. */
@@ -33,19 +37,26 @@ export interface MqttListener {
   /** Takes over a connection that another server accepted, with what was read from it. */
   takeOver(socket: Socket, first: Uint8Array): void;
   /** Takes over a request for a WebSocket. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void;
   /** Lets nobody else in; those who are inside are the broker's to send away. */
   stop(): Promise<void>;
 }
 
 export function createMqttListener(options: MqttListenerOptions): MqttListener {
   const { broker, host, tls, reporter } = options;
-  const count = createConnectionCount();
-  const plain = createServer((socket) => admit(count, socket, reporter, attach));
-  const secure = tls && secureServer(tls, count, reporter, (socket) => attach(socket));
+  const plain = createServer((socket) => attach(socket));
+  const secure = tls && secureServer(options, tls, (socket) => attach(socket));
+  options.connections.watch(plain);
+  if (secure !== undefined) options.connections.watch(secure);
+  let isStopped = false;
   const webSockets = createWebSocketServer();
 
   function attach(socket: Socket, first?: Uint8Array): void {
+    // The port of HTTP stays open a little longer: nobody would ever send such a client away.
+    if (isStopped) {
+      socket.destroy();
+      return;
+    }
     const address = socket.remoteAddress ?? '';
     attachSocket({ broker, socket, address, ...(first !== undefined && { first }) });
   }
@@ -67,58 +78,36 @@ export function createMqttListener(options: MqttListenerOptions): MqttListener {
     get tlsPort() {
       return secure && portOf(secure);
     },
-    takeOver: (socket, first) =>
-      admit(count, socket, reporter, (admitted) => attach(admitted, first)),
-    upgrade(request, socket, head) {
-      const address = request.socket.remoteAddress ?? '';
-      admit(count, request.socket, reporter, () => {
-        webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-          attachWebSocket({ broker, webSocket, address }),
-        );
-      });
+    takeOver: attach,
+    upgrade(request, socket, head, address) {
+      const hasRoom = options.connections.move(request.socket, address);
+      if (!hasRoom) reporter.connectionRefused('too_many');
+      if (isStopped || !hasRoom) {
+        socket.destroy();
+        return;
+      }
+      webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+        attachWebSocket({ broker, webSocket, address }),
+      );
     },
     async stop() {
+      isStopped = true;
       await Promise.all([closed(plain), secure && closed(secure)]);
     },
   };
 }
 
-/** Counts the connection, or ends it when there are too many. */
-function admit(
-  count: ConnectionCount,
-  socket: Socket,
-  reporter: Reporter,
-  onAdmitted: (socket: Socket) => void,
-): void {
-  const leave = socket.remoteAddress === undefined ? undefined : count.enter(socket.remoteAddress);
-  if (leave === undefined) {
-    reporter.connectionRefused('too_many');
-    socket.destroy();
-    return;
-  }
-  socket.once('close', leave);
-  onAdmitted(socket);
-}
-
 function secureServer(
+  { reporter, handshakeMs }: MqttListenerOptions,
   tls: TlsSource,
-  count: ConnectionCount,
-  reporter: Reporter,
   attach: (socket: TLSSocket) => void,
 ): Server {
   const server = createTlsServer({
     ...tls.pair,
-    handshakeTimeout: limits.mqttTlsHandshakeMs,
-  });
-  // Counted before the handshake, which is what costs.
-  server.prependListener('connection', (socket: Socket) => {
-    admit(count, socket, reporter, () => undefined);
+    handshakeTimeout: handshakeMs ?? limits.tlsHandshakeMs,
   });
   server.on('secureConnection', attach);
-  server.on('tlsClientError', (_error, socket) => {
-    reporter.connectionRefused('tls');
-    socket.destroy();
-  });
+  server.on('tlsClientError', () => reporter.connectionRefused('tls'));
   tls.onChange((pair) => server.setSecureContext(pair));
   return server;
 }

@@ -1,3 +1,4 @@
+import type { Budgets } from '../domain/budgets/budgets.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import type { FigureSource } from '../domain/figures.ts';
 import type { Gateways } from '../domain/gateways/gateways.ts';
@@ -8,6 +9,7 @@ import type { FindAbsent } from '../domain/users/absent-actors.ts';
 import type { Admit } from '../domain/users/admissions.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { createBroker } from './broker/broker-engine.ts';
@@ -38,7 +40,12 @@ export interface MqttDoorOptions {
   readonly port: number;
   readonly tls?: TlsSource;
   readonly tlsPort: number;
+  /** Watches the connections of all ports. */
+  readonly connections: ConnectionGuard;
+  readonly handshakeMs?: number | undefined;
   readonly figures: FigureSource;
+  /** The room that is shared out to everybody, over all doors. */
+  readonly budgets: Budgets;
   readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;
@@ -66,7 +73,7 @@ const firstByteAndPaths = {
 
 /** Loads what is kept of sessions and builds the door; `listen` opens it. */
 export async function createMqttDoor(options: MqttDoorOptions): Promise<MqttDoor> {
-  const { services, store, clock, log } = options;
+  const { services, store, budgets, clock, log } = options;
   const broker = await createHouseBroker(options);
   const listener = createMqttListener({ ...options, broker });
   const ends = [
@@ -114,7 +121,7 @@ export async function createMqttDoor(options: MqttDoorOptions): Promise<MqttDoor
       log,
     });
     // The broker asks the house, and the house hands the broker what to retain.
-    const created: Promise<Broker> = createBroker({ authority, store, clock, log });
+    const created: Promise<Broker> = createBroker({ authority, store, budgets, clock, log });
     return created;
   }
 }

@@ -8,7 +8,9 @@ import type { Message } from '../domain/messaging/message.ts';
 import type { Place } from '../domain/messaging/place.ts';
 import type { MayTunnel } from '../domain/messaging/tunnels.ts';
 import type { Reporter } from '../domain/reporter.ts';
+import type { JsonValue } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
+import { readConfirmed } from '../wire/actuator.ts';
 import {
   acceptedByHouse,
   acceptedToPassOn,
@@ -19,6 +21,7 @@ import {
 import { datapointMessage, PublishEnvelope, settingMessage } from './live-message.ts';
 import { readPublishedSetting, readPublishedValues } from './payload.ts';
 import { type Target, valueTopic } from './topics.ts';
+import { userPropertyOf } from './user-properties.ts';
 
 export interface PublishOptions {
   readonly ingest: Ingest;
@@ -80,8 +83,13 @@ export function createPublish(options: PublishOptions): Publish {
       return;
     }
     const value = readPublishedSetting(message.payload);
+    const confirmed = confirmedBy(message, value);
+    if (confirmed !== undefined) {
+      await actuators.confirm(actor, deviceId, actuatorId, confirmed.value);
+      return;
+    }
     const envelope = new PublishEnvelope(message, { datapoints: [], form: 'bare' });
-    await actuators.setValue(actor, deviceId, actuatorId, value, envelope);
+    await actuators.setValue(actor, deviceId, actuatorId, value, { envelope });
     if (!message.retain) return;
     await retainFor(settingMessage(message.topic, value, envelope), () =>
       actuators.requireSettable(actor, deviceId, actuatorId),
@@ -161,10 +169,23 @@ const refusalOf: Readonly<Record<ErrorCode, PublishRefusal | 'unavailable'>> = {
   forbidden: 'not_authorized',
   not_found: 'topic_invalid',
   conflict: 'payload_invalid',
-  too_large: 'quota',
+  too_large: 'payload_invalid',
   rate_limited: 'quota',
+  limit_reached: 'quota',
+  storage_full: 'quota',
   unavailable: 'unavailable',
 };
+
+/** The value that a device says it is set to, by a user property or in JSON [contract 13]. */
+function confirmedBy(
+  { properties }: Message,
+  value: JsonValue,
+): { readonly value: JsonValue } | undefined {
+  const inJson = readConfirmed(value);
+  if (inJson !== undefined) return inJson;
+  const property = userPropertyOf(properties, 'confirmed');
+  return property === undefined || property === 'false' ? undefined : { value };
+}
 
 /** A retained message without a payload forgets the one before [MQTT-3.3.1-6]. */
 const isClearing = ({ retain, payload }: Message): boolean => retain && payload.byteLength === 0;

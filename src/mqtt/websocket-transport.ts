@@ -43,7 +43,7 @@ function webSocketTransport(webSocket: WebSocket, drained: () => void): Transpor
       if (isEnding) return;
       isEnding = true;
       webSocket.close(normalClosure);
-      const impatience = setTimeout(() => webSocket.terminate(), limits.mqttGoodbyeMs);
+      const impatience = setTimeout(() => webSocket.terminate(), limits.goodbyeMs);
       impatience.unref();
       webSocket.once('close', () => clearTimeout(impatience));
     },

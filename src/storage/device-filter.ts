@@ -1,44 +1,106 @@
-import type { LastValues } from '../domain/datapoints/datapoint-store.ts';
+import type { BriefLastValues, DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import { calibratedDatapoint } from '../domain/datapoints/history.ts';
 import { type Device, sensorOf } from '../domain/devices/device.ts';
 import { type Filter, matches } from '../domain/devices/query.ts';
 import type { DeviceId, SensorId } from '../domain/ids.ts';
 import type { JsonValue } from '../lib/json.ts';
 
-/** The last values of all sensors of some devices, as the datapoint store answers them. */
-export type ReadLastValues = (devices: readonly DeviceId[]) => Promise<LastValues>;
+/** What a filter asks the datapoint store for. */
+export type LastValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
 
-/** Those devices that pass the filter; it sees last values as readers do, or none if it may not. */
-export async function passing(
-  devices: readonly Device[],
+/** Which devices pass a filter; it sees last values as readers do, or none if it may not. */
+export interface FilterRound {
+  /** Looks at a device without its last values. */
+  look(device: Device): 'passes' | 'fails' | 'wants values';
+  /** Looks again at a device that wanted values, with those of several devices at hand. */
+  decide(device: Device, values: BriefLastValues): boolean | Promise<boolean>;
+}
+
+export function createFilterRound(
   filter: Filter,
   options: {
     readonly maySeeValues: (device: Device) => boolean;
-    readonly readLastValues: ReadLastValues;
+    readonly datapoints: LastValueReads;
   },
-): Promise<readonly Device[]> {
-  // First without values: only for those devices where the filter asks for one are they read.
-  const wanting = new Set<Device>();
-  const passed = devices.filter((device) =>
-    matches(filter, device, () => {
-      wanting.add(device);
-      return undefined;
-    }),
-  );
-  if (wanting.size === 0) return passed;
+): FilterRound {
+  const { maySeeValues, datapoints } = options;
 
-  const decided = new Set(passed);
-  const readable = [...wanting].filter(options.maySeeValues).map(({ id }) => id);
-  const lastValues = await options.readLastValues(readable);
-  return devices.filter((device) => {
-    if (!wanting.has(device)) return decided.has(device);
-    return matches(filter, device, (sensorId) => lastValueOf(device, sensorId, lastValues));
-  });
+  /** With the large values that the filter asks for, one by one. */
+  async function decideSlowly(device: Device, values: BriefLastValues): Promise<boolean> {
+    const large = new Map<SensorId, JsonValue | undefined>();
+    for (;;) {
+      let missing: SensorId | undefined;
+      const passes = matches(filter, device, (name) => {
+        const id = name as SensorId;
+        if (large.has(id)) return large.get(id);
+        const value = lastValueIn(device, name, values);
+        if (value !== isLarge) return value;
+        missing ??= id;
+        return undefined;
+      });
+      if (missing === undefined) return passes;
+      const read = await datapoints.lastValue({ deviceId: device.id, sensorId: missing });
+      large.set(missing, read?.value);
+    }
+  }
+
+  return {
+    look(device) {
+      // Most filters ask for no value, or are decided before they do.
+      let isWanting = false;
+      const passes = matches(filter, device, () => {
+        isWanting = true;
+        return undefined;
+      });
+      if (!isWanting) return passes ? 'passes' : 'fails';
+      if (device.sensors.length === 0 || !maySeeValues(device)) return passes ? 'passes' : 'fails';
+      return 'wants values';
+    },
+    decide(device, values) {
+      let hasLarge = false;
+      const passes = matches(filter, device, (name) => {
+        const value = lastValueIn(device, name, values);
+        if (value !== isLarge) return value;
+        hasLarge = true;
+        return undefined;
+      });
+      return hasLarge ? decideSlowly(device, values) : passes;
+    },
+  };
 }
 
-function lastValueOf(device: Device, name: string, lastValues: LastValues): JsonValue | undefined {
+const isLarge = Symbol('large');
+
+function lastValueIn(
+  device: Device,
+  name: string,
+  values: BriefLastValues,
+): JsonValue | undefined | typeof isLarge {
   // The name comes from a filter; as the id of a sensor that exists it is a sensor id.
   const sensor = sensorOf(device, name as SensorId);
-  const datapoint = sensor && lastValues.get(device.id)?.get(sensor.id);
+  const datapoint = sensor && values.get(device.id)?.get(sensor.id);
+  if (datapoint === 'large') return isLarge;
   return datapoint && calibratedDatapoint(sensor, datapoint).value;
+}
+
+/** Those devices that pass the filter. */
+export async function passing(
+  devices: readonly Device[],
+  filter: Filter,
+  options: Parameters<typeof createFilterRound>[1],
+): Promise<readonly Device[]> {
+  const round = createFilterRound(filter, options);
+  const wanting = new Set<DeviceId>();
+  const passed = devices.filter((device) => {
+    const verdict = round.look(device);
+    if (verdict === 'wants values') wanting.add(device.id);
+    return verdict !== 'fails';
+  });
+  if (wanting.size === 0) return passed;
+  const values = await options.datapoints.briefLastValues([...wanting]);
+  const kept: Device[] = [];
+  for (const device of passed) {
+    if (!wanting.has(device.id) || (await round.decide(device, values))) kept.push(device);
+  }
+  return kept;
 }

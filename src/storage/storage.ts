@@ -2,6 +2,7 @@ import type { GrantStore } from '../domain/access/grant-store.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { DeviceStore } from '../domain/devices/device-store.ts';
 import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
+import type { GroupStore } from '../domain/groups/group-store.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { NotificationStore } from '../domain/notifications/notification-store.ts';
 import type { OutboxStore } from '../domain/notifications/outbox-store.ts';
@@ -15,6 +16,7 @@ export interface Storage {
   readonly users: UserStore;
   readonly credentials: CredentialStore;
   readonly grants: GrantStore;
+  readonly groups: GroupStore;
   readonly devices: DeviceStore;
   readonly gateways: GatewayStore;
   readonly projects: ProjectStore;

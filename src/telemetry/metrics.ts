@@ -1,6 +1,10 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { BudgetUsage } from '../domain/budgets/budgets.ts';
 import type { Figure, FigureSource, MqttFigures } from '../domain/figures.ts';
+import { addBudgetMetrics } from './budget-metrics.ts';
+import { addEventLoopMetrics } from './event-loop-metrics.ts';
 import { addMqttMetrics, createMqttRefusals } from './mqtt-metrics.ts';
+import { addStorageMetrics, type StorageFigures } from './storage-metrics.ts';
 
 /** Everything the service measures about itself, and the text a Prometheus server reads. */
 export interface Metrics {
@@ -13,10 +17,15 @@ export interface Metrics {
   readonly commitsFailed: Counter;
   readonly deliveries: Counter<'channel' | 'outcome'>;
   readonly firings: Counter<'outcome'>;
+  readonly rowsSetAside: Counter<'table'>;
   readonly publishesRefused: Counter<'reason'>;
   readonly connectionsRefused: Counter<'reason'>;
   /** Adds what the MQTT broker counts. */
   watchMqtt(read: () => MqttFigures): void;
+  /** Adds what is stored. */
+  watchStorage(read: () => StorageFigures): void;
+  /** Adds what is used of the budgets. */
+  watchBudgets(read: () => readonly BudgetUsage[]): void;
   /** All metrics as plain figures. */
   readonly figures: FigureSource;
   /** All metrics in the Prometheus text format. */
@@ -31,6 +40,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   let watchesProcess = false;
+  addEventLoopMetrics(registry);
 
   /** Watching the process costs timers and memory: only where somebody reads the figures. */
   function watchProcess(): void {
@@ -83,6 +93,8 @@ export function createMetrics(): Metrics {
     }),
     ...createMqttRefusals(registers),
     watchMqtt: (read) => addMqttMetrics(registry, read),
+    watchStorage: (read) => addStorageMetrics(registry, read),
+    watchBudgets: (read) => addBudgetMetrics(registry, read),
     figures: {
       names: () => registry.getMetricsAsArray().map(({ name }) => name),
       async read() {
@@ -92,6 +104,7 @@ export function createMetrics(): Metrics {
       },
     },
     ...createDeliveryMetrics(registers),
+    rowsSetAside: createRowsSetAside(registers),
     metricsText: () => {
       watchProcess();
       return registry.metrics();
@@ -126,3 +139,11 @@ function createDeliveryMetrics(registers: Registry[]): Pick<Metrics, 'deliveries
     }),
   };
 }
+
+const createRowsSetAside = (registers: Registry[]): Metrics['rowsSetAside'] =>
+  new Counter({
+    name: 'kipimo_rows_set_aside_total',
+    help: 'Stored rows that cannot be understood since the start, by table; the log names them.',
+    labelNames: ['table'],
+    registers,
+  });

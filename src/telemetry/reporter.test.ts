@@ -53,12 +53,12 @@ test('refusals, logins, commits and repeats each have their counter', async () =
 
 test('a flood of strange routes ends in one series instead of filling the memory', async () => {
   const { reporter, metricsText } = setUp();
-  for (let index = 0; index < 2_100; index += 1) {
+  for (let index = 0; index < 350; index += 1) {
     reporter.requestAnswered({ ...request, route: `/r${index}` });
   }
   const text = await metricsText();
   assert.match(text, /_count\{method="other",route="other",status="200"\} 100$/m);
-  assert.equal(text.match(/^kipimo_request_duration_seconds_count/gm)?.length, 2_001);
+  assert.equal(text.match(/^kipimo_request_duration_seconds_count/gm)?.length, 251);
 });
 
 test('two services in one process do not share their counts', async () => {

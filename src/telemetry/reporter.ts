@@ -2,8 +2,11 @@ import type { Histogram } from 'prom-client';
 import type { Reporter } from '../domain/reporter.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Pairs of route, method and status that are told apart; the rest counts as route "other". */
-const seriesMax = 2_000;
+/**
+ * Pairs of route, method and status that are told apart, each of nine lines; the rest counts as
+ * route "other". An installation uses a few dozen.
+ */
+const seriesMax = 250;
 
 type RequestLabels = 'method' | 'route' | 'status';
 type Series = Pick<Histogram.Internal<RequestLabels>, 'observe'>;
@@ -34,6 +37,7 @@ export function createMetricsReporter(metrics: Metrics): Reporter {
     datapointsRepeated: (count) => metrics.datapointsRepeated.inc(count),
     deliveryTried: (channel, outcome) => metrics.deliveries.labels(channel, outcome).inc(),
     notificationFired: (outcome) => metrics.firings.labels(outcome).inc(),
+    rowSetAside: (table) => metrics.rowsSetAside.inc({ table }),
     publishRefused: (reason) => metrics.publishesRefused.inc({ reason }),
     connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
   };

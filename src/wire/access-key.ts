@@ -23,18 +23,24 @@ const described = {
   expires: Type.Optional(DateText('When it ends; absent: never.')),
 };
 
-export const NewAccessKeyMessage = Type.Object(described);
+export const NewAccessKeyMessage = Type.Object(described, { title: 'NewAccessKey' });
 
-export const AccessKeyMessage = Type.Object({
-  id: Type.String(),
-  ...described,
-  date_created: DateText('Set by the service.'),
-});
+export const AccessKeyMessage = Type.Object(
+  {
+    id: Type.String(),
+    ...described,
+    date_created: DateText('Set by the service.'),
+  },
+  { title: 'AccessKey' },
+);
 
-export const CreatedAccessKeyMessage = Type.Object({
-  ...AccessKeyMessage.properties,
-  key: Type.String({ description: 'The secret, shown this once.' }),
-});
+export const CreatedAccessKeyMessage = Type.Object(
+  {
+    ...AccessKeyMessage.properties,
+    key: Type.String({ description: 'The secret, shown this once.' }),
+  },
+  { title: 'CreatedAccessKey' },
+);
 
 const readNewAccessKey = createReader(NewAccessKeyMessage, 'key');
 

@@ -1,32 +1,52 @@
 import Type, { type Static } from 'typebox';
 import { type Actuator, actuatorValueTypes } from '../domain/devices/actuator.ts';
-import { invalid } from '../domain/errors.ts';
+import { DomainError, invalid } from '../domain/errors.ts';
 import { parseActuatorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
+import { parseDuration } from '../lib/duration.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { Anything, Id, newMeta, OneOf, Text } from './fields.ts';
-import { createReader } from './validation.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { Anything, DateText, Id, newMeta, OneOf, Text } from './fields.ts';
+import { createReader, isRecord } from './validation.ts';
 
 const valueTypeText = 'What kind of value it takes.';
 
-export const NewActuatorMessage = Type.Object({
-  id: Id('The id of the actuator within its device.', 'pump'),
-  name: Type.Optional(Text('Human-readable name.')),
-  actuator_kind: Type.Optional(Text('Kind of actuator.')),
-  actuator_value_type: Type.Optional(OneOf(actuatorValueTypes, valueTypeText)),
-  value_type: Type.Optional(OneOf(actuatorValueTypes, 'Another spelling.')),
-  value: Type.Optional(Anything('What it is set to.')),
-  meta: Type.Optional(Anything('Anything you want to keep with it.')),
-});
+export const NewActuatorMessage = Type.Object(
+  {
+    id: Id('The id of the actuator within its device.', 'pump'),
+    name: Type.Optional(Text('Human-readable name.')),
+    actuator_kind: Type.Optional(Text('Kind of actuator.')),
+    actuator_value_type: Type.Optional(OneOf(actuatorValueTypes, valueTypeText)),
+    value_type: Type.Optional(OneOf(actuatorValueTypes, 'Another spelling.')),
+    value: Type.Optional(Anything('What it is set to.')),
+    meta: Type.Optional(Anything('Anything you want to keep with it.')),
+  },
+  { title: 'NewActuator' },
+);
 
-export const ActuatorMessage = Type.Object({
-  actuator_value_type: Type.Optional(OneOf(actuatorValueTypes, valueTypeText)),
-  value: Type.Optional(Anything('What it is set to.')),
-  actuator_kind: Type.Optional(Text('Kind of actuator.')),
-  name: Type.Optional(Text('Human-readable name.')),
-  id: Id('The id of the actuator within its device.', 'pump'),
-  meta: Type.Optional(Anything('Anything you keep with it.')),
-});
+export const ActuatorMessage = Type.Object(
+  {
+    actuator_value_type: Type.Optional(OneOf(actuatorValueTypes, valueTypeText)),
+    value: Type.Optional(Anything('What it is set to.')),
+    actuator_kind: Type.Optional(Text('Kind of actuator.')),
+    name: Type.Optional(Text('Human-readable name.')),
+    id: Id('The id of the actuator within its device.', 'pump'),
+    meta: Type.Optional(Anything('Anything you keep with it.')),
+  },
+  { title: 'Actuator' },
+);
+
+/** An actuator by itself, for those who may set it [contract 13]. */
+export const SettableActuatorMessage = Type.Object(
+  {
+    ...ActuatorMessage.properties,
+    set_by: Type.Optional(Type.String({ description: 'Who set it: a username, or guest.' })),
+    set_at: Type.Optional(DateText('When it was set.')),
+    confirmed_at: Type.Optional(DateText('When the device said that it is as it was set.')),
+    until: Type.Optional(DateText('When it is set back.')),
+  },
+  { title: 'SettableActuator' },
+);
 
 export const readNewActuator = createReader(NewActuatorMessage, 'actuator');
 
@@ -56,11 +76,46 @@ export function actuatorToWire(actuator: Actuator): object {
   };
 }
 
+/** With who set it and when, behind the id: an actuator whose setting the reader may see. */
+export function settableActuatorToWire(actuator: Actuator): object {
+  const { meta, ...fields } = actuatorToWire(actuator) as { readonly meta?: JsonValue };
+  const { setBy, setAt, confirmedAt, revert } = actuator;
+  return {
+    ...fields,
+    ...(setBy !== undefined && { set_by: setBy }),
+    ...(setAt !== undefined && { set_at: formatTimestamp(setAt) }),
+    ...(confirmedAt !== undefined && { confirmed_at: formatTimestamp(confirmedAt) }),
+    ...(revert !== undefined && { until: formatTimestamp(revert.at) }),
+    ...(meta !== undefined && { meta }),
+  };
+}
+
+/**
+ * The value that a device confirms by `{"value": …, "confirmed": true}`, with nothing else beside;
+ * undefined: the JSON is a value itself.
+ */
+export function readConfirmed(json: JsonValue): { readonly value: JsonValue } | undefined {
+  if (!isRecord(json) || Object.keys(json).length !== 2 || json['confirmed'] !== true) {
+    return undefined;
+  }
+  // Of a JSON object only JSON comes.
+  return 'value' in json ? { value: json['value'] as JsonValue } : undefined;
+}
+
+/** For how long an actuator is to be set, such as 20m, in milliseconds. Throws invalid. */
+export function readSettingTime(text: string): number {
+  const ms = parseDuration(text);
+  const { timedSettingMsMin: min, timedSettingMsMax: max } = limits;
+  if (ms !== undefined && ms >= min && ms <= max) return ms;
+  throw invalid('for must be a time of 1s to 366d, such as 90s, 20m, 2h or 1d');
+}
+
 /** What an actuator is to be set to: any JSON value, bounded, as it is kept with its device. */
 export function readActuatorValue(value: JsonValue): JsonValue {
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes <= limits.actuatorValueBytesMax) return value;
-  throw invalid(
+  throw new DomainError(
+    'too_large',
     `the value must have at most ${limits.actuatorValueBytesMax} bytes as JSON, got ${bytes}`,
   );
 }

@@ -8,29 +8,35 @@ import { isObject, readDatapoint } from './datapoint.ts';
 import { Anything, DateText, Prose } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
-const BulkDatapointMessage = Type.Object({
-  device_id: Type.String(),
-  sensor_id: Type.String(),
-  value: Anything('The measurement: any JSON value.'),
-  timestamp: Type.Optional(DateText('When it was measured.')),
-});
+const BulkDatapointMessage = Type.Object(
+  {
+    device_id: Type.String(),
+    sensor_id: Type.String(),
+    value: Anything('The measurement: any JSON value.'),
+    timestamp: Type.Optional(DateText('When it was measured.')),
+  },
+  { title: 'NewSensorDatapoint' },
+);
 
 /** A bulk request; for the reference only, its elements are read by `readBulkLine`. */
 export const BulkMessage = Type.Array(BulkDatapointMessage);
 
 /** What became of a bulk request. */
-export const BulkReportMessage = Type.Object({
-  stored: Type.Integer({ description: 'Lines that are on disk; repeated ones count.' }),
-  refused: Type.Array(
-    Type.Object({
-      line: Type.Integer({ description: 'From 1: the element of the array, or the line.' }),
-      error: Type.String(),
-      description: Prose('What to change.'),
-    }),
-    { description: `The first ${limits.bulkRefusalsMax}.` },
-  ),
-  refused_count: Type.Integer({ description: 'All of them.' }),
-});
+export const BulkReportMessage = Type.Object(
+  {
+    stored: Type.Integer({ description: 'Lines that are on disk; repeated ones count.' }),
+    refused: Type.Array(
+      Type.Object({
+        line: Type.Integer({ description: 'From 1: the element of the array, or the line.' }),
+        error: Type.String(),
+        description: Prose('What to change.'),
+      }),
+      { description: `The first ${limits.bulkRefusalsMax}.` },
+    ),
+    refused_count: Type.Integer({ description: 'All of them.' }),
+  },
+  { title: 'BulkReport' },
+);
 
 /** One element of a bulk request; what is wrong with it becomes its refusal. */
 export function readBulkLine(

@@ -8,10 +8,13 @@ import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { createReader } from './validation.ts';
 
-const PointMessage = Type.Object({
-  sensor_value: Type.Number({ description: 'What the sensor said.' }),
-  real_value: Type.Number({ description: 'What it really was.' }),
-});
+const PointMessage = Type.Object(
+  {
+    sensor_value: Type.Number({ description: 'What the sensor said.' }),
+    real_value: Type.Number({ description: 'What it really was.' }),
+  },
+  { title: 'CalibrationPoint' },
+);
 
 export const CalibrationMessage = Type.Object(
   {
@@ -28,7 +31,10 @@ export const CalibrationMessage = Type.Object(
       ),
     }),
   },
-  { description: 'Online calibration, applied on read to JSON numbers; the raw value is kept.' },
+  {
+    title: 'Calibration',
+    description: 'Online calibration, applied on read to JSON numbers; the raw value is kept.',
+  },
 );
 
 export const readCalibration = createReader(CalibrationMessage, 'calib');

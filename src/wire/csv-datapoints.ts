@@ -79,15 +79,34 @@ export function readCsvPush(
   sensor: SensorRef,
   spelling: Spelling = v2Spelling,
 ): readonly NewDatapoint[] {
+  const csv = createCsvPush(sensor, spelling);
+  csv.push(text);
+  return csv.end();
+}
+
+/** The same for CSV that arrives in pieces; both throw like readCsvPush. */
+export function createCsvPush(sensor: SensorRef, spelling: Spelling = v2Spelling) {
   const csv = createCsvDatapoints(spelling);
-  return [...csv.push(text), ...csv.end()].map((row) => {
+  const datapoints: NewDatapoint[] = [];
+
+  function take(row: CsvRow): void {
     if ('refusal' in row) throw invalid(`line ${row.line}: ${row.refusal.message}`);
     const { deviceId = sensor.deviceId, sensorId = sensor.sensorId } = row;
     if (deviceId !== sensor.deviceId || sensorId !== sensor.sensorId) {
       throw invalid(`line ${row.line} is of sensor ${sensorId} of device ${deviceId}`);
     }
-    return row.datapoint;
-  });
+    datapoints.push(row.datapoint);
+  }
+
+  return {
+    push(text: string): void {
+      for (const row of csv.push(text)) take(row);
+    },
+    end(): readonly NewDatapoint[] {
+      for (const row of csv.end()) take(row);
+      return datapoints;
+    },
+  };
 }
 
 function refusing<Result>(read: () => Result): Result {

@@ -15,7 +15,7 @@ const NewDatapointMessage = Type.Object(
       DateText('When it was measured: ISO 8601, any offset; without a zone UTC.'),
     ),
   },
-  { required: ['value'] },
+  { title: 'NewDatapoint', required: ['value'] },
 );
 
 /** What a push may hold; for the reference only, pushes are read by `readDatapoints`. */
@@ -29,19 +29,27 @@ export const PushMessage = Type.Union(
 );
 
 /** The last value of a sensor, inside a sensor or device. */
-export const LastValueMessage = Type.Object({
-  value: Anything('The measurement.'),
-  timestamp: Type.Optional(DateText('When it was measured.')),
-  date_received: DateText('When the service received it.'),
-});
+export const LastValueMessage = Type.Object(
+  {
+    value: Anything('The measurement.'),
+    timestamp: Type.Optional(DateText('When it was measured.')),
+    date_received: DateText('When the service received it.'),
+  },
+  { title: 'LastValue' },
+);
 
-export const DatapointMessage = Type.Object({
-  device_id: Type.String(),
-  sensor_id: Type.String(),
-  timestamp: Type.Optional(DateText('When it was measured; absent when the device has no clock.')),
-  value: Anything('The measurement.'),
-  date_received: DateText('When the service received it.'),
-});
+export const DatapointMessage = Type.Object(
+  {
+    device_id: Type.String(),
+    sensor_id: Type.String(),
+    timestamp: Type.Optional(
+      DateText('When it was measured; absent when the device has no clock.'),
+    ),
+    value: Anything('The measurement.'),
+    date_received: DateText('When the service received it.'),
+  },
+  { title: 'Datapoint' },
+);
 
 /**
  * The datapoints of one push [contract 6]: an object with a value, an array of such objects, or any
@@ -55,7 +63,8 @@ export function readDatapoints(body: JsonValue): readonly NewDatapoint[] {
   return [isObject(body) ? readDatapoint(body, '') : { value: body as JsonValue }];
 }
 
-function readElement(element: JsonValue, index: number): NewDatapoint {
+/** One element of an array of datapoints; `index` counts from 0. */
+export function readElement(element: JsonValue, index: number): NewDatapoint {
   if (isObject(element)) return readDatapoint(element, ` of datapoint ${index + 1}`);
   throw invalid(`datapoint ${index + 1} must be an object with a value`);
 }

@@ -9,17 +9,20 @@ import { Anything, DateText, OneOf } from './fields.ts';
 import { NewNotificationMessage } from './notification.ts';
 import { createReader } from './validation.ts';
 
-export const DeliveryMessage = Type.Object({
-  username: Type.String(),
-  channel: Type.String({ description: 'A channel, or actuation.' }),
-  message: Type.String(),
-  status: OneOf(['pending', 'sent', 'failed'], 'How far it came.'),
-  attempts: Type.Integer(),
-  created: DateText('When it was filed.'),
-  sent: Type.Optional(DateText('When it left.')),
-  next_attempt: Type.Optional(DateText('When it is tried next.')),
-  reason: Type.Optional(Type.String({ description: 'What went wrong last.' })),
-});
+export const DeliveryMessage = Type.Object(
+  {
+    username: Type.String(),
+    channel: Type.String({ description: 'A channel, or actuation.' }),
+    message: Type.String(),
+    status: OneOf(['pending', 'sent', 'failed'], 'How far it came.'),
+    attempts: Type.Integer(),
+    created: DateText('When it was filed.'),
+    sent: Type.Optional(DateText('When it left.')),
+    next_attempt: Type.Optional(DateText('When it is tried next.')),
+    reason: Type.Optional(Type.String({ description: 'What went wrong last.' })),
+  },
+  { title: 'Delivery' },
+);
 
 export function deliveryToWire(delivery: Delivery): Static<typeof DeliveryMessage> {
   const { username, channel, message, attempts, createdAt, progress } = delivery;
@@ -37,18 +40,21 @@ export function deliveryToWire(delivery: Delivery): Static<typeof DeliveryMessag
   };
 }
 
-export const EvaluationMessage = Type.Object({
-  timestamp: DateText('When it was looked at.'),
-  device_id: Type.String(),
-  sensor_id: Type.String({ description: 'The sensor that was pushed to, or was silent.' }),
-  value: Type.Optional(Anything('What was pushed; absent for a silence.')),
-  outcome: OneOf(
-    Object.keys(evaluationOutcomes) as (keyof typeof evaluationOutcomes)[],
-    Object.entries(evaluationOutcomes)
-      .map(([outcome, meaning]) => `${outcome}: ${meaning}`)
-      .join(' '),
-  ),
-});
+export const EvaluationMessage = Type.Object(
+  {
+    timestamp: DateText('When it was looked at.'),
+    device_id: Type.String(),
+    sensor_id: Type.String({ description: 'The sensor that was pushed to, or was silent.' }),
+    value: Type.Optional(Anything('What was pushed; absent for a silence.')),
+    outcome: OneOf(
+      Object.keys(evaluationOutcomes) as (keyof typeof evaluationOutcomes)[],
+      Object.entries(evaluationOutcomes)
+        .map(([outcome, meaning]) => `${outcome}: ${meaning}`)
+        .join(' '),
+    ),
+  },
+  { title: 'Evaluation' },
+);
 
 export function evaluationToWire(evaluation: Evaluation): Static<typeof EvaluationMessage> {
   const { at, deviceId, sensorId, value, outcome } = evaluation;
@@ -61,27 +67,33 @@ export function evaluationToWire(evaluation: Evaluation): Static<typeof Evaluati
   };
 }
 
-export const PreviewRequestMessage = Type.Object({
-  notification: NewNotificationMessage,
-  from: DateText('The beginning of the time to look at.'),
-  to: Type.Optional(DateText('Its end; absent: now.')),
-});
+export const PreviewRequestMessage = Type.Object(
+  {
+    notification: NewNotificationMessage,
+    from: DateText('The beginning of the time to look at.'),
+    to: Type.Optional(DateText('Its end; absent: now.')),
+  },
+  { title: 'PreviewRequest' },
+);
 
-export const PreviewMessage = Type.Object({
-  fired: Type.Integer({ description: 'How often it would have fired.' }),
-  throttled: Type.Integer({ description: 'How often throttling would have held it back.' }),
-  datapoints: Type.Integer({ description: 'How many datapoints were looked at.' }),
-  firings: Type.Array(
-    Type.Object({
-      timestamp: DateText('When it would have fired.'),
-      device_id: Type.String(),
-      sensor_id: Type.String(),
-      value: Type.Optional(Anything('What was pushed; absent for a silence.')),
-      message: Type.Optional(Type.String({ description: 'Absent for an actuator.' })),
-    }),
-    { description: 'The first of them.' },
-  ),
-});
+export const PreviewMessage = Type.Object(
+  {
+    fired: Type.Integer({ description: 'How often it would have fired.' }),
+    throttled: Type.Integer({ description: 'How often throttling would have held it back.' }),
+    datapoints: Type.Integer({ description: 'How many datapoints were looked at.' }),
+    firings: Type.Array(
+      Type.Object({
+        timestamp: DateText('When it would have fired.'),
+        device_id: Type.String(),
+        sensor_id: Type.String(),
+        value: Type.Optional(Anything('What was pushed; absent for a silence.')),
+        message: Type.Optional(Type.String({ description: 'Absent for an actuator.' })),
+      }),
+      { description: 'The first of them.' },
+    ),
+  },
+  { title: 'Preview' },
+);
 
 export const readPreviewRequest = createReader(PreviewRequestMessage, 'preview');
 
@@ -101,12 +113,15 @@ export function previewToWire(previewed: Previewed): Static<typeof PreviewMessag
   };
 }
 
-export const ChannelMessage = Type.Object({
-  channel: OneOf(channelNames, 'A way to reach you.'),
-  configured: Type.Boolean({ description: 'Whether this service can use it.' }),
-  reachable: Type.Boolean({ description: 'Whether a message would find you by it.' }),
-  reason: Type.Optional(Type.String({ description: 'What is missing.' })),
-});
+export const ChannelMessage = Type.Object(
+  {
+    channel: OneOf(channelNames, 'A way to reach you.'),
+    configured: Type.Boolean({ description: 'Whether this service can use it.' }),
+    reachable: Type.Boolean({ description: 'Whether a message would find you by it.' }),
+    reason: Type.Optional(Type.String({ description: 'What is missing.' })),
+  },
+  { title: 'Channel' },
+);
 
 export function channelToWire(state: ChannelState): Static<typeof ChannelMessage> {
   const { channel, isConfigured, reason } = state;
@@ -118,7 +133,10 @@ export function channelToWire(state: ChannelState): Static<typeof ChannelMessage
   };
 }
 
-export const TestOutcomeMessage = Type.Object({
-  status: OneOf(['sent', 'failed'], 'Whether the provider took it.'),
-  reason: Type.Optional(Type.String({ description: 'Why it failed.' })),
-});
+export const TestOutcomeMessage = Type.Object(
+  {
+    status: OneOf(['sent', 'failed'], 'Whether the provider took it.'),
+    reason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+  },
+  { title: 'TestOutcome' },
+);

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
+import type { DeviceSnapshot } from '../domain/datapoints/snapshots.ts';
 import type { Device } from '../domain/devices/device.ts';
 import type { Sensor } from '../domain/devices/sensor.ts';
 import { guestUsername, parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { deviceToWire } from './device.ts';
-import { deviceText } from './device-text.ts';
+import { deviceTexts } from './device-text.ts';
+import { sensorToWire } from './sensor.ts';
 
 const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.constant('"sensors":[]'));
 const values = fc.jsonValue() as fc.Arbitrary<JsonValue>;
@@ -38,13 +40,46 @@ const datapoints: fc.Arbitrary<Datapoint | undefined> = fc.option(
   { nil: undefined },
 );
 
-test('a device is written as its message would be, also the second time', () => {
-  fc.assert(
-    fc.property(devices, datapoints, datapoints, (device, first, second) => {
-      for (const datapoint of [first, second]) {
-        const snapshot = { device, lastValueOf: () => datapoint };
-        assert.equal(deviceText(snapshot), JSON.stringify(deviceToWire(snapshot)));
+/** The text of a device and another one, in the pieces that are sent. */
+async function piecesOf(device: Device, last: Datapoint | undefined, isLarge: boolean) {
+  const snapshot: DeviceSnapshot = {
+    device,
+    lastValueOf: () => (isLarge && last !== undefined ? 'large' : last),
+    largeValueOf: async () => last,
+  };
+  async function* steps(): AsyncGenerator<readonly DeviceSnapshot[]> {
+    yield [snapshot];
+    yield [];
+    yield [snapshot];
+  }
+  return Array.fromAsync(deviceTexts(steps()));
+}
+
+/** The message of a device with this last value of all its sensors. */
+function messageOf(device: Device, lastValue: Datapoint | undefined): object {
+  const sensors = device.sensors.map((sensor) => sensorToWire({ sensor, lastValue }));
+  return { ...deviceToWire(device), sensors };
+}
+
+test('devices are written as their messages would be, also the second time', async () => {
+  await fc.assert(
+    fc.asyncProperty(devices, datapoints, fc.boolean(), async (device, last, isLarge) => {
+      for (const datapoint of [undefined, last]) {
+        const pieces = await piecesOf(device, datapoint, isLarge);
+        const expected = JSON.stringify(messageOf(device, datapoint));
+        assert.equal(pieces.join(''), `${expected},${expected}`);
       }
     }),
   );
+});
+
+test('a large last value is a piece of its own', async () => {
+  const sensor = { id: parseSensorId('s') };
+  const device: Device = {
+    ...{ id: parseDeviceId('d'), owner: guestUsername, sensors: [sensor, sensor], actuators: [] },
+    ...{ createdAt: 0, modifiedAt: 0 },
+  };
+  const value = 'x'.repeat(1_000_000);
+  const pieces = await piecesOf(device, { value, receivedAt: 0 }, true);
+  assert.ok(pieces.every((piece) => piece.length < 1_001_000));
 });

@@ -17,24 +17,86 @@ interface FixedText {
 // for as long as the device is in memory; it can be seen in the speed only.
 const fixedTexts = new WeakMap<Spelling, WeakMap<Device, FixedText>>();
 
-/** The same text as JSON.stringify(deviceToWire(snapshot)), with only the last values made anew. */
-export function deviceText(
+/** Pieces of an answer are sent on when they have so many characters. */
+const pieceCharacters = 65_536;
+
+/** The device as JSON text; undefined: a last value is large, so it is written piece by piece. */
+export function smallDeviceText(
   { device, lastValueOf }: DeviceSnapshot,
   spelling: Spelling = v2Spelling,
-): string {
+): string | undefined {
   const fixed = fixedTexts.get(spelling)?.get(device) ?? writeFixedText(device, spelling);
-  let sensors = '';
-  device.sensors.forEach((sensor, at) => {
-    const last = lastValueOf(sensor);
-    const value = last === undefined ? '' : lastValueText(last);
-    const fields = last === undefined ? '' : `,"last_value":${value},"value":${value}`;
-    sensors += `${at === 0 ? '' : ','}${fixed.sensors[at]}${fields}}`;
-  });
-  return fixed.before + sensors + fixed.after;
+  let text = fixed.before;
+  for (let at = 0; at < device.sensors.length; at += 1) {
+    const sensor = device.sensors[at];
+    const last = sensor && lastValueOf(sensor);
+    if (last === 'large') return undefined;
+    text += `${at === 0 ? '' : ','}${fixed.sensors[at]}`;
+    if (last !== undefined) {
+      const value = lastValueText(last);
+      text += `,"last_value":${value},"value":${value}`;
+    }
+    text += '}';
+  }
+  return text + fixed.after;
+}
+
+/**
+ * The devices as JSON texts with commas between them, with only the last values made anew. Large
+ * last values are read when it is their turn, so that few of them are in memory.
+ */
+export async function* deviceTexts(
+  steps: AsyncIterable<readonly DeviceSnapshot[]>,
+  spelling: Spelling = v2Spelling,
+): AsyncGenerator<string> {
+  let text = '';
+  let separator = '';
+  for await (const step of steps) {
+    for (const snapshot of step) {
+      const small = smallDeviceText(snapshot, spelling);
+      if (small !== undefined) {
+        text += separator + small;
+        separator = ',';
+        if (text.length > pieceCharacters) {
+          yield text;
+          text = '';
+        }
+        continue;
+      }
+      const { device, lastValueOf, largeValueOf } = snapshot;
+      const fixed = fixedTexts.get(spelling)?.get(device) ?? writeFixedText(device, spelling);
+      text += separator + fixed.before;
+      separator = ',';
+      for (const [at, sensor] of device.sensors.entries()) {
+        const brief = lastValueOf(sensor);
+        let last = brief;
+        if (brief === 'large') {
+          yield text;
+          text = '';
+          last = await largeValueOf(sensor);
+        }
+        text += `${at === 0 ? '' : ','}${fixed.sensors[at]}`;
+        // Twice, but for a large one not in one piece.
+        const value = last === undefined || last === 'large' ? undefined : lastValueText(last);
+        if (value !== undefined) text += `,"last_value":${value}`;
+        if (text.length > pieceCharacters) {
+          yield text;
+          text = '';
+        }
+        text += value === undefined ? '}' : `,"value":${value}}`;
+      }
+      text += fixed.after;
+    }
+    if (text.length > pieceCharacters) {
+      yield text;
+      text = '';
+    }
+  }
+  if (text !== '') yield text;
 }
 
 function writeFixedText(device: Device, spelling: Spelling): FixedText {
-  const message = spelling.device(deviceToWire({ device, lastValueOf: () => undefined }));
+  const message = spelling.device(deviceToWire(device));
   const sensors = Object.entries(message).find(([name]) => name === spelling.sensors)?.[1];
   const whole = JSON.stringify({ ...message, [spelling.sensors]: [] });
   // Inside a string a quote is escaped, so this is the key; and only texts come before it.

@@ -1,9 +1,10 @@
 import Type, { type Static } from 'typebox';
-import type { DeviceSnapshot } from '../domain/datapoints/snapshots.ts';
+import type { Device, DeviceChanges } from '../domain/devices/device.ts';
 import type { NewDevice } from '../domain/devices/devices.ts';
 import { invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseGatewayId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
+import { findTimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import {
   ActuatorMessage,
@@ -11,10 +12,10 @@ import {
   actuatorToWire,
   NewActuatorMessage,
 } from './actuator.ts';
-import { Anything, DateText, Id, newMeta, OneOf, Text } from './fields.ts';
+import { Anything, DateText, Id, newMeta, OneOf, Prose, Text } from './fields.ts';
 import { LocationMessage, locationFromWire } from './location.ts';
 import { NewSensorMessage, SensorMessage, sensorFromWire, sensorToWire } from './sensor.ts';
-import { createReader } from './validation.ts';
+import { createReader, isRecord } from './validation.ts';
 
 export const visibilities = ['public', 'private'] as const;
 
@@ -27,36 +28,92 @@ const described = {
   location: Type.Optional(LocationMessage),
   meta: Type.Optional(Anything('Anything you want to keep with it.')),
   deployed: Type.Optional(Type.Boolean({ description: 'Whether it is in the field.' })),
+  timezone: Type.Optional(Text('Its time zone, an IANA name.', 'Africa/Dakar')),
 };
 
 const manyOf = { maxItems: limits.sensorsPerDeviceMax };
 
-export const NewDeviceMessage = Type.Object({
-  ...described,
-  sensors: Type.Optional(Type.Array(NewSensorMessage, manyOf)),
-  actuators: Type.Optional(Type.Array(NewActuatorMessage, manyOf)),
+export const NewDeviceMessage = Type.Object(
+  {
+    ...described,
+    sensors: Type.Optional(Type.Array(NewSensorMessage, manyOf)),
+    actuators: Type.Optional(Type.Array(NewActuatorMessage, manyOf)),
+  },
+  { title: 'NewDevice' },
+);
+
+export const DeviceMessage = Type.Object(
+  {
+    ...described,
+    pending: Type.Optional(
+      Type.Boolean({
+        description: 'Handed over to you and not accepted yet; for its owner alone.',
+      }),
+    ),
+    owner: Type.String({ description: 'Username, or guest.' }),
+    sensors: Type.Array(SensorMessage),
+    actuators: Type.Array(ActuatorMessage),
+    date_created: DateText('Set by the service.'),
+    date_modified: DateText('Set by the service.'),
+  },
+  { title: 'Device' },
+);
+
+/** What a PATCH may change; everything else in it is ignored. */
+export const DeviceChangesMessage = Type.Object(
+  {
+    gateway_id: described.gateway_id,
+    name: described.name,
+    domain: described.domain,
+    visibility: described.visibility,
+    location: described.location,
+    meta: described.meta,
+    deployed: described.deployed,
+    timezone: described.timezone,
+  },
+  { title: 'DeviceChanges' },
+);
+
+/** Many new devices, each made or refused by itself. */
+export const NewDevicesMessage = Type.Array(NewDeviceMessage, {
+  minItems: 1,
+  maxItems: limits.devicesPerRequestMax,
 });
 
-export const DeviceMessage = Type.Object({
-  ...described,
-  owner: Type.String({ description: 'Username, or guest.' }),
-  sensors: Type.Array(SensorMessage),
-  actuators: Type.Array(ActuatorMessage),
-  date_created: DateText('Set by the service.'),
-  date_modified: DateText('Set by the service.'),
-});
+/** What became of one of many new devices. */
+export const CreatedDeviceMessage = Type.Object(
+  {
+    id: Type.Optional(Type.String({ description: 'As it was given.' })),
+    created: Type.Boolean(),
+    error: Type.Optional(Type.String({ description: 'The code of the refusal.' })),
+    description: Type.Optional(Prose('What to change.')),
+  },
+  { title: 'CreatedDevice' },
+);
+
+const readDeviceChanges = createReader(DeviceChangesMessage, 'device');
 
 export const readNewDevice = createReader(NewDeviceMessage, 'device');
 
 export function deviceFromWire(message: Static<typeof NewDeviceMessage>): NewDevice {
-  const { name, domain, visibility, location, meta, deployed } = message;
-  const gatewayId = message.gateway_id;
   const sensors = (message.sensors ?? []).map(sensorFromWire);
   const actuators = (message.actuators ?? []).map(actuatorFromWire);
   requireDistinct('sensor', sensors);
   requireDistinct('actuator', actuators);
   return {
     id: parseDeviceId(message.id),
+    ...descriptionFromWire(message),
+    sensors,
+    actuators,
+  };
+}
+
+type Description = Omit<Static<typeof DeviceChangesMessage>, 'id'>;
+
+function descriptionFromWire(message: Description) {
+  const { name, domain, visibility, location, meta, deployed, timezone } = message;
+  const gatewayId = message.gateway_id;
+  return {
     ...(gatewayId !== undefined && { gatewayId: readGatewayReference(gatewayId) }),
     ...(name !== undefined && { name }),
     ...(domain !== undefined && { domain }),
@@ -64,9 +121,42 @@ export function deviceFromWire(message: Static<typeof NewDeviceMessage>): NewDev
     ...(location !== undefined && { location: locationFromWire(location) }),
     ...newMeta(meta),
     ...(deployed !== undefined && { isDeployed: deployed }),
-    sensors,
-    actuators,
+    ...(timezone !== undefined && { timezone: readTimezone(timezone) }),
   };
+}
+
+/** Fields by their names in the API, which a null removes. */
+const removable = {
+  gateway_id: 'gatewayId',
+  name: 'name',
+  domain: 'domain',
+  visibility: 'visibility',
+  location: 'location',
+  meta: 'meta',
+  deployed: 'isDeployed',
+  timezone: 'timezone',
+} as const satisfies Readonly<Record<string, keyof DeviceChanges>>;
+
+/** Changes to a device; a field that is null is removed, one that is absent stays. */
+export function deviceChangesFromWire(body: unknown): DeviceChanges {
+  if (isRecord(body) && body['owner'] !== undefined) {
+    throw invalid('owner is not changed here: send the new one to PUT …/owner');
+  }
+  const changes = descriptionFromWire(readDeviceChanges(body));
+  const isRemoved = (key: string): boolean => isRecord(body) && body[key] === null;
+  const removed = Object.entries(removable)
+    .filter(([key]) => isRemoved(key))
+    .map(([, field]) => [field, undefined]);
+  return { ...changes, ...Object.fromEntries(removed) };
+}
+
+/** The name of a time zone as IANA has it. Throws invalid. */
+export function readTimezone(text: string): string {
+  // An offset such as +01:00 is understood, too, but it is no zone: it knows no summer time.
+  if (/^[A-Za-z]/.test(text) && findTimeZone(text) !== undefined) return text;
+  throw invalid(
+    `timezone must be an IANA name such as Africa/Dakar, got ${JSON.stringify(text.slice(0, 60))}`,
+  );
 }
 
 /** A gateway's id, or the empty text that old clients send for "none". */
@@ -82,22 +172,24 @@ function requireDistinct(kind: string, things: readonly { readonly id: string }[
   }
 }
 
-export function deviceToWire({ device, lastValueOf }: DeviceSnapshot): object {
-  const { gatewayId, name, domain, visibility, location, meta, isDeployed } = device;
+/** The device without last values. */
+export function deviceToWire(device: Device): object {
+  const { gatewayId, name, domain, visibility, location, meta, isDeployed, timezone, isPending } =
+    device;
   return {
     id: device.id,
     ...(gatewayId !== undefined && { gateway_id: gatewayId }),
     ...(name !== undefined && { name }),
     ...(domain !== undefined && { domain }),
     owner: device.owner,
+    ...(isPending === true && { pending: true }),
     ...(visibility !== undefined && { visibility }),
     ...(location !== undefined && { location }),
-    sensors: device.sensors.map((sensor) =>
-      sensorToWire({ sensor, lastValue: lastValueOf(sensor) }),
-    ),
+    sensors: device.sensors.map((sensor) => sensorToWire({ sensor, lastValue: undefined })),
     actuators: device.actuators.map(actuatorToWire),
     ...(meta !== undefined && { meta }),
     ...(isDeployed !== undefined && { deployed: isDeployed }),
+    ...(timezone !== undefined && { timezone }),
     date_created: formatTimestamp(device.createdAt),
     date_modified: formatTimestamp(device.modifiedAt),
   };

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import type { DeviceSnapshot } from '../domain/datapoints/snapshots.ts';
 import { invalid } from '../domain/errors.ts';
 import type { Gateway } from '../domain/gateways/gateway.ts';
 import type { NewGateway } from '../domain/gateways/gateways.ts';
@@ -7,7 +6,7 @@ import { parseGatewayId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { DeviceMessage, deviceToWire, visibilities } from './device.ts';
+import { DeviceMessage, visibilities } from './device.ts';
 import { Anything, DateText, Id, OneOf, Text } from './fields.ts';
 import { LocationMessage, locationFromWire } from './location.ts';
 import { createReader, isRecord } from './validation.ts';
@@ -18,22 +17,28 @@ const described = {
   visibility: Type.Optional(OneOf(visibilities, 'Who may see it; absent counts as public.')),
 };
 
-export const NewGatewayMessage = Type.Object({
-  ...described,
-  location: Type.Optional(LocationMessage),
-});
+export const NewGatewayMessage = Type.Object(
+  {
+    ...described,
+    location: Type.Optional(LocationMessage),
+  },
+  { title: 'NewGateway' },
+);
 
-export const GatewayMessage = Type.Object({
-  ...described,
-  owner: Type.String({ description: 'Username, or guest.' }),
-  location: Type.Optional(LocationMessage),
-  status: Type.Optional(Anything('The JSON object of the last heartbeat that had one.')),
-  date_created: DateText('Set by the service.'),
-  date_modified: DateText('Set by the service.'),
-  connected: Type.Boolean({ description: 'Whether it is connected by MQTT right now.' }),
-  last_seen: Type.Optional(DateText('When its last heartbeat came.')),
-  devices: Type.Optional(Type.Array(DeviceMessage, { description: 'With full=true.' })),
-});
+export const GatewayMessage = Type.Object(
+  {
+    ...described,
+    owner: Type.String({ description: 'Username, or guest.' }),
+    location: Type.Optional(LocationMessage),
+    status: Type.Optional(Anything('The JSON object of the last heartbeat that had one.')),
+    date_created: DateText('Set by the service.'),
+    date_modified: DateText('Set by the service.'),
+    connected: Type.Boolean({ description: 'Whether it is connected by MQTT right now.' }),
+    last_seen: Type.Optional(DateText('When its last heartbeat came.')),
+    devices: Type.Optional(Type.Array(DeviceMessage, { description: 'With full=true.' })),
+  },
+  { title: 'Gateway' },
+);
 
 /** What a heartbeat may hold; for the reference only, it is read by `readStatus`. */
 export const HeartbeatMessage = Type.Unknown({
@@ -60,14 +65,13 @@ export function readStatus(body: JsonValue | undefined): JsonValue | undefined {
   throw invalid(`the status must have at most ${limits.metaBytesMax} bytes as JSON, got ${bytes}`);
 }
 
-/** A gateway with whether it is connected now and, where asked for, its devices. */
+/** A gateway with whether it is connected now. */
 export interface GatewayView {
   readonly gateway: Gateway;
   readonly isConnected: boolean;
-  readonly devices?: readonly DeviceSnapshot[];
 }
 
-export function gatewayToWire({ gateway, isConnected, devices }: GatewayView): object {
+export function gatewayToWire({ gateway, isConnected }: GatewayView): object {
   const { id, name, visibility, owner, location, status, lastSeenAt } = gateway;
   return {
     id,
@@ -80,6 +84,5 @@ export function gatewayToWire({ gateway, isConnected, devices }: GatewayView): o
     date_modified: formatTimestamp(gateway.modifiedAt),
     connected: isConnected,
     ...(lastSeenAt !== undefined && { last_seen: formatTimestamp(lastSeenAt) }),
-    ...(devices !== undefined && { devices: devices.map(deviceToWire) }),
   };
 }

@@ -8,7 +8,7 @@ export const LocationMessage = Type.Object(
     latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north.' }),
     longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east.' }),
   },
-  { description: 'Where the thing stands (WGS 84).' },
+  { title: 'Location', description: 'Where the thing stands (WGS 84).' },
 );
 
 const readLocation = createReader(LocationMessage, 'location');

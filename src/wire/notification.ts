@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { invalid } from '../domain/errors.ts';
 import { parseActuatorId, parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
+import { problemOf } from '../domain/notifications/expression.ts';
 import {
   type Action,
   type Condition,
@@ -16,32 +17,36 @@ import { formatTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, OneOf, Text } from './fields.ts';
 import { createReader, isRecord } from './validation.ts';
 
-export const ConditionMessage = Type.Object({
-  devices: Type.Optional(
-    Type.Array(Type.String(), {
-      description: 'Empty or absent: every device of yours that has one of the sensors.',
-      maxItems: limits.conditionDevicesMax,
-      examples: [['MyDevice']],
-    }),
-  ),
-  sensors: Type.Optional(
-    Type.Array(Type.String(), {
-      description: 'Pushes to these are looked at, and pushes to those that the expression names.',
-      maxItems: limits.conditionSensorsMax,
-      examples: [['TC1']],
-    }),
-  ),
-  expression: Type.Optional(
-    Type.String({
-      description:
-        'Tests of last values, such as TC1 > 30;SM1 < 10. At the end of a test, for 10m: it must ' +
-        'have held so long; clear TC1 < 28: after a message it must have been so before the ' +
-        'next. silent(TC1, 2h): nothing came for so long. Absent: every push counts.',
-      maxLength: limits.queryCharactersMax,
-      examples: ['TC1 > 30 for 10m clear TC1 < 28'],
-    }),
-  ),
-});
+export const ConditionMessage = Type.Object(
+  {
+    devices: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Empty or absent: every device of yours that has one of the sensors.',
+        maxItems: limits.conditionDevicesMax,
+        examples: [['MyDevice']],
+      }),
+    ),
+    sensors: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Pushes to these are looked at, and pushes to those that the expression names.',
+        maxItems: limits.conditionSensorsMax,
+        examples: [['TC1']],
+      }),
+    ),
+    expression: Type.Optional(
+      Type.String({
+        description:
+          'Tests of last values, such as TC1 > 30;SM1 < 10. At the end of a test, for 10m: ' +
+          'it must have held so long; clear TC1 < 28: after a message it must have been so ' +
+          'before the next. silent(TC1, 2h): nothing came for so long. Absent: every push counts.',
+        maxLength: limits.queryCharactersMax,
+        examples: ['TC1 > 30 for 10m clear TC1 < 28'],
+      }),
+    ),
+  },
+  { title: 'NotificationCondition' },
+);
 
 const social = {
   usernames: Type.Array(Type.String({ minLength: 1, maxLength: limits.usernameCharactersMax }), {
@@ -73,20 +78,23 @@ const optional = {
   message: Type.Optional(social.message),
 };
 
-export const ActionMessage = Type.Object({
-  ...optional,
-  type: Type.Optional(
-    OneOf(['SocialAction', 'ActuationAction'], 'Absent: the fields of value stand beside it.'),
-  ),
-  value: Type.Optional(
-    Type.Object({
-      ...optional,
-      device_id: Type.Optional(actuation.device_id),
-      actuator_id: Type.Optional(actuation.actuator_id),
-      actuator_value: Type.Optional(actuation.actuator_value),
-    }),
-  ),
-});
+export const ActionMessage = Type.Object(
+  {
+    ...optional,
+    type: Type.Optional(
+      OneOf(['SocialAction', 'ActuationAction'], 'Absent: the fields of value stand beside it.'),
+    ),
+    value: Type.Optional(
+      Type.Object({
+        ...optional,
+        device_id: Type.Optional(actuation.device_id),
+        actuator_id: Type.Optional(actuation.actuator_id),
+        actuator_value: Type.Optional(actuation.actuator_value),
+      }),
+    ),
+  },
+  { title: 'NotificationAction' },
+);
 
 const drafted = {
   description: Type.Optional(Text('What it is for.', 'Alert for the cold store')),
@@ -107,34 +115,52 @@ const drafted = {
   status: Type.Optional(OneOf(notificationStatuses, 'Absent at creation: active.')),
 };
 
-export const NewNotificationMessage = Type.Object({
-  ...drafted,
-  condition: ConditionMessage,
-  action: ActionMessage,
-});
+export const NewNotificationMessage = Type.Object(
+  {
+    ...drafted,
+    condition: ConditionMessage,
+    action: ActionMessage,
+  },
+  { title: 'NewNotification' },
+);
 
-export const NotificationChangesMessage = Type.Object({
-  ...drafted,
-  condition: Type.Optional(ConditionMessage),
-  action: Type.Optional(ActionMessage),
-});
+export const NotificationChangesMessage = Type.Object(
+  {
+    ...drafted,
+    condition: Type.Optional(ConditionMessage),
+    action: Type.Optional(ActionMessage),
+  },
+  { title: 'NotificationChanges' },
+);
 
-export const NotificationMessage = Type.Object({
-  id: Type.String(),
-  ...drafted,
-  condition: ConditionMessage,
-  action: ActionMessage,
-  owner: Type.String({ description: 'Username of who made it.' }),
-  times_sent: Type.Integer({ description: 'Messages of all firings.' }),
-  last_notification: Type.Optional(DateText('When it fired last.')),
-  last_notif: Type.Optional(DateText('The same.')),
-  last_success: Type.Optional(DateText('When a message left last.')),
-  last_success_code: Type.Optional(Type.Integer({ description: '204 for an actuator.' })),
-  last_failure: Type.Optional(DateText('When a try at a message failed last.')),
-  last_failure_reason: Type.Optional(Type.String()),
-  date_created: DateText('Set by the service.'),
-  date_modified: DateText('Set by the service.'),
-});
+export const NotificationMessage = Type.Object(
+  {
+    id: Type.String(),
+    ...drafted,
+    condition: ConditionMessage,
+    action: ActionMessage,
+    owner: Type.String({ description: 'Username of who made it.' }),
+    expression_problem: Type.Optional(
+      Type.String({
+        description:
+          'What is wrong with an expression that was stored before such were refused: it keeps ' +
+          'its meaning, and likely fires never or wrongly.',
+      }),
+    ),
+    times_sent: Type.Integer({
+      description: 'Messages that all firings filed, those included that failed later.',
+    }),
+    last_notification: Type.Optional(DateText('When it fired last.')),
+    last_notif: Type.Optional(DateText('The same.')),
+    last_success: Type.Optional(DateText('When a message left last.')),
+    last_success_code: Type.Optional(Type.Integer({ description: '204 for an actuator.' })),
+    last_failure: Type.Optional(DateText('When a try at a message failed last.')),
+    last_failure_reason: Type.Optional(Type.String()),
+    date_created: DateText('Set by the service.'),
+    date_modified: DateText('Set by the service.'),
+  },
+  { title: 'Notification' },
+);
 
 const readNew = createReader(NewNotificationMessage, 'notification');
 const readChanges = createReader(NotificationChangesMessage, 'notification');
@@ -223,6 +249,7 @@ export function notificationToWire({ notification, tally }: TalliedNotification)
   const { lastFiredAt, lastSuccessAt, lastSuccessCode } = tally;
   const { lastFailureAt, lastFailureReason } = tally;
   const fired = lastFiredAt === undefined ? undefined : formatTimestamp(lastFiredAt);
+  const problem = problemOf(condition.expression);
   return {
     id,
     ...(description !== undefined && { description }),
@@ -231,6 +258,7 @@ export function notificationToWire({ notification, tally }: TalliedNotification)
     ...(expires !== undefined && { expires }),
     ...(throttlingSeconds !== undefined && { throttling: throttlingSeconds }),
     status,
+    ...(problem !== undefined && { expression_problem: problem }),
     owner: notification.owner,
     times_sent: tally.timesSent,
     // Both spellings [contract 3].

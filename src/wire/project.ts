@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import type { DeviceSnapshot } from '../domain/datapoints/snapshots.ts';
 import {
   type DeviceId,
   type GatewayId,
@@ -8,9 +7,9 @@ import {
   parseProjectId,
 } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import type { Project } from '../domain/projects/project.ts';
+import type { Project, UnsharedMembers } from '../domain/projects/project.ts';
 import type { NewProject } from '../domain/projects/projects.ts';
-import { DeviceMessage, deviceToWire } from './device.ts';
+import { DeviceMessage } from './device.ts';
 import { Id, Text } from './fields.ts';
 import { GatewayMessage, type GatewayView, gatewayToWire } from './gateway.ts';
 import { createReader } from './validation.ts';
@@ -28,26 +27,42 @@ const described = {
   name: Type.Optional(Text('Human-readable name.', 'Irrigation of the north field')),
 };
 
-export const NewProjectMessage = Type.Object({
-  id: Type.Optional(Id('Unique among all projects; made up when absent.', 'irrigation')),
-  ...described,
-  device_ids: Type.Optional(DeviceIdsMessage),
-  gateway_ids: Type.Optional(GatewayIdsMessage),
-});
+export const NewProjectMessage = Type.Object(
+  {
+    id: Type.Optional(Id('Unique among all projects; made up when absent.', 'irrigation')),
+    ...described,
+    device_ids: Type.Optional(DeviceIdsMessage),
+    gateway_ids: Type.Optional(GatewayIdsMessage),
+  },
+  { title: 'NewProject' },
+);
 
-export const ProjectMessage = Type.Object({
-  id: Id('Unique among all projects.', 'irrigation'),
-  ...described,
-  owner: Type.String({ description: 'Username, or guest.' }),
-  device_ids: DeviceIdsMessage,
-  gateway_ids: GatewayIdsMessage,
-  devices: Type.Optional(
-    Type.Array(DeviceMessage, { description: 'With full=true: those you may view.' }),
-  ),
-  gateways: Type.Optional(
-    Type.Array(GatewayMessage, { description: 'With full=true: those you may view.' }),
-  ),
-});
+export const ProjectMessage = Type.Object(
+  {
+    id: Id('Unique among all projects.', 'irrigation'),
+    ...described,
+    owner: Type.String({ description: 'Username, or guest.' }),
+    device_ids: DeviceIdsMessage,
+    gateway_ids: GatewayIdsMessage,
+    unshared: Type.Optional(
+      Type.Object(
+        { device_ids: DeviceIdsMessage, gateway_ids: GatewayIdsMessage },
+        {
+          description:
+            'For its owner and admins: what somebody else listed, so that grants on the project ' +
+            'do not reach it until its owner lists it. Absent when there is nothing of it.',
+        },
+      ),
+    ),
+    devices: Type.Optional(
+      Type.Array(DeviceMessage, { description: 'With full=true: those you may view.' }),
+    ),
+    gateways: Type.Optional(
+      Type.Array(GatewayMessage, { description: 'With full=true: those you may view.' }),
+    ),
+  },
+  { title: 'Project' },
+);
 
 export const readNewProject = createReader(NewProjectMessage, 'project');
 
@@ -79,11 +94,11 @@ export function projectFromWire(message: Static<typeof NewProjectMessage>): NewP
 /** A project and, where asked for, what is in it. */
 export interface ProjectView {
   readonly project: Project;
-  readonly devices?: readonly DeviceSnapshot[];
+  readonly unshared?: UnsharedMembers;
   readonly gateways?: readonly GatewayView[];
 }
 
-export function projectToWire({ project, devices, gateways }: ProjectView): object {
+export function projectToWire({ project, unshared, gateways }: ProjectView): object {
   const { id, name, owner, deviceIds, gatewayIds } = project;
   return {
     id,
@@ -91,7 +106,10 @@ export function projectToWire({ project, devices, gateways }: ProjectView): obje
     owner,
     device_ids: deviceIds,
     gateway_ids: gatewayIds,
-    ...(devices !== undefined && { devices: devices.map(deviceToWire) }),
+    ...(unshared !== undefined &&
+      unshared.deviceIds.length + unshared.gatewayIds.length > 0 && {
+        unshared: { device_ids: unshared.deviceIds, gateway_ids: unshared.gatewayIds },
+      }),
     ...(gateways !== undefined && { gateways: gateways.map(gatewayToWire) }),
   };
 }

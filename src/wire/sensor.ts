@@ -19,14 +19,17 @@ const described = {
 
 const id = Id('The id gateways and devices use to push data.', 'TC1');
 
-export const NewSensorMessage = Type.Object({ id, ...described });
+export const NewSensorMessage = Type.Object({ id, ...described }, { title: 'NewSensor' });
 
-export const SensorMessage = Type.Object({
-  id,
-  ...described,
-  last_value: Type.Optional(LastValueMessage),
-  value: Type.Optional(LastValueMessage),
-});
+export const SensorMessage = Type.Object(
+  {
+    id,
+    ...described,
+    last_value: Type.Optional(LastValueMessage),
+    value: Type.Optional(LastValueMessage),
+  },
+  { title: 'Sensor' },
+);
 
 export const readNewSensor = createReader(NewSensorMessage, 'sensor');
 

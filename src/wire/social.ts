@@ -20,32 +20,41 @@ const MessageText = Type.String({
   examples: ['The water tank is empty.'],
 });
 
-export const NewSocialMessage = Type.Object({
-  username: Recipient,
-  channel: ChannelWord,
-  message: MessageText,
-});
+export const NewSocialMessage = Type.Object(
+  {
+    username: Recipient,
+    channel: ChannelWord,
+    message: MessageText,
+  },
+  { title: 'NewSocialMessage' },
+);
 
-export const SocialBatchMessage = Type.Object({
-  usernames: Type.Array(Recipient, {
-    description: `With the channels at most ${limits.socialsPerBatchMax} messages.`,
-    minItems: 1,
-    maxItems: limits.socialsPerBatchMax,
-  }),
-  channels: Type.Array(ChannelWord, { minItems: 1, maxItems: limits.socialsPerBatchMax }),
-  message: MessageText,
-});
+export const SocialBatchMessage = Type.Object(
+  {
+    usernames: Type.Array(Recipient, {
+      description: `With the channels at most ${limits.socialsPerBatchMax} messages.`,
+      minItems: 1,
+      maxItems: limits.socialsPerBatchMax,
+    }),
+    channels: Type.Array(ChannelWord, { minItems: 1, maxItems: limits.socialsPerBatchMax }),
+    message: MessageText,
+  },
+  { title: 'SocialBatch' },
+);
 
-export const SocialMessage = Type.Object({
-  id: Type.String(),
-  username: Recipient,
-  channel: ChannelWord,
-  message: MessageText,
-  from: Type.String({ description: 'The username of the sender.' }),
-  status: OneOf(['pending', 'sent', 'failed'], 'How far the message came.'),
-  reason: Type.Optional(Type.String({ description: 'Why it failed.' })),
-  created: DateText('Set by the service.'),
-});
+export const SocialMessage = Type.Object(
+  {
+    id: Type.String(),
+    username: Recipient,
+    channel: ChannelWord,
+    message: MessageText,
+    from: Type.String({ description: 'The username of the sender.' }),
+    status: OneOf(['pending', 'sent', 'failed'], 'How far the message came.'),
+    reason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+    created: DateText('Set by the service.'),
+  },
+  { title: 'SocialMessage' },
+);
 
 const readNewSocial = createReader(NewSocialMessage, 'message');
 const readSocialBatch = createReader(SocialBatchMessage, 'batch');

@@ -44,15 +44,18 @@ export const summaryParameters = {
 };
 
 /** One bucket: `value` for one aggregate, a key of its name for each of several. */
-export const BucketMessage = Type.Object({
-  device_id: Type.Optional(Type.String({ description: 'In reads of many sensors.' })),
-  sensor_id: Type.Optional(Type.String({ description: 'In reads of many sensors.' })),
-  timestamp: DateText('Where the bucket starts.'),
-  value: Type.Optional(Anything('With one aggregate.')),
-  ...Object.fromEntries(
-    aggregates.map((name) => [name, Type.Optional(Anything('With several aggregates.'))]),
-  ),
-});
+export const BucketMessage = Type.Object(
+  {
+    device_id: Type.Optional(Type.String({ description: 'In reads of many sensors.' })),
+    sensor_id: Type.Optional(Type.String({ description: 'In reads of many sensors.' })),
+    timestamp: DateText('Where the bucket starts.'),
+    value: Type.Optional(Anything('With one aggregate.')),
+    ...Object.fromEntries(
+      aggregates.map((name) => [name, Type.Optional(Anything('With several aggregates.'))]),
+    ),
+  },
+  { title: 'Bucket' },
+);
 
 export interface SummaryQuery {
   readonly aggregate?: readonly string[];

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { invalid } from '../domain/errors.ts';
-import { parseUsername } from '../domain/ids.ts';
+import { parseNewUsername } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { NewAccount } from '../domain/users/accounts.ts';
+import { isProven, provableAddresses } from '../domain/users/address-proofs.ts';
 import type { Profile, User, UserChanges } from '../domain/users/user.ts';
 import { Text } from './fields.ts';
 import { createReader, isRecord } from './validation.ts';
@@ -31,29 +32,56 @@ const ProfileFields = {
   ),
 };
 
-export const ProfileMessage = Type.Object(ProfileFields);
+export const ProfileMessage = Type.Object(ProfileFields, { title: 'Profile' });
 
-export const NewUserMessage = Type.Object({
-  username: Type.String({ maxLength: limits.usernameCharactersMax, examples: ['ama'] }),
-  password: Type.String({ description: `${limits.passwordCharactersMin} characters or more.` }),
-  ...ProfileFields,
-});
+export const NewUserMessage = Type.Object(
+  {
+    username: Type.String({ maxLength: limits.usernameCharactersMax, examples: ['ama'] }),
+    password: Type.String({ description: `${limits.passwordCharactersMin} characters or more.` }),
+    ...ProfileFields,
+  },
+  { title: 'NewUser' },
+);
 
-export const UserChangesMessage = Type.Object({
-  ...ProfileFields,
-  admin: Type.Optional(Type.Boolean({ description: 'For admins to set.' })),
-  disabled: Type.Optional(Type.Boolean({ description: 'For admins to set.' })),
-});
+export const UserChangesMessage = Type.Object(
+  {
+    ...ProfileFields,
+    admin: Type.Optional(Type.Boolean({ description: 'For admins to set.' })),
+    disabled: Type.Optional(Type.Boolean({ description: 'For admins to set.' })),
+  },
+  { title: 'UserChanges' },
+);
 
-export const UserMessage = Type.Object({
-  id: Type.String(),
-  createdTime: Type.Integer({ description: 'Milliseconds since the epoch.' }),
-  username: Type.String(),
-  ...ProfileFields,
-  admin: Type.Optional(Type.Boolean()),
-  disabled: Type.Optional(Type.Boolean()),
-  sms_credit: Type.Optional(Type.Integer({ description: 'Absent: without limit.' })),
-});
+export const UserMessage = Type.Object(
+  {
+    id: Type.String(),
+    createdTime: Type.Integer({ description: 'Milliseconds since the epoch.' }),
+    username: Type.String(),
+    ...ProfileFields,
+    admin: Type.Optional(Type.Boolean()),
+    disabled: Type.Optional(Type.Boolean()),
+    sms_credit: Type.Optional(Type.Integer({ description: 'Absent: without limit.' })),
+    proven: Type.Optional(
+      Type.Object(
+        {
+          email: Type.Optional(Type.Array(Type.String())),
+          phone: Type.Optional(Type.Array(Type.String())),
+        },
+        { description: 'Which e-mail address and phone numbers of the profile are proven.' },
+      ),
+    ),
+    storage: Type.Optional(
+      Type.Object(
+        {
+          used: Type.Integer({ description: 'Bytes, as quotas count them.' }),
+          quota: Type.Optional(Type.Integer({ description: 'Absent: none.' })),
+        },
+        { description: 'What your devices take on disk; of yourself only.' },
+      ),
+    ),
+  },
+  { title: 'User' },
+);
 
 const readProfileMessage = createReader(ProfileMessage, 'user');
 const readNewUser = createReader(NewUserMessage, 'user');
@@ -78,7 +106,7 @@ export function profileFromWire(message: unknown): Profile {
 
 export function newAccountFromWire(message: unknown): NewAccount {
   const { username, password } = readNewUser(camelCased(message));
-  return { username: parseUsername(username), password, profile: profileFromWire(message) };
+  return { username: parseNewUsername(username), password, profile: profileFromWire(message) };
 }
 
 /** Changes to a user; a profile field that is null is removed. */
@@ -119,6 +147,19 @@ function requireWebhook(text: string): void {
   throw invalid('webhook must be a URL such as https://farm.example.org/hook');
 }
 
+/** The proven addresses of the profile by channel; nothing where there are none. */
+function provenToWire(user: User): Pick<Static<typeof UserMessage>, 'proven'> {
+  const proven = provableAddresses(user.profile).filter(({ channel, address }) =>
+    isProven(user, channel, address),
+  );
+  if (proven.length === 0) return {};
+  const byChannel = Map.groupBy(proven, ({ channel }) => channel);
+  const [email, phone] = (['email', 'phone'] as const).map((channel) =>
+    byChannel.get(channel)?.map(({ address }) => address),
+  );
+  return { proven: { ...(email && { email }), ...(phone && { phone }) } };
+}
+
 /** A user as the API shows it; contact details only to those who may see them [contract 4]. */
 export function userToWire(user: User, maySeeContact: boolean): Static<typeof UserMessage> {
   const { firstName, lastName, email, phone, address, facebook, twitter, webhook } = user.profile;
@@ -138,6 +179,7 @@ export function userToWire(user: User, maySeeContact: boolean): Static<typeof Us
       ...(user.isAdmin && { admin: true }),
       ...(user.isDisabled && { disabled: true }),
       ...(user.smsCredit !== undefined && { sms_credit: user.smsCredit }),
+      ...provenToWire(user),
     }),
   };
 }

@@ -40,16 +40,3 @@ test('without a provider that asks there is no such path', async () => {
   await using service = await startService();
   assert.equal((await ask(service, { clientRequestId: 'x' })).status, 404);
 });
-
-test('everybody has a secret of their own for the webhook, and keeps it', async () => {
-  await using service = await startService();
-  const secretOf = async (username: string) => {
-    const reply = await (await service.as(username))({ path: '/users/me/webhook_secret' });
-    assert.equal(reply.status, 200);
-    return reply.text;
-  };
-  const [ama, kofi] = [await secretOf('ama'), await secretOf('kofi')];
-  assert.match(ama, /^[0-9a-f]{64}$/);
-  assert.notEqual(ama, kofi);
-  assert.equal(await secretOf('ama'), ama);
-});

@@ -13,10 +13,11 @@ export const guestScreens = ['/', '/login', '/signup', '/forgotten', '/devices/p
 export interface Furniture {
   readonly alert: string;
   readonly project: string;
+  readonly group: string;
 }
 
 /** Screens of ama, who has a bit of everything. */
-export const userScreens = ({ alert, project }: Furniture): readonly string[] => [
+export const userScreens = ({ alert, project, group }: Furniture): readonly string[] => [
   '/',
   '/map',
   '/alerts',
@@ -30,7 +31,8 @@ export const userScreens = ({ alert, project }: Furniture): readonly string[] =>
   `/projects/${project}`,
   `/projects/${project}/share`,
   '/sharing',
-  '/messages',
+  '/groups',
+  `/groups/${group}`,
   `/alerts/${alert}/edit`,
   '/profile',
   '/more',
@@ -96,7 +98,10 @@ export async function furnish(service: Service): Promise<Furniture> {
     ...{ name: 'All fields', device_ids: ['field-3', 'nasty'], gateway_ids: ['roof-gw'] },
   });
   await send('POST', '/devices/field-3/sensors/SM/value', { value: 20 });
-  return { alert, project };
+  const group = await send('POST', '/groups', { name: nastyText, usernames: ['kofi'] });
+  await send('PUT', `/devices/field-3/grants/groups/${group}`, ['devices:view']);
+  await send('PUT', `/projects/${project}/grants/groups/${group}`, ['projects:view']);
+  return { alert, project, group };
 }
 
 async function pushDay(

@@ -22,30 +22,22 @@ after(async () => {
   assert.deepEqual(stage.faults, []);
 });
 
-browserTest('every screen is for everybody, and none leaves the origin', async () => {
-  const visits = [
-    ...guestScreens.map((path) => ({ path, username: undefined })),
-    ...userScreens(furniture).map((path) => ({ path, username: 'ama' })),
-    { path: '/users', username: 'admin' },
-  ];
-  const halves = [0, 1].map((half) => visits.filter((_, index) => index % 2 === half));
-  const problems = await Promise.all(halves.map(lookAtAll));
-  assert.deepEqual(problems.flat(), []);
-});
-
-type Screens = readonly { readonly path: string; readonly username: string | undefined }[];
-
-async function lookAtAll(screens: Screens): Promise<readonly string[]> {
-  const problems: string[] = [];
-  for (const who of new Set(screens.map(({ username }) => username))) {
-    const page = await stage.visit(who === undefined ? {} : { username: who });
-    for (const { path } of screens.filter(({ username }) => username === who)) {
-      problems.push(...(await lookAt(page, path)));
-    }
+/** One test a screen, so that each has the time of a test for itself. */
+function screenTest(name: string, username: string | undefined, path: () => string): void {
+  browserTest(`${name} is for everybody, and does not leave the origin`, async () => {
+    const page = await stage.visit(username === undefined ? {} : { username });
+    assert.deepEqual(await lookAt(page, path()), []);
     await page.context().close();
-  }
-  return problems;
+  });
 }
+
+for (const path of guestScreens) screenTest(`a guest's ${path}`, undefined, () => path);
+// The service gives the real identifiers once the house is furnished.
+const named = userScreens({ alert: ':alert', project: ':project', group: ':group' });
+for (const [index, name] of named.entries()) {
+  screenTest(name, 'ama', () => userScreens(furniture)[index] ?? name);
+}
+screenTest('/users', 'admin', () => '/users');
 
 /** How long a screen may take to settle after its window changed. */
 const settleMs = 5_000;
@@ -66,13 +58,23 @@ async function lookAt(page: Page, path: string): Promise<readonly string[]> {
     await page.emulateMedia({ colorScheme: 'dark' });
     problems.push(...(await accessProblems(page, 'color-contrast')));
     await page.emulateMedia({ colorScheme: 'light' });
-    // A chart takes the new width a moment after the window has it.
-    const fits = `document.documentElement.scrollWidth <= ${width}`;
-    await page.waitForFunction(fits, undefined, { timeout: settleMs }).catch(() => undefined);
-    const needed = Number(await page.evaluate('document.documentElement.scrollWidth'));
+    const needed = await settledWidth(page, width);
     if (needed > width) problems.push(`needs ${needed} px where there are ${width}`);
   }
   return problems.map((problem) => `${path}: ${problem}`);
+}
+
+/**
+ * How wide the page is once it fits, as a chart takes a new width a moment after the window has it.
+ * Asked from here: the page's own policy forbids it to look at an expression again and again.
+ */
+async function settledWidth(page: Page, width: number): Promise<number> {
+  const end = Date.now() + settleMs;
+  for (;;) {
+    const needed = Number(await page.evaluate('document.documentElement.scrollWidth'));
+    if (needed <= width || Date.now() > end) return needed;
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))');
+  }
 }
 
 interface Finding {

@@ -186,6 +186,12 @@ function createSending(
   };
 }
 
+/** Whom a grant is to. */
+interface Grantee {
+  readonly username?: string;
+  readonly group?: string;
+}
+
 async function enter({ service }: RightsWorld, moment: Moment): Promise<void> {
   const asOwner = service.as(owner);
   const visibility = async (id: string, body: string) => {
@@ -198,9 +204,15 @@ async function enter({ service }: RightsWorld, moment: Moment): Promise<void> {
   for (const id of moment.revoked) {
     const kind = id.startsWith('gw-') ? 'gateways' : 'devices';
     const grants = await asOwner({ path: `/${kind}/${id}/grants` });
-    for (const { username } of grants.json as readonly { username: string }[]) {
-      const path = `/${kind}/${id}/grants/${username}`;
+    for (const { username, group } of grants.json as readonly Grantee[]) {
+      const path = `/${kind}/${id}/grants/${username ?? `groups/${group}`}`;
       assert.equal((await asOwner({ method: 'DELETE', path })).status, 204);
+    }
+    const projects = await asOwner({ path: '/projects' });
+    for (const project of projects.json as readonly { id: string; device_ids: string[] }[]) {
+      const json = project.device_ids.filter((listed) => listed !== id);
+      const path = `/projects/${project.id}/device_ids`;
+      assert.equal((await asOwner({ method: 'PUT', path, json })).status, 204);
     }
   }
 }

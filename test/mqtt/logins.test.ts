@@ -123,7 +123,8 @@ test('a changed password ends connections with the old one and with tokens', asy
   const me = await service.as('carl')({ path: '/users/me' });
   const { id } = me.json as { id: string };
   const path = `/users/${id}/password`;
-  await service.as('carl')({ method: 'PUT', path, body: 'a new password' });
+  const json = { password: 'a new password', old_password: passwordOf('carl') };
+  await service.as('carl')({ method: 'PUT', path, json });
   assert.deepEqual(await Promise.all(ends), [0x87, 0x87]);
   assert.equal(await refusal(service, { username: 'carl', password: passwordOf('carl') }), 4);
 });

@@ -1,4 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
+import { createBudgets } from '../../src/domain/budgets/budgets.ts';
+import { payerAt } from '../../src/domain/budgets/payer.ts';
 import type { SessionStore } from '../../src/domain/messaging/session-store.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -23,6 +25,7 @@ const reserved: PublishOutcome = { kind: 'refused', reason: 'not_authorized' };
 /** Everybody may everything, but nobody publishes to topics of the broker itself. */
 export const openClient: Client = {
   identity: 'anybody',
+  payer: payerAt('127.0.0.1'),
   publish: ({ topic }) => (topic.startsWith('$') ? reserved : acceptedToPassOn),
   maySubscribe: () => true,
   mayReceive: () => true,
@@ -50,7 +53,10 @@ export async function openBroker(
   } = {},
 ): Promise<OpenBroker> {
   const { authority = openAuthority, store = forgetfulStore, clock = systemClock } = options;
-  const broker = await createBroker({ authority, store, clock, log: silentLog });
+  const broker = await createBroker({
+    ...{ authority, store, clock, log: silentLog },
+    budgets: createBudgets(),
+  });
   const server = createServer({ noDelay: true }, (socket) => {
     attachSocket({ broker, socket, address: '127.0.0.1' });
   });

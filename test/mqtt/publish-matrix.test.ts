@@ -41,7 +41,9 @@ function attemptsOf(sender: Receiver, label: string): readonly Attempt[] {
       const isAllowed =
         kind === 'free' || kind === 'gateway'
           ? mayGet(sender, kind, place, asMade)
-          : rightsOn(sender, place, 'open').includes('devices-data:create');
+          : rightsOn(sender, place, kind === 'actuator' ? 'granted' : 'open').includes(
+              'devices-data:create',
+            );
       const topic = topicOf(kind, place);
       return {
         name: `${sender.name} on ${topic}`,

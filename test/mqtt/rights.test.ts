@@ -47,6 +47,35 @@ test('rights that come and go are effective on open subscriptions at once', asyn
   assert.deepEqual(await both('7'), [false, false]);
 });
 
+test('groups and projects are effective on open subscriptions at once, too', async () => {
+  await makeDevice(service, 'ana', 'grouped', { visibility: 'private' });
+  await using bob = await connect(service, { as: 'bob' });
+  await bob.subscribe('devices/+/sensors/+/value');
+  const ana = service.as('ana');
+  const seesGrouped = async (value: string): Promise<boolean> => {
+    const json = { value };
+    await ana({ method: 'POST', path: '/devices/grouped/sensors/t/value', json });
+    await sees(bob, `marker ${value}`);
+    return bob.texts.includes(`devices/grouped/sensors/t/value {"value":"${value}"}`);
+  };
+  assert.equal(await seesGrouped('1'), false);
+  const json = { name: 'Class', usernames: [] };
+  const group = (await ana({ method: 'POST', path: '/groups', json })).text;
+  const listed = { id: 'of-ana', device_ids: ['grouped'] };
+  await ana({ method: 'POST', path: '/projects', json: listed });
+  const path = `/projects/of-ana/grants/groups/${group}`;
+  await ana({ method: 'PUT', path, json: ['projects:view'] });
+  assert.equal(await seesGrouped('2'), false);
+  await ana({ method: 'PUT', path: `/groups/${group}/usernames/bob` });
+  assert.equal(await seesGrouped('3'), true);
+  await ana({ method: 'DELETE', path: `/groups/${group}/usernames/bob` });
+  assert.equal(await seesGrouped('4'), false);
+  await ana({ method: 'PUT', path: '/projects/of-ana/grants/bob', json: ['projects:view'] });
+  assert.equal(await seesGrouped('5'), true);
+  await ana({ method: 'PUT', path: '/projects/of-ana/device_ids', json: [] });
+  assert.equal(await seesGrouped('6'), false);
+});
+
 test('a new owner sees what the old one no longer does', async () => {
   await makeDevice(service, 'ana', 'given', { visibility: 'private' });
   await using ana = await connect(service, { as: 'ana' });

@@ -1,3 +1,9 @@
+import {
+  type Budgets,
+  type BudgetTotals,
+  createBudgets,
+} from '../../src/domain/budgets/budgets.ts';
+import { payerAt, payerOfAccount } from '../../src/domain/budgets/payer.ts';
 import type { SessionStore } from '../../src/domain/messaging/session-store.ts';
 import { createManualClock, type ManualClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -20,6 +26,7 @@ export interface HouseBroker {
   readonly broker: BrokerEngine;
   readonly house: TestHouse;
   readonly clock: ManualClock;
+  readonly budgets: Budgets;
   /** Time goes by, and the broker looks at its clocks. */
   pass(ms: number): void;
 }
@@ -27,7 +34,10 @@ export interface HouseBroker {
 const noon = 1_750_000_000_000;
 
 /** A broker with a house of its own and a clock that stands still; identity is the username. */
-export async function houseBroker(store: SessionStore = forgetfulStore): Promise<HouseBroker> {
+export async function houseBroker(
+  store: SessionStore = forgetfulStore,
+  totals: BudgetTotals = {},
+): Promise<HouseBroker> {
   const house: TestHouse = {
     answerPublish: () => ({ kind: 'accepted', isPassedOn: true }),
     mayReceive: () => true,
@@ -37,6 +47,7 @@ export async function houseBroker(store: SessionStore = forgetfulStore): Promise
     seen: [],
   };
   const clock = createManualClock(noon);
+  const budgets = createBudgets(totals);
   const broker = await createBroker({
     authority: {
       connect: ({ username = 'guest' }) =>
@@ -44,6 +55,7 @@ export async function houseBroker(store: SessionStore = forgetfulStore): Promise
       mayQueue: (identity, topic) => house.mayReceive(identity, topic),
     },
     store,
+    budgets,
     clock,
     log: silentLog,
   });
@@ -51,6 +63,7 @@ export async function houseBroker(store: SessionStore = forgetfulStore): Promise
     broker,
     house,
     clock,
+    budgets,
     pass(ms) {
       for (let left = ms; left > 0; left -= 1_000) {
         clock.advance(Math.min(left, 1_000));
@@ -64,6 +77,8 @@ function clientOf(house: TestHouse, identity: string): Client {
   return {
     ...openClient,
     identity,
+    payer:
+      identity === 'guest' ? payerAt('127.0.0.1') : payerOfAccount(identity.split('/', 1).join('')),
     publish: ({ topic, payload }) => house.answerPublish(topic, Buffer.from(payload).toString()),
     maySubscribe: (filter) => house.maySubscribe(filter),
     mayReceive: (topic) => house.mayReceive(identity, topic),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { type Call, type Service, startService } from '../service.ts';
+import { type Call, passwordOf, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
 const start = Date.parse('2026-03-01T08:00:00.000Z');
@@ -245,7 +245,8 @@ test('a key survives a change of the password', async () => {
   const { key } = await createKey('esi');
   const me = await service.as('esi')({ path: '/users/me' });
   const path = `/users/${(me.json as { id: string }).id}/password`;
-  assertDone(await service.as('esi')({ method: 'PUT', path, body: 'another password' }));
+  const json = { password: 'another password', old_password: passwordOf('esi') };
+  assertDone(await service.as('esi')({ method: 'PUT', path, json }));
   assert.equal(await statusOf(key, { path: '/devices' }), 200);
 });
 

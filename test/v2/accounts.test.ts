@@ -76,6 +76,46 @@ test('a disabled account ends its tokens and keys and cannot log in', async () =
   assertDone(await put('admin', id, { disabled: false }));
   assert.equal((await logIn('banned')).status, 200);
   assertRefused(await service.call({ path: '/devices', token }), 401);
+  assertRefused(await service.call({ path: '/devices', token: key }), 401);
+});
+
+test('no token outlives a new password, were it on its way while it was set', async () => {
+  let reached = 0;
+  const gate = Promise.withResolvers<void>();
+  let isShut = false;
+  const slowed = await startService({
+    wrapStorage: (storage) => ({
+      ...storage,
+      credentials: {
+        ...storage.credentials,
+        // Holds every token back that is about to be written.
+        async insertToken(...token) {
+          reached += 1;
+          if (isShut) await gate.promise;
+          return storage.credentials.insertToken(...token);
+        },
+      },
+    }),
+  });
+  await using _ = slowed;
+  const token = await slowed.tokenOf('hasty');
+  const me = (await slowed.call({ path: '/users/me', token })).json as { id: string };
+  const json = { username: 'hasty', password: passwordOf('hasty') };
+  await slowed.tokenOf('admin');
+  [isShut, reached] = [true, 0];
+  const onTheirWay = [
+    slowed.call({ method: 'POST', path: '/auth/renew', token }),
+    slowed.call({ method: 'POST', path: '/auth/token', json }),
+  ];
+  while (reached < onTheirWay.length) await new Promise((resolve) => setImmediate(resolve));
+  const change = { method: 'PUT', path: `/users/${me.id}/password`, body: 'a new password' };
+  assertDone(
+    await slowed
+      .as('admin')(change)
+      .catch(() => assert.fail('the admin must log in')),
+  );
+  gate.resolve();
+  for (const reply of await Promise.all(onTheirWay)) assertRefused(reply, 401);
 });
 
 test('a disabled account keeps its devices', async () => {

@@ -216,7 +216,8 @@ test('a changed password ends all tokens of that user, and of nobody else', asyn
   const others = await freshToken('ama');
   const me = await service.call({ path: '/users/me', token: one });
   const path = `/users/${(me.json as { id: string }).id}/password`;
-  assertDone(await service.call({ method: 'PUT', path, token: one, body: 'a new password' }));
+  const json = { password: 'a new password', old_password: passwordOf('esi') };
+  assertDone(await service.call({ method: 'PUT', path, token: one, json }));
   assert.equal(await whoIs(`Bearer ${one}`), 401);
   assert.equal(await whoIs(`Bearer ${two}`), 401);
   assert.equal(await whoIs(`Bearer ${others}`), 'ama');

@@ -24,6 +24,8 @@ before(async () => {
   const { json: users } = await admin({ path: '/users?username=victim' });
   here['user_id'] = (users as { id: string }[])[0]?.id ?? '';
   here['key_id'] = 'unknown';
+  here['session_id'] = 'unknown';
+  here['group_id'] = 'unknown';
   here['social_id'] = 'unknown';
   here['notification_id'] = await aNotification(admin);
   here['channel'] = 'unknown';
@@ -102,9 +104,10 @@ test('strange query strings harm nothing', async () => {
 /** A request that would succeed, were it not for the path. */
 function validRequest({ method, path, body }: Operation): Omit<Call, 'path' | 'token'> {
   if (body === undefined) return { method };
-  const [, kind = ''] = /^\/(\w+)s\/.*\/grants\/\{username\}$/.exec(path) ?? [];
+  const [, kind = ''] = /^\/(\w+)s\/.*\/grants\/(groups\/)?\{\w+\}$/.exec(path) ?? [];
   if (kind !== '') return { method, json: [`${kind}:view`] };
   if (path.endsWith('value_type')) return { method, body: 'bool' };
+  if (path.endsWith('/usernames')) return { method, json: ['victim'] };
   if (path.endsWith('_ids')) return { method, json: ['D'] };
   if (path.endsWith('/status')) return { method, body: 'active' };
   if (path.endsWith('/owner')) return { method, body: 'victim' };
@@ -113,6 +116,7 @@ function validRequest({ method, path, body }: Operation): Omit<Call, 'path' | 't
   if (path.endsWith('/deployed')) return { method, body: 'true' };
   if (path.endsWith('/sms_credit')) return { method, body: '5' };
   if (path.endsWith('/password')) return { method, body: 'long enough' };
+  if (path.endsWith('/timezone')) return { method, body: 'Africa/Dakar' };
   if (path.endsWith('/calib')) return { method, json: null };
   return body.kind === 'bare' ? { method, json: 'x' } : { method, json: { id: 'new' } };
 }
@@ -158,7 +162,8 @@ test('an id that nothing has is 404 in every path', async () => {
   for (const operation of operations) {
     for (const [, parameter = ''] of operation.path.matchAll(/\{(\w+)\}/g)) {
       // Taking rights from somebody who has none is done at once.
-      if (operation.method === 'DELETE' && parameter === 'username') continue;
+      const isTaken = parameter === 'username' || operation.path.endsWith('/groups/{group_id}');
+      if (operation.method === 'DELETE' && isTaken && operation.path.includes('/grants/')) continue;
       // The name of a key's owner or user is no id of ours where the words of the rule differ.
       // A notification id that cannot be one is 400 [contract 2].
       const unknown =

@@ -214,7 +214,8 @@ test('when the store refuses, the answer is 503 and says how many lines are stor
       datapoints: {
         ...storage.datapoints,
         append: async (batch) => {
-          commits += 1;
+          // A long push takes its turn without its datapoints before it is stored.
+          if (batch.some(({ datapoints }) => datapoints.length > 0)) commits += 1;
           if (commits > 1) throw new DomainError('unavailable', 'the disk is full');
           return storage.datapoints.append(batch);
         },

@@ -22,10 +22,7 @@ function failing(storage: Storage): Storage {
   return {
     ...storage,
     datapoints: {
-      read: (sensor, page) => datapoints.read(sensor, page),
-      scan: (sensor, page) => datapoints.scan(sensor, page),
-      count: (sensor, range) => datapoints.count(sensor, range),
-      lastValues: (devices) => datapoints.lastValues(devices),
+      ...datapoints,
       append: async (batch) => {
         const fault = faults.length > 1 ? faults.shift() : faults[0];
         if (fault === 'bug') throw new Error('secret of the store');

@@ -31,13 +31,10 @@ function countingReads(storage: Storage): Storage {
   return {
     ...storage,
     datapoints: {
-      append: (batch) => datapoints.append(batch),
-      scan: (sensor, page) => datapoints.scan(sensor, page),
-      count: (sensor, range) => datapoints.count(sensor, range),
-      lastValues: (devices) => datapoints.lastValues(devices),
-      read: (sensor, page) => {
+      ...datapoints,
+      readPart: (sensor, page, charactersMax) => {
         steps += 1;
-        return datapoints.read(sensor, page);
+        return datapoints.readPart(sensor, page, charactersMax);
       },
     },
   };

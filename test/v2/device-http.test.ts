@@ -34,7 +34,44 @@ test('a trailing slash and doubled slashes lead to the same place', async () => 
   }
   assertDone(await service.call({ method: 'POST', path: '/devices/', json: { id: 'Slashed' } }));
   assertDone(await service.call({ method: 'PUT', path: '/devices/Slashed/name/', body: 'n' }));
-  assertDone(await service.call({ method: 'DELETE', path: '//api//v2//devices//Slashed/' }));
+  assertDone(await service.call({ method: 'DELETE', path: '//api//v2//devices//Slashed' }));
+});
+
+test('a DELETE below a thing never deletes the thing itself', async () => {
+  const owner = service.as('careful');
+  const json = { id: 'Kept', sensors: [{ id: 'S' }] };
+  assertDone(await owner({ method: 'POST', path: '/devices', json }));
+  // What the client sends of these is /devices/Kept/, or /devices/Kept/grants/groups/.
+  const paths = [
+    '/devices/Kept/grants/..',
+    '/devices/Kept/grants/%2e%2E',
+    '/devices/Kept/grants/..?full=true',
+    '/devices/Kept/sensors/..',
+    '/devices/Kept/actuators/..',
+    '/devices/Kept/grants/groups/.',
+  ];
+  for (const path of paths) {
+    const reply = await owner({ method: 'DELETE', path });
+    assertRefused(reply, 400);
+    assert.match(reply.text, /slash/, path);
+  }
+  assert.equal((await owner({ path: '/devices/Kept' })).status, 200);
+  assertDone(await owner({ method: 'DELETE', path: '/devices/Kept/sensors/S/' }));
+  assertDone(await owner({ method: 'DELETE', path: '/devices/Kept' }));
+});
+
+test('gateways, projects and groups stay when something below them is to be ended', async () => {
+  const owner = service.as('careful');
+  for (const kind of ['gateways', 'projects', 'groups']) {
+    const json = kind === 'gateways' ? { id: 'Kept-gateway' } : { name: 'kept' };
+    const { text } = await owner({ method: 'POST', path: `/${kind}`, json });
+    const path = `/${kind}/${kind === 'gateways' ? 'Kept-gateway' : text.replaceAll('"', '')}`;
+    assert.equal((await owner({ path })).status, 200, `${path}: ${text}`);
+    const below = kind === 'groups' ? 'usernames' : 'grants';
+    assertRefused(await owner({ method: 'DELETE', path: `${path}/${below}/..` }), 400);
+    assert.equal((await owner({ path })).status, 200, path);
+    assertDone(await owner({ method: 'DELETE', path }));
+  }
 });
 
 test('HEAD answers like GET, without the body', async () => {
@@ -54,9 +91,9 @@ test('a method that a path does not know is 405 and Allow names those it does', 
   const wrong = [
     ['DELETE', '/devices', ['GET', 'HEAD', 'POST', 'OPTIONS']],
     ['PUT', '/devices', ['GET', 'HEAD', 'POST', 'OPTIONS']],
-    ['POST', '/devices/D', ['GET', 'HEAD', 'DELETE', 'OPTIONS']],
-    ['PUT', '/devices/D', ['GET', 'HEAD', 'DELETE', 'OPTIONS']],
-    ['PATCH', '/devices/D', ['GET', 'HEAD', 'DELETE', 'OPTIONS']],
+    ['POST', '/devices/D', ['GET', 'HEAD', 'PATCH', 'DELETE', 'OPTIONS']],
+    ['PUT', '/devices/D', ['GET', 'HEAD', 'PATCH', 'DELETE', 'OPTIONS']],
+    ['PATCH', '/devices', ['GET', 'HEAD', 'POST', 'OPTIONS']],
     ['GET', '/devices/D/name', ['PUT', 'OPTIONS']],
     ['DELETE', '/devices/D/sensors', ['GET', 'HEAD', 'POST', 'OPTIONS']],
     ['DELETE', '/devices/D/sensors/TC1/values', ['GET', 'HEAD', 'POST', 'OPTIONS']],
@@ -80,7 +117,9 @@ test('a path that does not exist is 404 in the form of all refusals', async () =
 
 test('a path that climbs out of the API gets the dashboard, and never a file', async () => {
   for (const path of ['//api/v2/../../etc/passwd', '//%2e%2e/%2e%2e/etc/passwd']) {
-    const { text, headers } = await service.call({ path });
+    assertRefused(await service.call({ path }), 404);
+    const asBrowser = { headers: { accept: 'text/html,*/*;q=0.8' } };
+    const { text, headers } = await service.call({ path, ...asBrowser });
     assert.ok(!text.includes('root:'), path);
     assert.match(headers.get('content-type') ?? '', /^text\/html/, path);
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { dereferenced } from '../dereferenced.ts';
 import type { Service } from '../service.ts';
 
 /** What the reference says of a value; only what the tests of bad input look at. */
@@ -49,7 +50,8 @@ interface ReferenceDocument {
 
 /** Every operation of version 2, as the service itself documents them. */
 export async function operationsOf(service: Service): Promise<readonly Operation[]> {
-  const { paths } = (await service.call({ path: '//docs/v2.json' })).json as ReferenceDocument;
+  const reply = await service.call({ path: '//docs/v2.json' });
+  const { paths } = dereferenced(reply.json) as ReferenceDocument;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, documented]) => operation(path, method, documented)),
   );

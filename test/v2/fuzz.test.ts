@@ -11,6 +11,7 @@ let service: Service;
 let operations: readonly Operation[];
 let victimId: string;
 let notificationId: string;
+let groupId: string;
 
 /** A run that failed names its seed: FUZZ_SEED repeats it. */
 const seed = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31));
@@ -34,6 +35,8 @@ before(async () => {
   await service.call({ method: 'POST', path: '/gateways', json: { id: 'G' } });
   await service.call({ method: 'POST', path: '/projects', json: { id: 'P' } });
   notificationId = await aNotification(service.as('victim'));
+  const group = { method: 'POST', path: '/groups', json: { name: 'victims' } };
+  groupId = (await service.as('victim')(group)).text;
   operations = (await operationsOf(service)).filter(({ body }) => body !== undefined);
 });
 
@@ -113,6 +116,11 @@ function shotAt({ path, body }: Operation): fc.Arbitrary<Shot> {
       notification_id: chosen.device ?? notificationId,
       user_id: chosen.user ?? victimId,
       username: chosen.user ?? 'victim',
+      group_id: chosen.device ?? groupId,
+      session_id: chosen.device ?? 'none',
+      channel: 'sms',
+      key_id: chosen.device ?? 'none',
+      social_id: chosen.device ?? 'none',
     }),
     body: chosen.body,
     type: chosen.type,

@@ -16,6 +16,7 @@ import {
 
 const kinds: readonly Kind[] = ['gateway', 'project'];
 let service: Service;
+let groupId = '';
 const tokens = new Map<GroupAsker, string>();
 
 const grantees: readonly GroupAsker[] = [
@@ -64,6 +65,8 @@ before(async () => {
     const token = await service.tokenOf(username);
     tokens.set(asker, key === undefined ? token : await createKey(username, key));
   }
+  const json = { name: 'Tenants', usernames: ['spare'] };
+  groupId = (await service.as(landlord)({ method: 'POST', path: '/groups', json })).text;
   for (const subject of subjects) await create(subject);
 });
 
@@ -115,7 +118,10 @@ async function faultsOf(
   subject: GroupSubject,
 ): Promise<readonly string[]> {
   const [method = '', template = ''] = name.split(' ');
-  const path = template.replace(`{${subject.kind}_id}`, subject.id).replace('{username}', 'spare');
+  const path = template
+    .replace(`{${subject.kind}_id}`, subject.id)
+    .replace('{username}', 'spare')
+    .replace('{group_id}', groupId);
   const success = method === 'GET' ? 200 : 204;
   const expected = isAllowed(asker, subject, route) ? success : 403;
   const reply = await ask(asker, { method, path, ...route.sent });

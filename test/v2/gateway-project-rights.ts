@@ -70,6 +70,12 @@ const common = (kind: Kind): Readonly<Record<string, GroupRoute>> => ({
     sent: { json: [scopeOf(kind, 'view')] },
   },
   [`DELETE /${kind}s/{${kind}_id}/grants/{username}`]: { needs: 'share' },
+  // A group that the landlord has; an admin may share with it, too.
+  [`PUT /${kind}s/{${kind}_id}/grants/groups/{group_id}`]: {
+    needs: 'share',
+    sent: { json: [scopeOf(kind, 'view')] },
+  },
+  [`DELETE /${kind}s/{${kind}_id}/grants/groups/{group_id}`]: { needs: 'share' },
 });
 
 /** Every route about one gateway or project. */

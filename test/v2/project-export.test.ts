@@ -55,6 +55,11 @@ test('devices whose data one may not view are left out', async () => {
   const grant = { method: 'PUT', path: '/projects/farm/grants/kofi', json: ['projects:view'] };
   await service.tokenOf('kofi');
   assertDone(await service.as('ama')(grant));
+  const shared = [...(await filesOf(await service.tokenOf('kofi'))).keys()];
+  assert.deepEqual(shared, ['secret.csv', 'open.csv']);
+  // Rights on devices that are named in the grant, without the one to view their data.
+  const rights = { ...grant, json: ['projects:update', 'devices:view'] };
+  assertDone(await service.as('ama')(rights));
   assert.deepEqual([...(await filesOf(await service.tokenOf('kofi'))).keys()], ['open.csv']);
 });
 

@@ -104,6 +104,14 @@ test('full adds the devices and gateways that exist and that the caller may view
   assert.deepEqual(project['device_ids'], device_ids);
   const ofAma = { ...project, devices: [open, hidden], gateways: [near, far] };
   assert.deepEqual(await read(`${path}?full=true`), ofAma);
+  // Sharing a project shares what is in it.
+  assert.deepEqual(await read(`${path}?full=true`, 'kofi'), ofAma);
+  await service.tokenOf('esi');
+  for (const hiddenFromAma of ['d-private', 'g-private']) {
+    const [kind] = hiddenFromAma.startsWith('d') ? ['devices'] : ['gateways'];
+    const handOver = { method: 'PUT', path: `/${kind}/${hiddenFromAma}/owner`, body: 'esi' };
+    assertDone(await as('ama')(handOver));
+  }
   const ofKofi = { ...project, devices: [open], gateways: [near] };
   assert.deepEqual(await read(`${path}?full=true`, 'kofi'), ofKofi);
   const empty = await read(`${await aProject()}?full=true`);

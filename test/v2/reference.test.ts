@@ -111,6 +111,34 @@ test('every operation has a known method, a summary, a known tag and a described
   }
 });
 
+test('every refusal that a body can meet is documented, and schemas have their names', () => {
+  for (const { where, operation } of operations) {
+    const statuses = Object.keys(operation.responses ?? {});
+    assert.ok(statuses.includes('503'), where);
+    const body = (operation as { requestBody?: { required: boolean } }).requestBody;
+    if (body === undefined) continue;
+    for (const status of ['400', '413', '429', ...(body.required ? ['415'] : [])]) {
+      assert.ok(statuses.includes(status), `${where} ${status}`);
+    }
+    if (/post .*\/values?$/.test(where)) assert.ok(statuses.includes('507'), where);
+  }
+  const { schemas } = document['components'] as { schemas: Json };
+  const isOfV1 = process.env['TEST_API'] === 'v1';
+  const names = isOfV1 ? ['Sensor', 'Measurement'] : ['Device', 'Sensor'];
+  for (const name of [
+    ...names,
+    'Datapoint',
+    'Gateway',
+    'Project',
+    'Notification',
+    'User',
+    'Error',
+  ]) {
+    assert.ok(Object.hasOwn(schemas, name), name);
+    assert.ok(JSON.stringify(document).includes(`"#/components/schemas/${name}"`), name);
+  }
+});
+
 test('operation ids are there and unique', () => {
   const ids = operations.map(({ operation }) => operation.operationId ?? '');
   assert.ok(ids.every((id) => /^[a-z]\w+$/i.test(id)));

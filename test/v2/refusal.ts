@@ -13,6 +13,7 @@ const codeOf: Readonly<Record<number, string>> = {
   422: 'conflict',
   429: 'rate_limited',
   503: 'unavailable',
+  507: 'storage_full',
 };
 
 /** Asserts a refusal with this status, in the form of [contract 2]: JSON with a sentence. */

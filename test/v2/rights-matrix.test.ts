@@ -55,7 +55,9 @@ async function ask(world: RightsWorld, asker: Asker, call: Call): Promise<Reply>
 /** What is wrong with the answers in this cell of the matrix; nothing when all is well. */
 async function faultsOf(world: RightsWorld, cell: Cell): Promise<readonly string[]> {
   const { name, route, asker, device } = cell;
-  const where = { device_id: device.id, sensor_id: 'TC1', actuator_id: 'pump', username: 'spare' };
+  const { groupId: group_id } = world;
+  const thing = { device_id: device.id, sensor_id: 'TC1', actuator_id: 'pump' };
+  const where = { ...thing, username: 'spare', group_id };
   const call: Call = { ...callOf(name, where), ...route.send?.(device) };
   const expected = statusOnDevice({ ...cell, publicPush: world.publicPush });
   const reply = await ask(world, asker, call);
@@ -102,7 +104,10 @@ test('the matrix has an entry for each route of the reference, and no other', as
   const own = [...Object.keys(deviceRoutes), ...Object.keys(accountRoutes)];
   const ofGroups = Object.values(groupRoutes).flatMap((routes) => Object.keys(routes));
   const entries = [...own, ...ofGroups, ...listRoutes].map((name) =>
-    name.replace('{leaver_id}', '{user_id}').replace(/\?.*$/, ''),
+    name
+      .replace('{leaver_id}', '{user_id}')
+      .replace('{no_group_id}', '{group_id}')
+      .replace(/\?.*$/, ''),
   );
   // A route that answers in several ways has an entry for each.
   assert.deepEqual([...new Set(entries)].toSorted(), documented.toSorted());
@@ -140,6 +145,7 @@ for (const [name, route] of Object.entries(accountRoutes)) {
     const nobodys = {
       ...{ key_id: 'none', social_id: 'none', channel: 'sms' },
       notification_id: '0123456789abcdef01234567',
+      ...{ group_id: world.groupId, no_group_id: 'none', username: 'spare' },
     };
     const call: Call = { ...callOf(name, { user_id, leaver_id, ...nobodys }), ...route.send };
     // The refused come first: what the others do may leave nothing to ask for.

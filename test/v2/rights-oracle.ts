@@ -17,6 +17,8 @@ export interface Asker {
   readonly isAdmin?: boolean;
   /** What was granted to the account on every device that has an owner. */
   readonly granted?: readonly DeviceScope[];
+  /** By which way it was granted; absent: to the account itself, on the device itself. */
+  readonly by?: 'group' | 'project';
   /** Set when it comes with an access key; absent lists narrow nothing. */
   readonly key?: { readonly scopes?: readonly DeviceScope[]; readonly devices?: readonly string[] };
 }

@@ -14,6 +14,8 @@ export interface RightsWorld {
   tokenOf(asker: Asker): string | undefined;
   /** The user id of the owner, or of the account that is there to be ended. */
   idOf(username: string): string;
+  /** A group of the owner's. */
+  readonly groupId: string;
   /** Makes the device anew as it was at first, with its grants and its values. */
   restore(device: DeviceSubject): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -50,6 +52,36 @@ const grantees: readonly Asker[] = [
   { name: 'grantee of all', username: 'grantee-all', granted: deviceScopes },
 ];
 
+/** The same rights by groups, and by projects that list the devices. */
+const indirect: readonly Asker[] = [
+  { name: 'member of a group', username: 'grantee-group', granted: deviceScopes, by: 'group' },
+  {
+    name: 'viewer of a project',
+    username: 'grantee-project-view',
+    granted: ['devices:view', 'devices-data:view'],
+    by: 'project',
+  },
+  {
+    name: 'editor of a project',
+    username: 'grantee-project-edit',
+    granted: ['devices:update', 'devices:delete'],
+    by: 'project',
+  },
+  {
+    name: 'pusher to a project',
+    username: 'grantee-project-push',
+    granted: ['devices-data:create'],
+    by: 'project',
+  },
+];
+
+/** What was granted on the projects. */
+const projectScopes = new Map([
+  ['grantee-project-view', ['projects:view']],
+  ['grantee-project-edit', ['projects:update', 'projects:delete']],
+  ['grantee-project-push', ['devices-data:create']],
+]);
+
 const keyed: readonly Asker[] = [
   { name: 'key of the owner', username: owner, key: {} },
   ...deviceScopes.map((scope) => ({
@@ -74,6 +106,7 @@ const askers: readonly Asker[] = [
   { name: 'guest' },
   { name: 'stranger', username: 'stranger' },
   ...grantees,
+  ...indirect,
   { name: 'owner', username: owner },
   { name: 'admin', username: 'admin', isAdmin: true },
   ...keyed,
@@ -91,8 +124,10 @@ export async function createRightsWorld(publicPush: PublicPush): Promise<RightsW
       ids.set(username, (me.json as { id: string }).id);
     }
     await service.tokenOf('spare');
-    for (const device of devices) await createDevice(service, device);
-    return worldOf({ service, publicPush, tokens, ids });
+    const groupId = await createGroup(service);
+    for (const device of devices) await createDevice(service, device, groupId);
+    await createProjects(service);
+    return worldOf({ service, publicPush, tokens, ids, groupId });
   } catch (error) {
     // A service left open would keep the tests from ending.
     await service[Symbol.asyncDispose]();
@@ -105,19 +140,21 @@ function worldOf(parts: {
   readonly publicPush: PublicPush;
   readonly tokens: ReadonlyMap<Asker, string>;
   readonly ids: ReadonlyMap<string, string>;
+  readonly groupId: string;
 }): RightsWorld {
-  const { service, publicPush, tokens, ids } = parts;
+  const { service, publicPush, tokens, ids, groupId } = parts;
   return {
     service,
     publicPush,
     askers,
     devices,
     tokenOf: (asker) => tokens.get(asker),
+    groupId,
     idOf: (username) => ids.get(username) ?? '',
     async restore(device) {
       const reply = await service.as('admin')({ method: 'DELETE', path: `/devices/${device.id}` });
       assert.ok([204, 404].includes(reply.status), reply.text);
-      await createDevice(service, device);
+      await createDevice(service, device, groupId);
     },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
@@ -140,7 +177,31 @@ async function createKey(service: Service, { username = '', key = {} }: Asker): 
   return (reply.json as { key: string }).key;
 }
 
-async function createDevice(service: Service, device: DeviceSubject): Promise<void> {
+/** The group that those are in who are granted something by it. */
+async function createGroup(service: Service): Promise<string> {
+  const usernames = indirect.flatMap(({ by, username }) => (by === 'group' ? [username] : []));
+  const json = { name: 'Tenants', usernames };
+  const reply = await service.as(owner)({ method: 'POST', path: '/groups', json });
+  assert.equal(reply.status, 200, reply.text);
+  return reply.text;
+}
+
+/** One project with all devices for each who is granted something by one. */
+async function createProjects(service: Service): Promise<void> {
+  const as = service.as(owner);
+  for (const [username, scopes] of projectScopes) {
+    const json = { id: username, device_ids: devices.map(({ id }) => id) };
+    assert.equal((await as({ method: 'POST', path: '/projects', json })).status, 200);
+    const path = `/projects/${username}/grants/${username}`;
+    assert.equal((await as({ method: 'PUT', path, json: scopes })).status, 204);
+  }
+}
+
+async function createDevice(
+  service: Service,
+  device: DeviceSubject,
+  groupId: string,
+): Promise<void> {
   const { id, owner, visibility } = device;
   const asOwner = async (method: string, path: string, json: unknown) => {
     const reply = await service.as(owner)({ method, path, json });
@@ -155,6 +216,7 @@ async function createDevice(service: Service, device: DeviceSubject): Promise<vo
   });
   await asOwner('POST', `/devices/${id}/sensors/TC1/value`, { value: knownValue });
   if (owner === 'guest') return;
+  await asOwner('PUT', `/devices/${id}/grants/groups/${groupId}`, deviceScopes);
   await Promise.all(
     grantees.map(({ username, granted }) =>
       asOwner('PUT', `/devices/${id}/grants/${username}`, granted),

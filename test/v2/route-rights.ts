@@ -17,8 +17,11 @@ export type Sent = Pick<Call, 'json' | 'body' | 'headers'>;
 
 /** A route about one device, and what it takes to use it. */
 export interface DeviceRoute {
-  /** share: who is in charge, once there is an owner. hand over: who is in charge, or anybody. */
-  readonly needs: DeviceScope | 'share' | 'hand over';
+  /**
+   * share: who is in charge, once there is an owner. hand over: who is in charge, or anybody.
+   * set: who may push, were the device not public.
+   */
+  readonly needs: DeviceScope | 'share' | 'hand over' | 'set';
   readonly send?: (device: DeviceSubject) => Sent;
   /** The device is not the same after it, so the next asker gets a new one. */
   readonly isDestructive?: boolean;
@@ -67,6 +70,12 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
   'PUT /devices/{device_id}/location': update('5.6,-0.2'),
   'PUT /devices/{device_id}/meta': update('{"crop":"maize"}'),
   'PUT /devices/{device_id}/deployed': update('true'),
+  'PUT /devices/{device_id}/timezone': update('Africa/Dakar'),
+  'PATCH /devices/{device_id}': {
+    needs: 'devices:update',
+    send: () => ({ json: { domain: 'farm' } }),
+  },
+  'PUT /devices/{device_id}/accept': { needs: 'hand over' },
   'PUT /devices/{device_id}/owner': {
     needs: 'hand over',
     send: () => ({ body: owner }),
@@ -98,6 +107,7 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
   },
   'GET /devices/{device_id}/sensors/{sensor_id}/values?points=10': { needs: 'devices-data:view' },
   'GET /sensors_data?device_id={device_id}': { needs: 'devices-data:view' },
+  'GET /sensors_data/last?device_id={device_id}': { needs: 'devices-data:view' },
   'GET /sensors_data?device_id={device_id}&aggregate=first,count': { needs: 'devices-data:view' },
   'GET /sensors_data?device_id={device_id}&points=10': { needs: 'devices-data:view' },
   'GET /devices/{device_id}/export': { needs: 'devices-data:view' },
@@ -113,7 +123,7 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
   },
   'GET /devices/{device_id}/actuators/{actuator_id}/value': { needs: 'devices-data:view' },
   'PUT /devices/{device_id}/actuators/{actuator_id}/value': {
-    needs: 'devices-data:create',
+    needs: 'set',
     send: () => ({ json: knownValue }),
   },
   'PUT /devices/{device_id}/actuators/{actuator_id}/name': update('Well pump'),
@@ -127,6 +137,12 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
     send: () => ({ json: ['devices:view'] }),
   },
   'DELETE /devices/{device_id}/grants/{username}': { needs: 'share' },
+  'PUT /devices/{device_id}/grants/groups/{group_id}': {
+    needs: 'share',
+    send: () => ({ json: [] }),
+    isDestructive: true,
+  },
+  'DELETE /devices/{device_id}/grants/groups/{group_id}': { needs: 'share', isDestructive: true },
 };
 
 /** The status that a device route answers to the asker [contract 2, 4]. */
@@ -154,6 +170,8 @@ function isAllowed(cell: {
       return isInCharge(asker, device) && !isEverybodys;
     case 'hand over':
       return isInCharge(asker, device) || (isEverybodys && asker.key === undefined);
+    case 'set':
+      return rightsOn(asker, device, 'granted').includes('devices-data:create');
     default:
       return rightsOn(asker, device, cell.publicPush).includes(cell.route.needs);
   }
@@ -165,6 +183,8 @@ const admin = (success: number) => (asker: Asker) =>
   isPerson(asker) && asker.isAdmin === true ? success : 403;
 const ownerOrAdmin = (success: number) => (asker: Asker) =>
   isPerson(asker) && (asker.isAdmin === true || asker.username === owner) ? success : 403;
+const groupOf = (success: number) => (asker: Asker) =>
+  isPerson(asker) ? (ownerOrAdmin(success)(asker) === success ? success : 404) : 403;
 /** Without a token there is nothing to end or to renew. */
 const token = (success: number) => (asker: Asker) =>
   asker.username === undefined ? 401 : person(success)(asker);
@@ -184,6 +204,7 @@ const notification = {
   condition: { sensors: ['matrix'] },
   action: { usernames: [owner], channels: ['webhook'], message: 'hot' },
 };
+const address = { channel: 'email', address: 'nobody@example.org' };
 const profile: Sent = { json: { firstName: 'Ama' } };
 
 /** Every other route. {user_id} is the owner's, or that of an account to end for DELETE. */
@@ -195,6 +216,9 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   },
   'DELETE /auth/token': { status: token(204), spendsToken: true },
   'POST /auth/renew': { status: token(200) },
+  'GET /auth/sessions': { status: person(200) },
+  // Nobody's login: who may end logins at all is told that there is none.
+  'DELETE /auth/sessions/{session_id}': { status: person(404) },
   'POST /auth/reset': { status: anybody(503), send: { json: { username: 'owner' } } },
   'POST /auth/reset/confirm': {
     status: anybody(401),
@@ -219,7 +243,26 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   'GET /users/me': { status: person(200) },
   'GET /users/me/webhook_secret': { status: person(200) },
   'PUT /users/me': { status: person(204), send: profile },
+  // Nobody's address: who may prove addresses at all is told that the profile has none.
+  'POST /users/me/addresses/prove': { status: person(400), send: { json: address } },
+  'POST /users/me/addresses/confirm': {
+    status: person(400),
+    send: { json: { ...address, code: 'AAAA-AAAA' } },
+  },
   'GET /users/me/grants': { status: person(200) },
+  'POST /groups': { status: person(200), send: { json: { name: 'Class', usernames: [] } } },
+  'GET /groups': { status: person(200) },
+  // The owner's; to others it does not exist.
+  'GET /groups/{group_id}': { status: groupOf(200) },
+  'PUT /groups/{group_id}/name': { status: groupOf(204), send: { body: 'Tenants' } },
+  'PUT /groups/{group_id}/usernames/{username}': { status: groupOf(204) },
+  'DELETE /groups/{group_id}/usernames/{username}': { status: groupOf(204) },
+  'PUT /groups/{group_id}/usernames': {
+    status: groupOf(204),
+    send: { json: ['grantee-group'] },
+  },
+  // Nobody's: whoever may have groups at all is told that there is none.
+  'DELETE /groups/{no_group_id}': { status: person(404) },
   'GET /users/{user_id}': { status: anybody(200) },
   'PUT /users/{user_id}': { status: ownerOrAdmin(204), send: profile },
   'PUT /users/{user_id}/sms_credit': { status: admin(204), send: { body: '5' } },
@@ -262,6 +305,7 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   'GET /ontologies/quantity_kinds': { status: anybody(200) },
   'GET /ontologies/units': { status: anybody(200) },
   'GET /ontologies/actuator_kinds': { status: anybody(200) },
+  'GET /admin/usage': { status: admin(200) },
 };
 
 /** Line protocol has its place in version 2 only. */

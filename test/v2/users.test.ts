@@ -70,7 +70,7 @@ test('a sign-up answers the id, and every field is read back', async () => {
     `${createdTime}`,
   );
   const me = await as('ama')({ path: '/users/me' });
-  assert.deepEqual(me.json, { createdTime, ...user });
+  assert.deepEqual(me.json, { createdTime, ...user, storage: { used: 0 } });
 });
 
 test('a sign-up may be in snake_case, with plain strings for the array fields', async () => {
@@ -276,4 +276,38 @@ test('a new password is as strong as the first, and takes effect', async () => {
   assertDone(await as('admin')({ method: 'PUT', path, body: 'from the admin' }));
   assertRefused(await logIn('forgetful'), 401);
   assert.equal((await logIn('forgetful', 'from the admin')).status, 200);
+});
+
+test('who changes their own password gives the old one, by id or as me', async () => {
+  for (const username of ['borrowed', 'admin']) {
+    const { id } = (await as(username)({ path: '/users/me' })).json as { id: string };
+    for (const path of [`/users/${id}/password`, '/users/me/password']) {
+      const put = (json: unknown) => as(username)({ method: 'PUT', path, json });
+      for (const json of [
+        'a new password',
+        { password: 'a new password' },
+        { password: 'a new password', old_password: 'wrong password' },
+        { password: 'a new password', old_password: null },
+        { password: 'a new password', old_password: '' },
+        { password: 'a new password', old_password: 'x'.repeat(5_000) },
+      ]) {
+        assertRefused(await put(json), 403, { of: JSON.stringify(json), saying: /old_password/ });
+      }
+      assertRefused(await put({ password: 'a new password', old_password: 5 }), 400);
+    }
+  }
+  const change = { password: 'quite another', old_password: passwordOf('borrowed') };
+  const put = { method: 'PUT', path: '/users/me/password', json: change };
+  assertDone(await as('borrowed')(put));
+  assert.equal((await logIn('borrowed', 'quite another')).status, 200);
+});
+
+test('guessing the old password with a borrowed token is slow', async () => {
+  const put = (old_password: string) => {
+    const json = { password: 'a new password', old_password };
+    return as('lent')({ method: 'PUT', path: '/users/me/password', json });
+  };
+  for (let failure = 1; failure <= 10; failure += 1) assertRefused(await put('wrong'), 403);
+  assertRefused(await put(passwordOf('lent')), 429);
+  assert.equal((await logIn('lent')).status, 200, 'the owner can log in meanwhile');
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -44,6 +44,7 @@ test('an account added beside the running service can log in at once', async () 
   assert.equal(added.code, 0, added.stderr);
   assert.match(added.stdout, /ama/);
   assert.ok(!added.stdout.includes('bamboo-4711'), 'a password somebody chose is not printed');
+  assert.match(added.stderr, /--password-file/, 'what others can see with ps is warned of');
   assert.equal((await logIn('ama', 'bamboo-4711')).status, 200);
   const again = await kipimoUser('add', 'ama', '--password', 'bamboo-4711');
   assert.equal(again.code, 1);
@@ -118,4 +119,52 @@ test('imported accounts keep their ids and weak passwords; bad entries are named
   assert.equal(Reflect.get(me, 'firstName'), 'Efua');
   assert.deepEqual(Reflect.get(me, 'phone'), ['+233200000000']);
   assert.equal((await logIn('kwame', 'yam')).status, 200);
+});
+
+test('an account is disabled, enabled and made admin while the service runs', async () => {
+  const password = 'a long password of hers';
+  const added = await kipimoUser('add', 'zawadi', '--password', password);
+  assert.equal(added.code, 0, added.stderr);
+  const token = await (await logIn('zawadi', password)).text();
+  assert.equal(await statusOf(token), 200);
+  assert.equal((await kipimoUser('disable', 'zawadi')).code, 0);
+  for (let poll = 0; poll < pollsMax && (await statusOf(token)) !== 401; poll += 1) {
+    await setTimeout(pollMs);
+  }
+  assert.equal(await statusOf(token), 401);
+  assert.equal((await logIn('zawadi', password)).status, 401);
+  assert.equal((await kipimoUser('enable', 'zawadi')).code, 0);
+  const again = await logIn('zawadi', password);
+  assert.equal(again.status, 200, await again.text());
+  assert.match((await kipimoUser('admin', 'zawadi')).stdout, /zawadi is an admin now/);
+  assert.match((await kipimoUser('list')).stdout, /^zawadi +admin/m);
+  assert.match((await kipimoUser('admin', 'zawadi', '--off')).stdout, /no admin any more/);
+});
+
+test('kipimo user list --data-dir typo says so and makes no database', async () => {
+  const typo = join(directory, 'typo');
+  const { code, stderr } = await kipimoUser('list', '--data-dir', typo);
+  assert.equal(code, 1);
+  assert.match(stderr, /typo holds no data of Kipimo/);
+  assert.equal(existsSync(typo), false);
+  const missing = await kipimoUser('import', join(directory, 'none.json'));
+  assert.match(missing.stderr, /none\.json: there is no such file or directory/);
+  assert.doesNotMatch(missing.stderr, /ENOENT/);
+});
+
+test('an import with an admin before the first start says that it is the first admin', async () => {
+  const file = join(directory, 'first.json');
+  writeFileSync(file, JSON.stringify([{ username: 'root', password: 'x', admin: true }]));
+  const fresh = join(directory, 'fresh');
+  const { code, stdout } = await kipimoUser('import', file, '--data-dir', fresh);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /first start of the service makes no other one/);
+  for (const words of [
+    ['disable', 'root'],
+    ['admin', 'root', '--off'],
+  ]) {
+    const last = await kipimoUser(...words, '--data-dir', fresh);
+    assert.equal(last.code, 1, words.join(' '));
+    assert.match(last.stderr, /root is the last admin/);
+  }
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -198,4 +199,40 @@ test('a service that is not there, and a wrong password, are told at once', asyn
   const wrong = await copy();
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /the password of ama is wrong/);
+});
+
+test('a foreign service moves no cursor and gets no token for another place', async () => {
+  let isRedirecting = false;
+  let asked = 0;
+  const foreign = createServer((request, response) => {
+    asked += 1;
+    if (isRedirecting)
+      return response.writeHead(307, { location: `${source.url}/elsewhere` }).end();
+    const isLogin = request.url?.endsWith('/auth/token') === true;
+    response.writeHead(isLogin ? 200 : 400, { 'content-type': 'application/json' });
+    return response.end(
+      isLogin ? 'token' : JSON.stringify({ description: '\u001b[2J\u009b31mall is well\u202e' }),
+    );
+  });
+  await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = foreign.address() as AddressInfo;
+    const from = `http://127.0.0.1:${port}`;
+    const rude = await copy({ from });
+    assert.equal(rude.code, 1);
+    assert.match(rude.stderr, /all is well/);
+    assert.doesNotMatch(rude.stderr.replaceAll('\n', ''), /\p{C}/u);
+    isRedirecting = true;
+    asked = 0;
+    const led = await copy({ from });
+    assert.equal(led.code, 1);
+    assert.match(led.stderr, /points to http:\/\/127\.0\.0\.1:\d+\/.*nothing was sent/);
+    assert.equal(asked, 1);
+    const open = await copy({ from: 'http://192.0.2.1' });
+    assert.equal(open.code, 1);
+    assert.match(open.stderr, /--allow-http/);
+  } finally {
+    foreign.closeAllConnections();
+    foreign.close();
+  }
 });

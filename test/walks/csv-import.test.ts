@@ -117,12 +117,31 @@ test('kipimo import csv does it from the command line, as a user', async () => {
   await service.tokenOf('ama');
   const file = fileWith(`${minute(1)};1,5\n${minute(2)};2\nnever;3\n`);
   const target = ['--url', service.url, '--device', 'by-command', '--sensor', 'S', '--create'];
-  const account = ['--username', 'ama', '--password', 'password of ama'];
+  const secret = join(directory, 'ama');
+  writeFileSync(secret, 'password of ama\n');
+  const account = ['--username', 'ama', '--password-file', secret];
   const done = await runProgram(['import', 'csv', file, ...target, ...account], { directory });
   assert.equal(done.code, 1, done.stderr);
   assert.match(done.stderr, /^kipimo: line 3: timestamp must be/);
   assert.match(done.stdout, /2 rows are stored, 1 were refused/);
-  assert.deepEqual(valuesOf(await doorOf(service, 'by-command', 'S').all()), [1.5, 2]);
-  const { owner } = (await service.call({ path: '/devices/by-command' })).json as { owner: string };
-  assert.equal(owner, 'ama');
+  const values = await service.as('ama')({ path: '/devices/by-command/sensors/S/values' });
+  assert.deepEqual(valuesOf(datapointsOf(values)), [1.5, 2]);
+  const device = await service.as('ama')({ path: '/devices/by-command' });
+  assert.equal((device.json as { owner: string }).owner, 'ama');
+});
+
+test('import csv --create makes private devices, and says so', async () => {
+  const token = await service.tokenOf('ama');
+  const file = fileWith('device_id,sensor_id,value\nfresh-1,T,1\nfresh-2,T,2\n');
+  const words = ['import', 'csv', file, '--create', '--url', service.url, '--token', token];
+  const { code, stdout } = await runProgram(words, { directory });
+  assert.equal(code, 0);
+  assert.match(stdout, /Devices made: 2, private\./);
+  assert.equal((await service.call({ path: '/devices/fresh-1' })).status, 403);
+});
+
+test('without the device, import csv stops after the first page of equal refusals', async () => {
+  const rows = Array.from({ length: 12_000 }, (_, n) => `${minute(n)},${n}\n`).join('');
+  const work = run(rows, { deviceId: 'nowhere', sensorId: 'T' });
+  await assert.rejects(work, /no row can be stored: .*nowhere.*--create/);
 });

@@ -110,14 +110,31 @@ test('a taken port stops the start with a sentence that names port and setting',
     }
   }));
 
+test('a first start that fails at a taken port has shown the password that it made up', () =>
+  inDirectory(async (directory) => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    let shown: string;
+    try {
+      await once(squatter, 'listening');
+      const port = String((squatter.address() as AddressInfo).port);
+      const failed = await runProgram(['serve'], {
+        ...{ directory, environment: { KIPIMO_HTTP_PORT: port } },
+      });
+      assert.equal(failed.code, 1);
+      shown = /with password (\S+) /.exec(failed.stdout)?.[1] ?? 'none';
+    } finally {
+      squatter.close();
+    }
+    await using service = await startProcess({ directory });
+    assert.equal((await logIn(service, shown)).status, 200);
+  }));
+
 test('the first start alone prints a generated admin password, and it works', () =>
   inDirectory(async (directory) => {
     const shown = /password (\S+)/g;
     let generated: string;
     {
       await using service = await startProcess({ directory });
-      // The line comes right after the one about the address; an answer proves both are out.
-      await fetch(`${service.url}/healthz`);
       service.kill('SIGTERM');
       await service.exited;
       const found = [...service.output().matchAll(shown)];

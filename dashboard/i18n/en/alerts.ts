@@ -148,7 +148,8 @@ export const alerts = {
   nextTry: 'next attempt {time}',
 
   why: 'Why it did or did not send',
-  whyNothing: 'Nothing has come from its sensors since the service was started.',
+  whyNothing:
+    'No reasons are kept at the moment. They appear here with the next value that comes in.',
   came: '{sensor} of {device} sent {value}',
   silence: '{sensor} of {device} was silent',
   'why-sent': 'The condition held: it was sent.',

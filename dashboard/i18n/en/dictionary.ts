@@ -5,6 +5,7 @@ import { data } from './data.ts';
 import { device } from './device.ts';
 import { errors } from './errors.ts';
 import { gateways } from './gateways.ts';
+import { groups } from './groups.ts';
 import { home } from './home.ts';
 import { live } from './live.ts';
 import { map } from './map.ts';
@@ -29,6 +30,7 @@ export const dictionary = {
   device,
   errors,
   gateways,
+  groups,
   home,
   live,
   map,

@@ -36,4 +36,10 @@ export const home = {
   ownedBy: 'of {name}',
   privateMark: 'private',
   lastDay: 'Last 24 hours',
+  lines: 'Lines',
+  cards: 'Cards',
+  look: 'How devices are shown',
+  inAll: 'In all: {count}',
+  inAllWanting: { one: '{count} needs attention', other: '{count} need attention' },
+  inAllWell: 'all well',
 } as const;

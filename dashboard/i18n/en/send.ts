@@ -10,8 +10,14 @@ export const send = {
   makeKey: 'Make a key for this device',
   keyName: 'device {name}',
   keyMade: 'The key is in the lines below. It is shown this once: copy them now.',
-  keyPlace: 'Put your key where it says {place}.',
   qr: 'QR code',
   qrText: 'Opens this device on another phone. Print it and stick it on the box.',
   noSensor: 'Add a sensor first; then the lines are here.',
+  keyNeeded: 'The lines are shown with a key in them, so that they work as they are.',
+  board: 'Board',
+  noHttps:
+    'This board cannot speak HTTPS: it needs an address of the service that begins with ' +
+    'http://.',
+  addSensor: 'Add a sensor',
+  loginForKey: 'Log in to make a key: sending to this device needs one.',
 } as const;

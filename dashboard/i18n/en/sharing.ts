@@ -40,7 +40,9 @@ export const sharing = {
   'project-delete': 'delete it',
   nobody: 'It is shared with nobody yet.',
   ownerDecides: 'Only the owner decides who may use it.',
-  projectHint: 'This shares the list, not the devices: share each of them as well.',
+  projectHint:
+    'This shares the devices and gateways in the project too, as long as they are in it ' +
+    'and yours. Taking it back takes all of it back.',
   several: 'Share several devices at once',
   severalSearch: 'Search my devices',
   severalWhich: 'Which devices',
@@ -51,4 +53,19 @@ export const sharing = {
     one: '{count} device is shared with {name}',
     other: '{count} devices are shared with {name}',
   },
+  personHint: 'Several at once: separate them by commas or spaces.',
+  withGroup: 'Share with a group',
+  noGroups: 'Make a group',
+  groups: 'My groups',
+  groupName: 'group {name}',
+  byGroup: 'by the group {name}',
+  'several-done': { one: 'Shared with {count} person', other: 'Shared with {count} people' },
+  unknownSome: 'Nobody has these usernames: {names}. The others are done.',
+  projectShares: 'Shared with it: {names}',
+  projectShared: 'What is in the project is shared now',
+  unshared: {
+    one: '{count} thing in the project is not shared with it: {names}',
+    other: '{count} things in the project are not shared with it: {names}',
+  },
+  shareThemToo: 'Share them too',
 } as const;

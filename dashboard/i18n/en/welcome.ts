@@ -10,6 +10,7 @@ export const welcome = {
   password: 'Password',
   passwordHint: 'At least 8 characters.',
   passwordShort: 'The password needs at least 8 characters.',
+  stay: 'Stay logged in on this device',
   showPassword: 'Show password',
   forgotten: 'This service sends no mail. Ask whoever runs this service: they can set a new one.',
   forgottenAsk: 'Forgotten your password?',

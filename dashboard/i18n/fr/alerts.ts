@@ -153,7 +153,8 @@ export const alerts: Translation<'alerts'> = {
   nextTry: 'prochain essai {time}',
 
   why: 'Pourquoi elle a envoyé ou non',
-  whyNothing: 'Rien n’est venu de ses capteurs depuis le démarrage du service.',
+  whyNothing:
+    'Aucune raison n’est gardée pour le moment. Elles apparaîtront avec la prochaine valeur.',
   came: '{sensor} de {device} a envoyé {value}',
   silence: '{sensor} de {device} s’est tu',
   'why-sent': 'La condition était remplie : c’est envoyé.',

@@ -43,7 +43,8 @@ export const chart: Translation<'chart'> = {
   keys: 'Les flèches gauche et droite déplacent le curseur ; Début et Fin vont aux extrémités.',
   hide: 'Masquer {name}',
   reveal: 'Afficher {name}',
-  moreAxes: 'Seules deux échelles sont affichées ; touchez un nom pour le masquer ou l’afficher.',
+  total: 'en tout',
+  inSpan: 'en {span}',
   tooManyRows:
     'Le tableau montre les {count} lignes les plus récentes. Téléchargez le CSV pour tout avoir.',
   badRange: 'Le début doit être avant la fin.',

@@ -17,6 +17,13 @@ export const device: Translation<'device'> = {
   forbiddenTitle: 'Cet appareil est privé',
   forbiddenText:
     'Demandez à son propriétaire de le partager avec vous. S’il est à vous, connectez-vous.',
+  goneTitle: 'Cet appareil a été supprimé',
+  goneText: 'Vous avez vu son dernier état. Il n’en reste rien.',
+  unsharedTitle: 'Cet appareil n’est plus partagé avec vous',
+  unsharedText: 'Son propriétaire y a mis fin. Demandez-lui si vous en avez encore besoin.',
+  today: 'Aujourd’hui {low}\u00a0–\u00a0{high}, moyenne\u00a0{mean}',
+  todayTotal: 'Aujourd’hui {total}',
+  todayNone: 'Rien aujourd’hui',
   missingTitle: 'Cet appareil n’est pas ici',
   missingText: 'Il a peut-être été supprimé, ou son identifiant s’écrit autrement.',
   share: 'Partager',
@@ -111,4 +118,29 @@ export const device: Translation<'device'> = {
   newOwner: 'Nom d’utilisateur du nouveau propriétaire',
   transferDo: 'Remettre',
   transferred: '{name} appartient maintenant à {owner}',
+  publicMore:
+    'Ils peuvent aussi envoyer des valeurs à ses capteurs ; ses commandes sont à vous et ' +
+    'à ceux avec qui vous partagez.',
+  publicMoreGranted:
+    'Ils ne peuvent que regarder : valeurs et commandes sont à vous et à ceux avec qui ' +
+    'vous partagez.',
+  privateMore: 'Personne d’autre ne le trouve, pas même son nom.',
+  setByMe: 'Réglé par vous',
+  setBy: 'Réglé par {name}',
+  confirmed: 'l’appareil a confirmé',
+  unconfirmed: 'pas encore confirmé par l’appareil',
+  until: 'jusqu’à {time}',
+  onFor: 'Allumer {count} minutes',
+  onForSet: '{name} est allumé pour {count} minutes',
+  note: 'Note',
+  noteHint: 'Ce que la personne suivante doit savoir : où est la clé, ce qui a été réparé.',
+  tags: 'Étiquettes',
+  tagsHint: 'Avec des virgules. La recherche les trouve.',
+  icon: 'Symbole',
+  iconHint: 'Un emoji, affiché devant le nom.',
+  photo: 'Photo',
+  photoOf: 'Photo de {name}',
+  photoBad: 'Cette image n’a pas pu être lue.',
+  photoRemove: 'Retirer la photo',
+  notes: 'Note, étiquettes, photo',
 };

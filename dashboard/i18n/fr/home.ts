@@ -39,4 +39,13 @@ export const home: Translation<'home'> = {
   ownedBy: 'de {name}',
   privateMark: 'privé',
   lastDay: 'Dernières 24 heures',
+  lines: 'Lignes',
+  cards: 'Fiches',
+  look: 'Affichage des appareils',
+  inAll: 'En tout : {count}',
+  inAllWanting: {
+    one: '{count} demande votre attention',
+    other: '{count} demandent votre attention',
+  },
+  inAllWell: 'tout va bien',
 };

@@ -12,6 +12,17 @@ export const profile: Translation<'profile'> = {
   light: 'clair',
   dark: 'sombre',
   password: 'Mot de passe',
+  browsers: 'Où vous restez connecté',
+  browsersText:
+    'Les navigateurs restent connectés 30 jours après leur dernière utilisation. ' +
+    'Déconnectez celui que vous avez perdu.',
+  browsersNone: 'Vous ne restez connecté nulle part.',
+  browserUsed: 'utilisé {age} depuis {address}',
+  browserEnd: 'Déconnecter',
+  browserEnded: '{name} est déconnecté',
+  oldPassword: 'Mot de passe actuel',
+  oldPasswordNeeded: 'Indiquez votre mot de passe actuel.',
+  oldPasswordWrong: 'Ce n’est pas votre mot de passe actuel.',
   newPassword: 'Nouveau mot de passe',
   changePassword: 'Changer le mot de passe',
   passwordChanged: 'Le mot de passe est changé. Vous êtes déconnecté partout ailleurs.',

@@ -18,8 +18,12 @@ export const send: Translation<'send'> = {
   keyMade:
     'La clé est dans les lignes ci-dessous. Elle n’est montrée que cette fois : ' +
     'copiez-les maintenant.',
-  keyPlace: 'Mettez votre clé à la place de {place}.',
   qr: 'Code QR',
   qrText: 'Ouvre cet appareil sur un autre téléphone. Imprimez-le et collez-le sur le boîtier.',
   noSensor: 'Ajoutez d’abord un capteur ; les lignes seront ici.',
+  keyNeeded: 'Les lignes s’affichent avec une clé, pour fonctionner telles quelles.',
+  board: 'Carte',
+  noHttps: 'Cette carte ne parle pas HTTPS : il lui faut une adresse du service en http://.',
+  addSensor: 'Ajouter un capteur',
+  loginForKey: 'Connectez-vous pour créer une clé : il en faut une pour envoyer.',
 };

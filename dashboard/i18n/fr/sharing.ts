@@ -42,7 +42,9 @@ export const sharing: Translation<'sharing'> = {
   'project-delete': 'le supprimer',
   nobody: 'Ce n’est encore partagé avec personne.',
   ownerDecides: 'Seul le propriétaire décide qui peut s’en servir.',
-  projectHint: 'Ceci partage la liste, pas les appareils : partagez aussi chacun d’eux.',
+  projectHint:
+    'Ceci partage aussi les appareils et passerelles du projet, tant qu’ils en font ' +
+    'partie et sont à vous. Y mettre fin met fin à tout.',
   several: 'Partager plusieurs appareils à la fois',
   severalSearch: 'Chercher parmi mes appareils',
   severalWhich: 'Quels appareils',
@@ -53,4 +55,22 @@ export const sharing: Translation<'sharing'> = {
     one: '{count} appareil est partagé avec {name}',
     other: '{count} appareils sont partagés avec {name}',
   },
+  personHint: 'Plusieurs à la fois : séparez-les par des virgules ou des espaces.',
+  withGroup: 'Partager avec un groupe',
+  noGroups: 'Créer un groupe',
+  groups: 'Mes groupes',
+  groupName: 'groupe {name}',
+  byGroup: 'par le groupe {name}',
+  'several-done': {
+    one: 'Partagé avec {count} personne',
+    other: 'Partagé avec {count} personnes',
+  },
+  unknownSome: 'Personne n’a ces noms : {names}. Pour les autres, c’est fait.',
+  projectShares: 'Partagé avec lui : {names}',
+  projectShared: 'Le contenu du projet est maintenant partagé',
+  unshared: {
+    one: '{count} élément du projet n’est pas partagé avec lui : {names}',
+    other: '{count} éléments du projet ne sont pas partagés avec lui : {names}',
+  },
+  shareThemToo: 'Les partager aussi',
 };

@@ -14,6 +14,7 @@ export const welcome: Translation<'welcome'> = {
   password: 'Mot de passe',
   passwordHint: 'Au moins 8 caractères.',
   passwordShort: 'Le mot de passe doit avoir au moins 8 caractères.',
+  stay: 'Rester connecté sur cet appareil',
   showPassword: 'Afficher le mot de passe',
   forgotten:
     'Ce service n’envoie pas d’e-mails. Demandez à la personne qui s’en occupe de ' +

@@ -150,7 +150,7 @@ export const alerts: Translation<'alerts'> = {
   nextTry: 'próxima tentativa {time}',
 
   why: 'Porque enviou ou não',
-  whyNothing: 'Nada veio dos seus sensores desde que o serviço arrancou.',
+  whyNothing: 'De momento não há razões guardadas. Aparecem aqui com o próximo valor que chegar.',
   came: '{sensor} de {device} enviou {value}',
   silence: '{sensor} de {device} calou-se',
   'why-sent': 'A condição verificou-se: foi enviado.',

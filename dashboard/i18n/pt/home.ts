@@ -41,4 +41,10 @@ export const home: Translation<'home'> = {
   ownedBy: 'de {name}',
   privateMark: 'privado',
   lastDay: 'Últimas 24 horas',
+  lines: 'Linhas',
+  cards: 'Cartões',
+  look: 'Como os dispositivos aparecem',
+  inAll: 'Ao todo: {count}',
+  inAllWanting: { one: '{count} precisa de atenção', other: '{count} precisam de atenção' },
+  inAllWell: 'tudo bem',
 };

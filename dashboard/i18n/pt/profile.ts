@@ -12,6 +12,17 @@ export const profile: Translation<'profile'> = {
   light: 'claro',
   dark: 'escuro',
   password: 'Palavra-passe',
+  browsers: 'Onde a sua sessão se mantém',
+  browsersText:
+    'Navegadores que mantêm a sessão durante 30 dias depois de usados. ' +
+    'Termine a de um que perdeu.',
+  browsersNone: 'A sua sessão não se mantém em lado nenhum.',
+  browserUsed: 'usado {age} a partir de {address}',
+  browserEnd: 'Terminar sessão',
+  browserEnded: 'A sessão de {name} terminou',
+  oldPassword: 'Palavra-passe atual',
+  oldPasswordNeeded: 'Indique a sua palavra-passe atual.',
+  oldPasswordWrong: 'Não é a sua palavra-passe atual.',
   newPassword: 'Nova palavra-passe',
   changePassword: 'Mudar a palavra-passe',
   passwordChanged: 'A palavra-passe foi mudada. A sessão terminou em todos os outros lugares.',

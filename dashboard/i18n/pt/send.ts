@@ -13,8 +13,12 @@ export const send: Translation<'send'> = {
   makeKey: 'Criar uma chave para este dispositivo',
   keyName: 'dispositivo {name}',
   keyMade: 'A chave está nas linhas abaixo. Só é mostrada desta vez: copie-as agora.',
-  keyPlace: 'Ponha a sua chave onde diz {place}.',
   qr: 'Código QR',
   qrText: 'Abre este dispositivo noutro telefone. Imprima-o e cole-o na caixa.',
   noSensor: 'Adicione primeiro um sensor; depois as linhas estão aqui.',
+  keyNeeded: 'As linhas aparecem com uma chave, para funcionarem tal como estão.',
+  board: 'Placa',
+  noHttps: 'Esta placa não fala HTTPS: precisa de um endereço do serviço que comece por http://.',
+  addSensor: 'Juntar um sensor',
+  loginForKey: 'Inicie sessão para criar uma chave: enviar para este dispositivo precisa dela.',
 };

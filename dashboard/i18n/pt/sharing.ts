@@ -42,7 +42,9 @@ export const sharing: Translation<'sharing'> = {
   'project-delete': 'apagá-lo',
   nobody: 'Ainda não é partilhado com ninguém.',
   ownerDecides: 'Só o dono decide quem o pode usar.',
-  projectHint: 'Isto partilha a lista, não os dispositivos: partilhe também cada um deles.',
+  projectHint:
+    'Isto partilha também os dispositivos e gateways do projeto, enquanto estiverem nele ' +
+    'e forem seus. Ao acabar, acaba tudo.',
   several: 'Partilhar vários dispositivos de uma vez',
   severalSearch: 'Procurar nos meus dispositivos',
   severalWhich: 'Que dispositivos',
@@ -53,4 +55,22 @@ export const sharing: Translation<'sharing'> = {
     one: '{count} dispositivo está partilhado com {name}',
     other: '{count} dispositivos estão partilhados com {name}',
   },
+  personHint: 'Vários de uma vez: separe-os por vírgulas ou espaços.',
+  withGroup: 'Partilhar com um grupo',
+  noGroups: 'Criar um grupo',
+  groups: 'Os meus grupos',
+  groupName: 'grupo {name}',
+  byGroup: 'pelo grupo {name}',
+  'several-done': {
+    one: 'Partilhado com {count} pessoa',
+    other: 'Partilhado com {count} pessoas',
+  },
+  unknownSome: 'Ninguém tem estes nomes: {names}. Os outros estão feitos.',
+  projectShares: 'Partilhado com ele: {names}',
+  projectShared: 'O que está no projeto é agora partilhado',
+  unshared: {
+    one: '{count} coisa do projeto não é partilhada com ele: {names}',
+    other: '{count} coisas do projeto não são partilhadas com ele: {names}',
+  },
+  shareThemToo: 'Partilhá-las também',
 };

@@ -12,6 +12,7 @@ export const welcome: Translation<'welcome'> = {
   password: 'Palavra-passe',
   passwordHint: 'Pelo menos 8 caracteres.',
   passwordShort: 'A palavra-passe precisa de pelo menos 8 caracteres.',
+  stay: 'Manter a sessão neste aparelho',
   showPassword: 'Mostrar a palavra-passe',
   forgotten:
     'Este serviço não envia e-mails. Peça a quem o gere que defina uma nova palavra-passe.',

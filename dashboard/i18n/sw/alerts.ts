@@ -149,7 +149,7 @@ export const alerts: Translation<'alerts'> = {
   nextTry: 'jaribio lijalo {time}',
 
   why: 'Kwa nini ilituma au haikutuma',
-  whyNothing: 'Hakuna kilichokuja kutoka vihisi vyake tangu huduma ianze.',
+  whyNothing: 'Kwa sasa hakuna sababu zilizohifadhiwa. Zitaonekana hapa na thamani ijayo.',
   came: '{sensor} ya {device} ilituma {value}',
   silence: '{sensor} ya {device} ilinyamaza',
   'why-sent': 'Sharti lilitimia: imetumwa.',

@@ -38,4 +38,10 @@ export const home: Translation<'home'> = {
   ownedBy: 'cha {name}',
   privateMark: 'faragha',
   lastDay: 'Saa 24 zilizopita',
+  lines: 'Mistari',
+  cards: 'Kadi',
+  look: 'Jinsi vifaa vinavyoonyeshwa',
+  inAll: 'Kwa jumla: {count}',
+  inAllWanting: { one: '{count} kinahitaji uangalizi', other: '{count} vinahitaji uangalizi' },
+  inAllWell: 'vyote vizuri',
 };

@@ -13,8 +13,12 @@ export const send: Translation<'send'> = {
   makeKey: 'Tengeneza ufunguo wa kifaa hiki',
   keyName: 'kifaa {name}',
   keyMade: 'Ufunguo uko kwenye mistari iliyo hapa chini. Unaonyeshwa mara hii tu: inakili sasa.',
-  keyPlace: 'Weka ufunguo wako panaposema {place}.',
   qr: 'Msimbo wa QR',
   qrText: 'Hufungua kifaa hiki kwenye simu nyingine. Uchapishe na uubandike kwenye boksi.',
   noSensor: 'Ongeza kihisi kwanza; kisha mistari itakuwa hapa.',
+  keyNeeded: 'Mistari huonyeshwa ikiwa na ufunguo, ili ifanye kazi ilivyo.',
+  board: 'Bodi',
+  noHttps: 'Bodi hii haiwezi HTTPS: inahitaji anwani ya huduma inayoanza na http://.',
+  addSensor: 'Ongeza kihisi',
+  loginForKey: 'Ingia ili kutengeneza ufunguo: kutuma kwa kifaa hiki kunauhitaji.',
 };

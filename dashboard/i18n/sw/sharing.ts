@@ -42,7 +42,9 @@ export const sharing: Translation<'sharing'> = {
   'project-delete': 'kuufuta',
   nobody: 'Bado haijashirikiwa na yeyote.',
   ownerDecides: 'Mmiliki pekee ndiye huamua nani anaweza kuitumia.',
-  projectHint: 'Hii inashiriki orodha tu, si vifaa: shiriki kila kifaa pia.',
+  projectHint:
+    'Hii inashiriki pia vifaa na malango ya mradi, mradi vimo ndani na ni vyako. Ukiacha, ' +
+    'vyote vinaacha kushirikiwa.',
   several: 'Shiriki vifaa kadhaa kwa pamoja',
   severalSearch: 'Tafuta kati ya vifaa vyangu',
   severalWhich: 'Vifaa vipi',
@@ -53,4 +55,19 @@ export const sharing: Translation<'sharing'> = {
     one: 'Kifaa {count} kimeshirikiwa na {name}',
     other: 'Vifaa {count} vimeshirikiwa na {name}',
   },
+  personHint: 'Wengi kwa pamoja: watenganishe kwa mikato au nafasi.',
+  withGroup: 'Shiriki na kikundi',
+  noGroups: 'Tengeneza kikundi',
+  groups: 'Vikundi vyangu',
+  groupName: 'kikundi {name}',
+  byGroup: 'kupitia kikundi {name}',
+  'several-done': { one: 'Imeshirikiwa na mtu {count}', other: 'Imeshirikiwa na watu {count}' },
+  unknownSome: 'Hakuna wenye majina haya: {names}. Wengine wamekamilika.',
+  projectShares: 'Inashirikiwa pamoja: {names}',
+  projectShared: 'Vilivyomo katika mradi sasa vinashirikiwa',
+  unshared: {
+    one: 'Kitu {count} cha mradi hakishirikiwi nao: {names}',
+    other: 'Vitu {count} vya mradi havishirikiwi nao: {names}',
+  },
+  shareThemToo: 'Vishiriki pia',
 };

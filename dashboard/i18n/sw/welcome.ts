@@ -14,6 +14,7 @@ export const welcome: Translation<'welcome'> = {
   password: 'Nenosiri',
   passwordHint: 'Angalau herufi 8.',
   passwordShort: 'Nenosiri linahitaji angalau herufi 8.',
+  stay: 'Baki umeingia kwenye kifaa hiki',
   showPassword: 'Onyesha nenosiri',
   forgotten: 'Huduma hii haitumi barua pepe. Mwombe anayeiendesha akuwekee nenosiri jipya.',
   forgottenAsk: 'Umesahau nenosiri?',

@@ -3,11 +3,10 @@ import { useState } from 'preact/hooks';
 import { type AlertForm, formExpression, gapOf, proposedMessage } from '../../alerts/alert-form.ts';
 import { readSentence, sensorsOf } from '../../alerts/sentence.ts';
 import { sensorOf } from '../../alerts/words.ts';
-import type { Device, Term } from '../../api/types.ts';
+import type { Device } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
-import { useVocabulary } from '../../state/vocabulary.ts';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { deviceName, sensorName } from '../../ui/value.tsx';
@@ -29,8 +28,7 @@ export function AlertEditor(props: {
   const { devices, submit, onSave } = props;
   const [own, setForm] = useState(props.first);
   // Until somebody writes a message, it follows what is watched.
-  const units = useVocabulary('units').value;
-  const form = withMessage(own, devices, units);
+  const form = withMessage(own, devices);
   const action = useAction();
   const tried = usePreview(form);
 
@@ -153,18 +151,14 @@ function Watching(props: Parts & { readonly error: unknown }): JSX.Element {
 }
 
 /** Proposes a message as long as there is none. */
-function withMessage(
-  form: AlertForm,
-  devices: readonly Device[],
-  units: readonly Term[] | undefined,
-): AlertForm {
+function withMessage(form: AlertForm, devices: readonly Device[]): AlertForm {
   const { action, sentence } = form;
   if (action.kind !== 'message' || action.message !== '') return form;
   const id = sentence?.conditions[0]?.sensor ?? form.otherSensors[0] ?? '';
   const sensor = sensorOf(id, form.devices, devices);
   if (sensor === undefined) return form;
   const named = { id, name: sensorName(sensor) };
-  const proposal = proposedMessage(named, unitSymbol(sensor.unit, units));
+  const proposal = proposedMessage(named, unitSymbol(sensor.unit));
   const [only, ...more] = form.devices;
   const device = devices.find((one) => one.id === only);
   const isOne = device !== undefined && more.length === 0;

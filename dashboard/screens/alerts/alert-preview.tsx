@@ -10,7 +10,6 @@ import { unitSymbol } from '../../api/unit-symbol.ts';
 import { Chart } from '../../charts/lazy-chart.tsx';
 import { t } from '../../i18n/i18n.ts';
 import { api, username } from '../../state/session.ts';
-import { useVocabulary } from '../../state/vocabulary.ts';
 import { sensorName } from '../../ui/value.tsx';
 import { lineOf } from './device-blank.tsx';
 
@@ -121,12 +120,11 @@ export function PreviewChart(props: {
   readonly preview: Preview | undefined;
 }): JSX.Element | null {
   const { form, devices, preview } = props;
-  const units = useVocabulary('units').value;
   const line = lineOf(form);
   const named = form.sentence === undefined ? [] : sensorsOf(form.sentence);
   const wanted = [...new Set([...named, ...form.otherSensors])];
   const watched = form.devices.length === 0 ? devices : byId(devices, form.devices);
-  const key = JSON.stringify([watched.map(({ id }) => id), wanted, line, units === undefined]);
+  const key = JSON.stringify([watched.map(({ id }) => id), wanted, line]);
   const sensors = useMemo(
     () =>
       watched
@@ -137,7 +135,7 @@ export function PreviewChart(props: {
               deviceId: device.id,
               sensorId: sensor.id,
               name: form.devices.length === 1 ? sensorName(sensor) : `${device.id}: ${sensor.id}`,
-              unit: unitSymbol(sensor.unit, units),
+              unit: unitSymbol(sensor.unit),
               ...(line?.sensor === sensor.id && { threshold: line.value }),
             })),
         )

@@ -6,6 +6,7 @@ import { readSentence } from '../../alerts/sentence.ts';
 import { actionWords, conditionWords, type Naming, testWords } from '../../alerts/words.ts';
 import type { Notification } from '../../api/alert-types.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
+import type { Device } from '../../api/types.ts';
 import { formatDate, formatSpan } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/routes.ts';
@@ -24,6 +25,9 @@ import { AlertSwitch, Failure, historyWords } from './alerts.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Evaluations } from './evaluations.tsx';
 
+/** Devices that are asked for by their ids, besides the own ones. */
+const namedMax = 20;
+
 /** One alert: what it watches, what it sent, and why it did or did not. */
 export function AlertScreen({ params }: ScreenProps): JSX.Element {
   const id = params['alert'] ?? '';
@@ -31,6 +35,8 @@ export function AlertScreen({ params }: ScreenProps): JSX.Element {
     api.getJson<Notification>({ path: apiPaths.alert(id), signal }),
   );
   const { value, error, reload, set } = resource;
+  // Without their names the sentence would speak of ids first.
+  const { value: devices } = useAlertDevices(value?.condition.devices.slice(0, namedMax));
   return (
     <div class="stack">
       <a class="back-link" href="/alerts">
@@ -38,18 +44,21 @@ export function AlertScreen({ params }: ScreenProps): JSX.Element {
         {t('alerts.all')}
       </a>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined && error === undefined && <Skeleton height={320} />}
-      {value !== undefined && <Known key={value.id} alert={value} onChange={set} />}
+      {value !== undefined && devices !== undefined ? (
+        <Known key={value.id} alert={value} devices={devices} onChange={set} />
+      ) : (
+        error === undefined && <Skeleton height={320} />
+      )}
     </div>
   );
 }
 
 function Known(props: {
   readonly alert: Notification;
+  readonly devices: readonly Device[];
   readonly onChange: (alert: Notification) => void;
 }): JSX.Element {
-  const { alert, onChange } = props;
-  const { value: devices = [] } = useAlertDevices(alert.condition.devices.slice(0, 20));
+  const { alert, devices, onChange } = props;
   const naming = useNaming(devices);
   const said = conditionWords(alert, naming);
   const title = alert.description ?? said;

@@ -14,7 +14,7 @@ export function Blanks({
     <>
       {text.split(/(\{\w+\})/).map((part) => {
         const name = /^\{(\w+)\}$/.exec(part)?.[1];
-        return name === undefined ? part : (blanks[name] ?? part);
+        return name === undefined ? part : Object.hasOwn(blanks, name) ? blanks[name] : part;
       })}
     </>
   );

@@ -9,6 +9,17 @@ import { api, username } from '../../state/session.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 
+/** What is set up for each way to send; forms wait for it, because it changes how wide they are. */
+export function useChannels(): {
+  readonly value: readonly ChannelState[] | undefined;
+  readonly isKnown: boolean;
+} {
+  const { value, error } = useResource(`channels ${username.value}`, (signal) =>
+    api.getJson<readonly ChannelState[]>({ path: '/users/me/channels', signal }),
+  );
+  return { value, isKnown: value !== undefined || error !== undefined };
+}
+
 /** By which ways messages go; says of each what is missing for it. */
 export function ChannelChoice(props: {
   readonly chosen: readonly string[];
@@ -17,9 +28,7 @@ export function ChannelChoice(props: {
   readonly onChosen: (channels: readonly string[]) => void;
 }): JSX.Element {
   const { chosen, isToMe, onChosen } = props;
-  const { value } = useResource(`channels ${username.value}`, (signal) =>
-    api.getJson<readonly ChannelState[]>({ path: '/users/me/channels', signal }),
-  );
+  const { value } = useChannels();
   const states = new Map(value?.map((state) => [state.channel, state]));
   const toggle = (channel: ChannelName): void =>
     onChosen(

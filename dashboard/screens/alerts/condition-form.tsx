@@ -10,7 +10,6 @@ import {
 import { sensorOf } from '../../alerts/words.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { t } from '../../i18n/i18n.ts';
-import { useVocabulary } from '../../state/vocabulary.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { BlankSelect, Blanks, BlankText, BlankTime } from './blanks.tsx';
 import { DeviceBlank, type Parts, sensorOptions } from './device-blank.tsx';
@@ -117,9 +116,8 @@ interface LineProps extends Parts {
 
 function ConditionLine(props: LineProps): JSX.Element {
   const { form, devices, sentence, condition, isFirst, place, onSentence, onRemove } = props;
-  const units = useVocabulary('units').value;
   const sensor = condition?.sensor ?? form.otherSensors[0] ?? '';
-  const unit = unitSymbol(sensorOf(sensor, form.devices, devices)?.unit, units);
+  const unit = unitSymbol(sensorOf(sensor, form.devices, devices)?.unit);
   const put = (next: Condition): void => {
     const conditions = sentence.conditions.map((one, at) => (at === place ? next : one));
     onSentence({ ...sentence, conditions });
@@ -247,7 +245,6 @@ function ClearLine(
   },
 ): JSX.Element {
   const { form, devices, sentence, clear, onSentence } = props;
-  const units = useVocabulary('units').value;
   const put = (next: NonNullable<Sentence['clear']>): void =>
     onSentence({ ...sentence, clear: next });
   return (
@@ -274,7 +271,7 @@ function ClearLine(
           value: (
             <BlankText
               label={t('alerts.value')}
-              unit={unitSymbol(sensorOf(clear.sensor, form.devices, devices)?.unit, units)}
+              unit={unitSymbol(sensorOf(clear.sensor, form.devices, devices)?.unit)}
               value={clear.value}
               onValue={(text) => put({ ...clear, value: plainNumber(text) })}
             />

@@ -7,7 +7,6 @@ import { formatDate, formatValue } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { useResource } from '../../state/resource.ts';
 import { api } from '../../state/session.ts';
-import { useVocabulary } from '../../state/vocabulary.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { deviceName, sensorName } from '../../ui/value.tsx';
@@ -50,14 +49,13 @@ function EvaluationLine(props: {
   readonly devices: readonly Device[];
 }): JSX.Element {
   const { timestamp, device_id, sensor_id, value, outcome } = props.evaluation;
-  const units = useVocabulary('units').value;
   const device = props.devices.find(({ id }) => id === device_id);
   const sensor = device?.sensors.find(({ id }) => id === sensor_id);
   const names = {
     device: deviceName(device ?? { id: device_id }),
     sensor: sensorName(sensor ?? { id: sensor_id }),
   };
-  const text = `${formatValue(value, language.value, t)} ${unitSymbol(sensor?.unit, units)}`.trim();
+  const text = `${formatValue(value, language.value, t)} ${unitSymbol(sensor?.unit)}`.trim();
   return (
     <div class="stack-tight">
       <span class="row row-apart">

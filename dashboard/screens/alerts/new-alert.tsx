@@ -14,12 +14,14 @@ import { ErrorBox } from '../../ui/error-box.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AlertEditor } from './alert-editor.tsx';
+import { useChannels } from './channel-choice.tsx';
 
 /** A new alert; the address may name the device and the sensor it is for. */
 export function NewAlert(): JSX.Element {
   const { query, route } = useLocation();
   const { device = '', sensor = '' } = query;
   const { value, error, reload } = useAlertDevices(device === '' ? [] : [device]);
+  const isReady = useChannels().isKnown;
   async function save(form: AlertForm): Promise<void> {
     const id = await api.send({ method: 'POST', path: apiPaths.alerts, json: draftOf(form) });
     showToast(t('alerts.saved'));
@@ -33,26 +35,41 @@ export function NewAlert(): JSX.Element {
       </a>
       <h1>{t('alerts.new')}</h1>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined && error === undefined && <Skeleton height={460} />}
-      {value !== undefined && !value.some(({ sensors }) => sensors.length > 0) && (
-        <div class="empty">
-          <h2>{t('alerts.noSensors')}</h2>
-          <a class="button button-main" href="/new-device">
-            <Icon name="plus" />
-            {t('home.newDevice')}
-          </a>
-        </div>
-      )}
-      {value?.some(({ sensors }) => sensors.length > 0) && (
-        <AlertEditor
-          key={`${device} ${sensor}`}
-          first={firstForm(value, device, sensor)}
-          devices={value}
-          submit={t('alerts.create')}
-          onSave={save}
-        />
+      {error === undefined && (value === undefined || !isReady) && <Skeleton height={460} />}
+      {value !== undefined && isReady && (
+        <FirstForm devices={value} device={device} sensor={sensor} onSave={save} />
       )}
     </div>
+  );
+}
+
+/** The form, or the way to something that could be watched. */
+function FirstForm(props: {
+  readonly devices: readonly Device[];
+  readonly device: string;
+  readonly sensor: string;
+  readonly onSave: (form: AlertForm) => Promise<void>;
+}): JSX.Element {
+  const { devices, device, sensor, onSave } = props;
+  if (!devices.some(({ sensors }) => sensors.length > 0)) {
+    return (
+      <div class="empty">
+        <h2>{t('alerts.noSensors')}</h2>
+        <a class="button button-main" href="/new-device">
+          <Icon name="plus" />
+          {t('home.newDevice')}
+        </a>
+      </div>
+    );
+  }
+  return (
+    <AlertEditor
+      key={`${device} ${sensor}`}
+      first={firstForm(devices, device, sensor)}
+      devices={devices}
+      submit={t('alerts.create')}
+      onSave={onSave}
+    />
   );
 }
 
@@ -84,7 +101,8 @@ export function EditAlert({ params }: ScreenProps): JSX.Element {
   const alert = useResource(`alert ${username.value} ${id}`, (signal) =>
     api.getJson<Notification>({ path: apiPaths.alert(id), signal }),
   );
-  const devices = useAlertDevices(alert.value?.condition.devices.slice(0, 20) ?? []);
+  const isReady = useChannels().isKnown;
+  const devices = useAlertDevices(alert.value?.condition.devices.slice(0, 20));
   const { route } = useLocation();
   const error = alert.error ?? devices.error;
   async function save(form: AlertForm): Promise<void> {
@@ -100,7 +118,7 @@ export function EditAlert({ params }: ScreenProps): JSX.Element {
       </a>
       <h1>{t('alerts.edit')}</h1>
       {error !== undefined && <ErrorBox error={error} onRetry={alert.reload} />}
-      {alert.value !== undefined && devices.value !== undefined ? (
+      {alert.value !== undefined && devices.value !== undefined && isReady ? (
         <AlertEditor
           key={id}
           first={formOf(alert.value)}

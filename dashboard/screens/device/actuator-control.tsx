@@ -3,13 +3,19 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { DeviceRights } from '../../api/rights.ts';
 import type { Actuator, Device } from '../../api/types.ts';
-import { t } from '../../i18n/i18n.ts';
+import { formatDate } from '../../i18n/formats.ts';
+import { language, t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
-import { api } from '../../state/session.ts';
+import { useResource } from '../../state/resource.ts';
+import { api, username } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
+import { Age } from '../../ui/age.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { sensorName, Value } from '../../ui/value.tsx';
 import { controlKind, parseControlText, textOfValue } from './control-value.ts';
+
+/** How long a control is on that goes off by itself. */
+const timedMinutes = 20;
 
 /** One actuator with the control that fits its type. */
 export function ActuatorControl(props: {
@@ -23,15 +29,33 @@ export function ActuatorControl(props: {
   useEffect(() => setValue(actuator.value), [actuator.value]);
   const name = sensorName(actuator);
   const id = useId();
+  const user = username.value ?? '';
+  // Asked for anew whenever the value changed, by whomever.
+  const setting = useResource(
+    rights.sets
+      ? `setting ${user} ${device.id} ${actuator.id} ${JSON.stringify(actuator.value)}`
+      : undefined,
+    (signal) => api.getJson<Actuator>({ path: apiPaths.actuator(device.id, actuator.id), signal }),
+  );
 
-  async function set(next: unknown): Promise<void> {
+  async function set(next: unknown, minutes?: number): Promise<void> {
     const before = value;
     // A switch moves at once, and back when the service refuses.
     setValue(next);
     const path = `${apiPaths.actuator(device.id, actuator.id)}/value`;
-    const isDone = await action.run(() => api.send({ method: 'PUT', path, json: next }));
-    if (isDone) showToast(t('device.actuatorSet', { name }));
-    else setValue(before);
+    const isDone = await action.run(() =>
+      api.send({
+        ...{ method: 'PUT', path, json: next },
+        ...(minutes !== undefined && { query: { for: `${minutes}m` } }),
+      }),
+    );
+    if (!isDone) return setValue(before);
+    setting.reload();
+    showToast(
+      minutes === undefined
+        ? t('device.actuatorSet', { name })
+        : t('device.onForSet', { name, count: minutes }),
+    );
   }
 
   const kind = controlKind(actuator);
@@ -49,7 +73,7 @@ export function ActuatorControl(props: {
         </a>
       )}
       <span class="control-input">
-        {!rights.sends ? (
+        {!rights.sets ? (
           <Value value={value} unit={undefined} />
         ) : kind === 'bool' ? (
           <>
@@ -69,8 +93,44 @@ export function ActuatorControl(props: {
           <ControlText id={id} kind={kind} value={value} isBusy={action.isBusy} onSet={set} />
         )}
       </span>
+      {rights.sets && kind === 'bool' && value !== true && (
+        <button
+          type="button"
+          class="button button-quiet control-timed"
+          disabled={action.isBusy}
+          onClick={() => void set(true, timedMinutes)}
+        >
+          {t('device.onFor', { count: timedMinutes })}
+        </button>
+      )}
+      {rights.sets && <SettingLine setting={setting.value} />}
       <FormError text={action.error} />
     </div>
+  );
+}
+
+/** Who set it, when, until when, and whether the device said that it is so. */
+function SettingLine({ setting }: { readonly setting: Actuator | undefined }): JSX.Element {
+  const { set_by: by, set_at: at, confirmed_at: confirmed, until } = setting ?? {};
+  return (
+    <p class="quiet small control-setting" role="status">
+      {by !== undefined && at !== undefined && (
+        <>
+          {by === username.value ? t('device.setByMe') : t('device.setBy', { name: by })}{' '}
+          <Age at={Date.parse(at)} />
+          {' · '}
+          {t(confirmed === undefined ? 'device.unconfirmed' : 'device.confirmed')}
+          {until !== undefined && (
+            <>
+              {' · '}
+              {t('device.until', {
+                time: formatDate(Date.parse(until), { language: language.value, style: 'time' }),
+              })}
+            </>
+          )}
+        </>
+      )}
+    </p>
   );
 }
 

@@ -2,12 +2,12 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { thresholdOf } from '../../alerts/alert-form.ts';
 import { freshnessOf, instantOf } from '../../api/freshness.ts';
+import { shapeOf } from '../../api/sensor-shape.ts';
 import type { Device, Sensor } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { Chart } from '../../charts/lazy-chart.tsx';
 import { useAlerts } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
-import { useVocabulary } from '../../state/vocabulary.ts';
 import { sensorName } from '../../ui/value.tsx';
 
 /** How sensors of a device went, on one time axis. */
@@ -18,7 +18,7 @@ export function DeviceChart({
   readonly device: Device;
   readonly sensors: readonly Sensor[];
 }): JSX.Element {
-  const units = useVocabulary('units').value;
+  const devices = useMemo(() => [device.id], [device.id]);
   const alerts = useAlerts().value;
   const ids = sensors.map(({ id }) => id);
   const lines = useMemo(() => {
@@ -28,11 +28,12 @@ export function DeviceChart({
   const instants = sensors.map(({ last_value }) => instantOf(last_value));
   const stale = instants.map((at) => freshnessOf(at, now.value) === 'stale');
   const described = JSON.stringify(
-    sensors.map(({ id, name, unit, calib }, index) => [
-      id,
-      name,
-      unit,
-      calib,
+    sensors.map((sensor, index) => [
+      sensor.id,
+      sensor.name,
+      sensor.unit,
+      sensor.calib,
+      shapeOf(sensor),
       stale[index],
       lines[index],
     ]),
@@ -41,20 +42,29 @@ export function DeviceChart({
   const shown = useMemo(
     () =>
       sensors.map((sensor, index) => {
-        const unit = unitSymbol(sensor.unit, units);
+        const unit = unitSymbol(sensor.unit);
         return {
           deviceId: device.id,
           sensorId: sensor.id,
           name: sensorName(sensor),
           ...(unit !== '' && { unit }),
           ...(sensor.calib !== undefined && { calib: sensor.calib }),
+          shape: shapeOf(sensor),
           isStale: stale[index] === true,
           ...(lines[index] !== undefined && { threshold: lines[index] }),
         };
       }),
-    [device.id, described, units],
+    [device.id, described],
   );
   const heard = instants.filter((at) => at !== undefined);
   const lastAt = heard.length === 0 ? undefined : Math.max(...heard);
-  return <Chart sensors={shown} lastAt={lastAt} />;
+  return (
+    <Chart
+      sensors={shown}
+      devices={sensors.length === device.sensors.length ? devices : undefined}
+      zone={device.timezone}
+      lastAt={lastAt}
+      isInAddress
+    />
+  );
 }

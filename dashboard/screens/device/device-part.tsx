@@ -60,6 +60,8 @@ export function DeviceOrWhy({
 }): JSX.Element {
   const { resource, device, rights } = state;
   const { error, reload } = resource;
+  // What was seen a moment ago and is not there any more: its last state would be a false one.
+  if (device !== undefined && isRefused(error)) return <WhyNot error={error} wasSeen />;
   if (device === undefined || rights === undefined) {
     if (error === undefined) return <ScreenSkeleton />;
     return <WhyNot error={error} reload={reload} />;
@@ -75,16 +77,24 @@ export function DeviceOrWhy({
   );
 }
 
+const isRefused = (error: unknown): error is ApiError =>
+  error instanceof ApiError && (error.status === 403 || error.status === 404);
+
 function WhyNot({
   error,
   reload,
+  wasSeen = false,
 }: {
   readonly error: unknown;
-  readonly reload: () => void;
+  readonly reload?: () => void;
+  /** It was there when the screen was opened. */
+  readonly wasSeen?: boolean;
 }): JSX.Element {
-  const status = error instanceof ApiError ? error.status : 0;
-  if (status !== 403 && status !== 404) return <ErrorBox error={error} onRetry={reload} />;
-  const kind = status === 403 ? 'forbidden' : 'missing';
+  if (!isRefused(error)) {
+    return <ErrorBox error={error} {...(reload !== undefined && { onRetry: reload })} />;
+  }
+  const { status } = error;
+  const kind = status === 403 ? (wasSeen ? 'unshared' : 'forbidden') : wasSeen ? 'gone' : 'missing';
   return (
     <div class="empty">
       <h1>{t(`device.${kind}Title`)}</h1>

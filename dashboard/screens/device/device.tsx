@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { freshnessOf, instantOf } from '../../api/freshness.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { DeviceRights } from '../../api/rights.ts';
+import { shapeOf } from '../../api/sensor-shape.ts';
 import type { Device, Grant, Sensor } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/routes.ts';
@@ -16,8 +17,10 @@ import { LiveMark } from '../../ui/live-mark.tsx';
 import { deviceName, sensorName, Value } from '../../ui/value.tsx';
 import { ActuatorControl } from './actuator-control.tsx';
 import { DeviceChart } from './device-chart.tsx';
+import { DeviceNotes } from './device-notes.tsx';
 import { DeviceOrWhy } from './device-part.tsx';
 import { DevicePlace } from './device-place.tsx';
+import { todayText, useToday } from './today.ts';
 
 /** One device: what it says now, how it went, and what can be done with it. */
 export function DeviceScreen({ params }: ScreenProps): JSX.Element {
@@ -42,6 +45,7 @@ export function DeviceScreen({ params }: ScreenProps): JSX.Element {
               <p class="note">{t('device.hiddenData')}</p>
             )}
             <Actuators device={device} rights={rights} />
+            <DeviceNotes device={device} />
             <DevicePlace device={device} mayChange={rights.changes} onChange={reload} />
           </>
         )}
@@ -59,7 +63,7 @@ function DeviceHead({
 }): JSX.Element {
   return (
     <header class="stack-tight">
-      <div class="row row-apart">
+      <div class="screen-head">
         <h1>{deviceName(device)}</h1>
         <LiveMark />
       </div>
@@ -140,6 +144,7 @@ function SensorsAndChart({
   readonly rights: DeviceRights;
 }): JSX.Element {
   const addPath = screenPaths.devicePart(device.id, 'new-sensor');
+  const today = useToday(device);
   if (device.sensors.length === 0) {
     return (
       <div class="empty surface">
@@ -158,8 +163,13 @@ function SensorsAndChart({
       <section aria-label={t('device.sensors')} class="stack-tight">
         <ul class="tiles">
           {device.sensors.map((sensor, index) => (
-            <li key={sensor.id}>
-              <SensorTile device={device} sensor={sensor} place={index} />
+            <li key={sensor.id} class={shapeOf(sensor) === 'text' ? undefined : 'has-today'}>
+              <SensorTile {...{ device, sensor }} place={index} />
+              {shapeOf(sensor) !== 'text' && (
+                <p class="tile-today">
+                  {today === undefined ? '\u00a0' : todayText(sensor, today.get(sensor.id))}
+                </p>
+              )}
             </li>
           ))}
         </ul>

@@ -15,6 +15,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { deviceName } from '../../ui/value.tsx';
 import { VisibilityChoice } from '../../ui/visibility-choice.tsx';
 import { DevicePart, type KnownDevice } from './device-part.tsx';
+import { NotesForm } from './notes-form.tsx';
 
 /** What a device is called, who sees it, and the end of it. */
 export function DeviceSettings({ params }: ScreenProps): JSX.Element {
@@ -23,7 +24,10 @@ export function DeviceSettings({ params }: ScreenProps): JSX.Element {
       {(known) => (
         <>
           {known.rights.changes ? (
-            <DeviceForm known={known} />
+            <>
+              <DeviceForm known={known} />
+              <NotesForm known={known} />
+            </>
           ) : (
             <p class="note">{t('errors.forbidden')}</p>
           )}

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { notesOf } from '../../api/device-notes.ts';
 import { freshnessOf, instantOf, lastHeardAt } from '../../api/freshness.ts';
 import { screenPaths } from '../../api/paths.ts';
 import type { Device, Sensor } from '../../api/types.ts';
@@ -23,6 +24,7 @@ export function DeviceCard({
 }): JSX.Element {
   const heardAt = lastHeardAt(device);
   const freshness = freshnessOf(heardAt, now.value);
+  const { icon } = notesOf(device);
   const shown = pickSensors(device.sensors);
   const hidden = device.sensors.length - shown.length;
   const [main] = shown;
@@ -32,7 +34,10 @@ export function DeviceCard({
       href={screenPaths.device(device.id)}
     >
       <span class="card-head">
-        <span class="card-name">{deviceName(device)}</span>
+        <span class="card-name">
+          {icon !== '' && <span aria-hidden="true">{icon} </span>}
+          {deviceName(device)}
+        </span>
         <CardMarks device={device} />
       </span>
       <span class="card-values">

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../i18n/i18n.ts';
+import { writeLook } from '../../state/look-choice.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { isNarrowed, type View } from './view.ts';
+import { isNarrowed, type Look, type View } from './view.ts';
 
 const typingMs = 250;
 const owners = ['mine', 'shared', 'all'] as const;
@@ -11,9 +12,11 @@ const owners = ['mine', 'shared', 'all'] as const;
 /** Search, whose devices, and a few more ways to narrow the list. */
 export function Filters({
   view,
+  look,
   onView,
 }: {
   readonly view: View;
+  readonly look: Look;
   readonly onView: (view: View) => void;
 }): JSX.Element {
   const [isOpen, setOpen] = useState(
@@ -44,19 +47,34 @@ export function Filters({
           {t('home.newDevice')}
         </a>
       </div>
-      <fieldset class="segments" aria-label={t('home.whose')}>
-        {owners.map((whose) => (
-          <button
-            key={whose}
-            type="button"
-            class="segment"
-            aria-pressed={view.whose === whose}
-            onClick={() => onView({ ...view, whose })}
-          >
-            {t(`home.${whose}`)}
-          </button>
-        ))}
-      </fieldset>
+      <div class="row filters-row">
+        <fieldset class="segments" aria-label={t('home.whose')}>
+          {owners.map((whose) => (
+            <button
+              key={whose}
+              type="button"
+              class="segment"
+              aria-pressed={view.whose === whose}
+              onClick={() => onView({ ...view, whose })}
+            >
+              {t(`home.${whose}`)}
+            </button>
+          ))}
+        </fieldset>
+        <button
+          type="button"
+          class="button button-quiet"
+          aria-pressed={look === 'lines'}
+          onClick={() => {
+            const next = look === 'lines' ? 'cards' : 'lines';
+            writeLook(next);
+            onView({ ...view, look: next });
+          }}
+        >
+          <Icon name="more" />
+          {t('home.lines')}
+        </button>
+      </div>
       <div id="more-filters" hidden={!isOpen}>
         {isOpen && <MoreFilters view={view} onView={onView} />}
       </div>

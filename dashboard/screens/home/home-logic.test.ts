@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Device } from '../../api/types.ts';
 import { isWithin, places, placesFor } from '../../shell/places.ts';
 import { trendPath } from './trend-path.ts';
+import { byTrouble } from './trouble.ts';
 import { isNarrowed, readView, viewPath } from './view.ts';
 
 test('a view is in its address and comes back from it', () => {
-  const view = { whose: 'all', text: 'a & b', visibility: 'private' } as const;
+  const filters = { whose: 'all', text: 'a & b', visibility: 'private' } as const;
+  const view = { ...filters, look: 'lines', pages: 3 } as const;
   const { search, pathname } = new URL(viewPath(view), 'http://localhost');
   assert.equal(pathname, '/');
   assert.deepEqual(readView(Object.fromEntries(new URLSearchParams(search))), view);
@@ -13,10 +16,31 @@ test('a view is in its address and comes back from it', () => {
 
 test('one asks for the own devices unless the address says otherwise', () => {
   assert.deepEqual(readView({}), { whose: 'mine' });
-  assert.deepEqual(readView({ whose: 'everything', visibility: 'odd', text: '' }), {
-    whose: 'mine',
-  });
+  assert.deepEqual(
+    readView({ whose: 'everything', visibility: 'odd', text: '', look: 'odd', pages: '1' }),
+    {
+      whose: 'mine',
+    },
+  );
   assert.equal(viewPath({ whose: 'mine' }), '/');
+});
+
+test('trouble is sorted: alerts, then the longest silence, then names as people sort them', () => {
+  const aDevice = (id: string, at?: string): Device => ({
+    ...{ id, owner: 'ama', actuators: [], date_created: '', date_modified: '' },
+    sensors: [{ id: 'S', ...(at !== undefined && { last_value: { value: 1, timestamp: at } }) }],
+  });
+  const devices = [
+    aDevice('n10', '2026-01-02T00:00:00Z'),
+    aDevice('n2', '2026-01-02T00:00:00Z'),
+    aDevice('long', '2026-01-01T00:00:00Z'),
+    aDevice('alert', '2026-01-03T00:00:00Z'),
+  ];
+  const sorted = byTrouble(devices, new Map([['alert', 'too dry']]));
+  assert.deepEqual(
+    sorted.map(({ id }) => id),
+    ['alert', 'long', 'n2', 'n10'],
+  );
 });
 
 test('whose devices it is narrows nothing', () => {

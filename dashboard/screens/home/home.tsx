@@ -1,80 +1,125 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { type DeviceFilter, deviceQueries } from '../../api/device-query.ts';
-import type { Device, MyGrants } from '../../api/types.ts';
+import type { Notification } from '../../api/alert-types.ts';
+import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { useAlerts } from '../../state/alerts.ts';
 import { useAttention } from '../../state/attention.ts';
 import { now } from '../../state/clock.ts';
+import { homePage } from '../../state/list-pages.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
-import { type Resource, useResource } from '../../state/resource.ts';
-import { api, me, username } from '../../state/session.ts';
+import { readLook } from '../../state/look-choice.ts';
+import { me, username } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import { Remembered } from '../../ui/remembered.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { DeviceCard } from './device-card.tsx';
+import { DeviceLines } from './device-lines.tsx';
 import { Filters } from './filters.tsx';
-import { isNarrowed, readView, type View, viewPath } from './view.ts';
-
-const pageDevices = 48;
-
-interface Found {
-  readonly devices: readonly Device[];
-  readonly total: number;
-}
+import { type Found, useFoundDevices } from './found-devices.ts';
+import { byName, byTrouble } from './trouble.ts';
+import { isNarrowed, type Look, readView, type View, viewPath } from './view.ts';
 
 /** The own devices: what is wrong first, then all the others. */
 export function Home(): JSX.Element {
   const { query, route } = useLocation();
   const view = readView(query);
-  const [pages, setPages] = useState(1);
-  const viewKey = viewPath(view);
-  useEffect(() => setPages(1), [viewKey]);
-  const found = useDevices(view, pages);
+  const { look = readLook(), pages = 1 } = view;
+  const { found, all } = useFoundDevices(view, look);
+  // What is wrong comes first on the screen: cards wait for the alerts that say so.
+  const alerts = useAlerts();
+  const isKnown = alerts.value !== undefined || alerts.error !== undefined;
   const change = (next: View): void => route(viewPath(next), true);
+  const narrow = ({ pages: _pages, ...next }: View): void => change(next);
+  const total = found.value?.total ?? 0;
+  const isMany = look === 'lines' || total > homePage;
   return (
     <div class="stack">
       <header class="screen-head">
         <h1>{greeting()}</h1>
         <LiveMark />
       </header>
-      <Filters view={view} onView={change} />
+      <Filters view={view} look={look} onView={narrow} />
       <Remembered resource={found} />
       {found.error !== undefined && found.rememberedFrom === undefined && (
         <ErrorBox error={found.error} onRetry={found.reload} />
       )}
-      {found.value === undefined ? (
+      {found.value === undefined || !isKnown ? (
         found.error === undefined && <CardSkeletons />
       ) : (
-        <Devices found={found.value} view={view} onView={change}>
-          {found.value.devices.length < found.value.total && (
-            <button
-              type="button"
-              class="button button-wide"
-              disabled={found.isLoading}
-              onClick={() => setPages(pages + 1)}
-            >
-              {t('home.showMore')}
-            </button>
+        <>
+          {isMany && (
+            <Summary total={total} all={all} alerts={alerts.value} view={view} look={look} />
           )}
-        </Devices>
+          <Devices
+            found={found.value}
+            alerts={alerts.value}
+            view={view}
+            look={look}
+            onView={narrow}
+          >
+            {look === 'cards' && found.value.devices.length < found.value.total && (
+              <button
+                type="button"
+                class="button button-wide"
+                disabled={found.isLoading}
+                onClick={() => change({ ...view, pages: pages + 1 })}
+              >
+                {t('home.showMore')}
+              </button>
+            )}
+          </Devices>
+        </>
       )}
     </div>
   );
 }
 
+const none: readonly Device[] = [];
+
+/** What is true for all devices of the view, however many of them are shown. */
+function Summary(props: {
+  readonly total: number;
+  readonly all: Found | undefined;
+  readonly alerts: readonly Notification[] | undefined;
+  readonly view: View;
+  readonly look: Look;
+}): JSX.Element {
+  const { total, all, view, look } = props;
+  const { wanting } = useAttention(all?.devices ?? none, props.alerts);
+  const isKnown = all !== undefined && all.devices.length >= all.total;
+  const said =
+    wanting.length === 0 ? t('home.inAllWell') : t('home.inAllWanting', { count: wanting.length });
+  return (
+    <p class="quiet home-summary">
+      {t('home.inAll', { count: t('common.devices', { count: total }) })}
+      {isKnown && ' · '}
+      {isKnown &&
+        (wanting.length === 0 || look === 'lines' ? (
+          said
+        ) : (
+          <a href={viewPath({ ...view, look: 'lines' })}>{said}</a>
+        ))}
+    </p>
+  );
+}
+
 function Devices(props: {
   readonly found: Found;
+  readonly alerts: readonly Notification[] | undefined;
   readonly view: View;
+  readonly look: Look;
   readonly onView: (view: View) => void;
   readonly children: JSX.Element | false;
 }): JSX.Element {
-  const { found, view, onView, children } = props;
+  const { found, view, look, onView, children } = props;
   const devices = useLiveDevices(found.devices);
   if (devices.length === 0) return <NoDevices view={view} onView={onView} />;
-  const { wanting, others, concerns, isSilenceAll } = useAttention(devices);
+  const { wanting, others, concerns, isSilenceAll } = useAttention(devices, props.alerts);
+  const List = look === 'lines' ? DeviceLines : Cards;
+  const sorted = look === 'lines' ? byTrouble(wanting, concerns) : wanting;
   const isAll = devices.length >= found.total;
   const headline = isSilenceAll
     ? (`home.attention${isAll ? '' : 'Some'}` as const)
@@ -86,7 +131,7 @@ function Devices(props: {
           <h2 id="wanting" class="alert-title">
             {t(headline, { count: wanting.length })}
           </h2>
-          <Cards devices={wanting} concerns={concerns} />
+          <List devices={sorted} concerns={concerns} />
         </section>
       )}
       {others.length > 0 && (
@@ -94,7 +139,7 @@ function Devices(props: {
           <h2 id="others" class={wanting.length > 0 ? undefined : 'unseen'}>
             {t('home.rest')}
           </h2>
-          <Cards devices={others} />
+          <List devices={look === 'lines' ? others.toSorted(byName) : others} />
         </section>
       )}
       {!isAll && (
@@ -163,46 +208,6 @@ function CardSkeletons(): JSX.Element {
       ))}
     </div>
   );
-}
-
-function useDevices(view: View, pages: number): Resource<Found> {
-  const limit = pages * pageDevices;
-  const user = username.value;
-  return useResource<Found>(
-    `home ${user} ${viewPath(view)} ${limit}`,
-    async (signal) => {
-      const filter = await filterOf(view, user, signal);
-      if (filter === undefined) return { devices: [], total: 0 };
-      const answers = await Promise.all(
-        deviceQueries(filter).map((q) =>
-          api.getPage<Device>({ path: '/devices', query: { q, limit }, signal }),
-        ),
-      );
-      const devices = new Map(
-        answers.flatMap(({ items }) => items.map((item) => [item.id, item] as const)),
-      );
-      const [first, second] = answers;
-      // Found by name and by id: what both found is counted once, as far as it was seen.
-      const seen = answers.reduce((sum, { items }) => sum + items.length, 0);
-      const all = (first?.total ?? 0) + (second?.total ?? 0);
-      return { devices: [...devices.values()], total: all - (seen - devices.size) };
-    },
-    { isKept: pages === 1 && !isNarrowed(view) },
-  );
-}
-
-/** Undefined: there can be none. */
-async function filterOf(
-  view: View,
-  user: string | undefined,
-  signal: AbortSignal,
-): Promise<DeviceFilter | undefined> {
-  const { whose, ...filter } = view;
-  if (whose === 'mine' && user !== undefined) return { ...filter, owner: user };
-  if (whose !== 'shared') return filter;
-  const { received } = await api.getJson<MyGrants>({ path: '/users/me/grants', signal });
-  const ids = received.filter(({ kind }) => kind === 'device').map(({ resource }) => resource);
-  return ids.length === 0 ? undefined : { ...filter, ids };
 }
 
 function greeting(): string {

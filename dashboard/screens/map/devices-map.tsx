@@ -8,7 +8,6 @@ import { language, t } from '../../i18n/i18n.ts';
 import { MapOfPlaces } from '../../map/lazy-map.tsx';
 import type { MapPlace } from '../../map/map-place.ts';
 import { now } from '../../state/clock.ts';
-import { useVocabulary } from '../../state/vocabulary.ts';
 import { deviceName } from '../../ui/value.tsx';
 
 const defaultHeightPx = 320;
@@ -21,8 +20,7 @@ export function DevicesMap(props: {
   readonly heightPx?: number;
 }): JSX.Element {
   const { devices, heightPx = defaultHeightPx } = props;
-  const units = useVocabulary('units');
-  const places = devices.flatMap((device) => placeOf(device, units.value));
+  const places = devices.flatMap(placeOf);
   const homeless = devices.length - places.length;
   return (
     <div class="stack-tight">
@@ -35,7 +33,7 @@ export function DevicesMap(props: {
   );
 }
 
-function placeOf(device: Device, units: Parameters<typeof unitSymbol>[1]): readonly MapPlace[] {
+function placeOf(device: Device): readonly MapPlace[] {
   const { id, location, sensors } = device;
   if (location === undefined) return [];
   const heardAt = lastHeardAt(device);
@@ -44,7 +42,7 @@ function placeOf(device: Device, units: Parameters<typeof unitSymbol>[1]): reado
     .filter(({ last_value }) => instantOf(last_value) !== undefined)
     .slice(0, popupValuesMax)
     .map(({ last_value, unit }) => {
-      const symbol = typeof last_value?.value === 'boolean' ? '' : ` ${unitSymbol(unit, units)}`;
+      const symbol = typeof last_value?.value === 'boolean' ? '' : ` ${unitSymbol(unit)}`;
       return `${formatValue(last_value?.value, language.value, t)}${symbol}`.trim();
     });
   return [

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { mapPage } from '../../state/list-pages.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
@@ -10,7 +11,6 @@ import { LiveMark } from '../../ui/live-mark.tsx';
 import { Remembered } from '../../ui/remembered.tsx';
 import { DevicesMap } from './devices-map.tsx';
 
-const devicesMax = 1_000;
 const none: readonly Device[] = [];
 
 /** Where everything stands: one's own devices, or all one may see. */
@@ -21,7 +21,7 @@ export function MapScreen(): JSX.Element {
   const q = isMine ? `owner=='${user}';location` : 'location';
   const found = useResource(
     `map ${user ?? ''} ${q}`,
-    (signal) => api.getPage<Device>({ path: '/devices', query: { q, limit: devicesMax }, signal }),
+    (signal) => api.getPage<Device>({ path: '/devices', query: { q, limit: mapPage }, signal }),
     { isKept: true },
   );
   const devices = useLiveDevices(found.value?.items ?? none);

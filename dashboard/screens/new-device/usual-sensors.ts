@@ -1,3 +1,6 @@
+import { idFromName } from '../../api/id-check.ts';
+import { t } from '../../i18n/i18n.ts';
+
 /** A sensor that many devices have; its name is a text of section "start". */
 export interface UsualSensor {
   readonly text:
@@ -71,3 +74,21 @@ export const usualSensors: readonly UsualSensor[] = [
   },
   { text: 'switch', id: 'SW' },
 ];
+
+/** The sensors that were tapped, and one more by its name, as the service takes them. */
+export function sensorsOf(ids: readonly string[], otherName: string): readonly object[] {
+  const chosen = usualSensors.filter(({ id }) => ids.includes(id));
+  const other = otherName.trim();
+  const otherId = idFromName(other) || 'S1';
+  const isTaken = chosen.some(({ id }) => id === otherId);
+  return [
+    ...chosen.map(({ text, id, kind, quantity, unit }) => ({
+      id,
+      name: t(`start.${text}`),
+      ...(kind !== undefined && { sensing_device: kind }),
+      ...(quantity !== undefined && { quantity_kind: quantity }),
+      ...(unit !== undefined && { unit }),
+    })),
+    ...(other === '' ? [] : [{ id: isTaken ? `${otherId}-2` : otherId, name: other }]),
+  ];
+}

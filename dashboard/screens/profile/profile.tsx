@@ -8,13 +8,14 @@ import { useResource } from '../../state/resource.ts';
 import { api, me, username } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { LookChoice } from '../../ui/look-choice.tsx';
+import { PasswordForm } from '../../ui/password-form.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AccountEnd } from './account-end.tsx';
+import { Browsers } from './browsers.tsx';
 import { Keys } from './keys.tsx';
 
 /** The own account: who I am, how it looks, keys, and the end of it. */
@@ -53,7 +54,15 @@ export function Profile(): JSX.Element {
           </section>
           <section class="surface stack" aria-labelledby="password">
             <h2 id="password">{t('profile.password')}</h2>
-            <PasswordForm user={value} />
+            <PasswordForm
+              user={value}
+              label={t('profile.changePassword')}
+              done={t('profile.passwordChanged')}
+            />
+          </section>
+          <section class="surface stack" aria-labelledby="browsers">
+            <h2 id="browsers">{t('profile.browsers')}</h2>
+            <Browsers />
           </section>
           <AccountEnd user={value} />
         </>
@@ -88,43 +97,6 @@ function ContactForm({
       <FormError text={action.error} />
       <button type="submit" class="button button-main" disabled={action.isBusy}>
         {t('common.save')}
-      </button>
-    </form>
-  );
-}
-
-const passwordCharactersMin = 8;
-
-function PasswordForm({ user }: { readonly user: User }): JSX.Element {
-  const [password, setPassword] = useState('');
-  const action = useAction();
-  async function change(event: Event): Promise<void> {
-    event.preventDefault();
-    if (password.length < passwordCharactersMin) return action.fail(t('welcome.passwordShort'));
-    const isDone = await action.run(async () => {
-      const path = `/users/${encodeURIComponent(user.id)}/password`;
-      await api.send({ method: 'PUT', path, body: password });
-      // A changed password ends all tokens, this page's too.
-      await api.logIn(user.username, password);
-    });
-    if (!isDone) return;
-    setPassword('');
-    showToast(t('profile.passwordChanged'));
-  }
-  return (
-    <form class="form" onSubmit={change} noValidate>
-      <input type="hidden" name="username" autocomplete="username" value={user.username} />
-      <TextField
-        label={t('profile.newPassword')}
-        type="password"
-        autocomplete="new-password"
-        hint={t('welcome.passwordHint')}
-        error={action.error}
-        value={password}
-        onValue={setPassword}
-      />
-      <button type="submit" class="button tiles-add" disabled={action.isBusy}>
-        {t('profile.changePassword')}
       </button>
     </form>
   );

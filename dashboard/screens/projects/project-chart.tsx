@@ -18,7 +18,6 @@ export function ProjectChart({
 }): JSX.Element | null {
   const [wanted, setWanted] = useState<string>();
   const kinds = useVocabulary('quantity_kinds');
-  const units = useVocabulary('units');
   const quantities = quantitiesOf(devices);
   const shown = quantities.find(({ key }) => key === wanted) ?? quantities[0];
   if (shown === undefined) return null;
@@ -27,7 +26,7 @@ export function ProjectChart({
     ({ device, sensor }): ChartSensor => ({
       ...{ deviceId: device.id, sensorId: sensor.id },
       name: `${deviceName(device)}: ${sensorName(sensor)}`,
-      unit: unitSymbol(sensor.unit, units.value),
+      unit: unitSymbol(sensor.unit),
     }),
   );
   return (

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { apiPaths } from '../../api/paths.ts';
+import { granteeKey, namesIn } from '../../api/people.ts';
 import {
   firstScopes,
   grantable,
@@ -8,9 +9,11 @@ import {
   type SharedKind,
   scopeWord,
 } from '../../api/sharing-words.ts';
-import type { Grant, User } from '../../api/types.ts';
+import type { Grant, Group } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
+import { useGroups } from '../../state/groups.ts';
+import { findUser } from '../../state/people.ts';
 import { type Resource, useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
@@ -31,8 +34,18 @@ export interface SharedThing {
 
 const grantsPath = ({ kind, id }: SharedThing): string => `${apiPaths[kind](id)}/grants`;
 
-const grantPath = (thing: SharedThing, name: string): string =>
-  `${grantsPath(thing)}/${encodeURIComponent(name)}`;
+type Grantee = Pick<Grant, 'username' | 'group'>;
+
+/** Where the grant to a user or group is set. */
+function grantPath(thing: SharedThing, { username: name, group = '' }: Grantee): string {
+  const to = name === undefined ? `groups/${encodeURIComponent(group)}` : encodeURIComponent(name);
+  return `${grantsPath(thing)}/${to}`;
+}
+
+/** A user, or "group Class 4B". */
+export function granteeName({ username: name, group, name: groupName }: Omit<Grant, 'scopes'>) {
+  return name ?? t('sharing.groupName', { name: groupName ?? group ?? '' });
+}
 
 /** Who may do what with a thing; every switch works at once. */
 export function Grants({ thing }: { readonly thing: SharedThing }): JSX.Element {
@@ -43,16 +56,19 @@ export function Grants({ thing }: { readonly thing: SharedThing }): JSX.Element 
     api.getJson<readonly Grant[]>({ path: grantsPath(thing), signal }),
   );
   const { value, error, reload } = grants;
+  const groups = useGroups();
+  // The own groups stand above the people: they are there first, so that nothing moves.
+  if (groups.value === undefined && groups.error === undefined) return <Skeleton height={320} />;
   return (
     <>
-      <AddPerson thing={thing} grants={grants} />
+      <AddPerson thing={thing} grants={grants} groups={groups.value ?? []} />
       <section class="stack-tight" aria-labelledby="people">
         <h2 id="people">{t('sharing.with')}</h2>
         {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
         {value === undefined && error === undefined && <Skeleton height={120} />}
         {value?.length === 0 && <p class="quiet">{thing.aloneText}</p>}
         {value?.map((grant) => (
-          <GrantCard key={grant.username} thing={thing} grant={grant} grants={grants} />
+          <GrantCard key={granteeKey(grant)} thing={thing} grant={grant} grants={grants} />
         ))}
       </section>
     </>
@@ -61,11 +77,13 @@ export function Grants({ thing }: { readonly thing: SharedThing }): JSX.Element 
 
 type Grants = Resource<readonly Grant[]>;
 
-function replaced(grants: Grants, name: string, scopes: readonly string[]): void {
-  const others = (grants.value ?? []).filter((grant) => grant.username !== name);
-  const place = (grants.value ?? []).findIndex((grant) => grant.username === name);
+function replaced(grants: Grants, changed: Grant): void {
+  const known = grants.value ?? [];
+  const isIt = (grant: Grant): boolean => granteeKey(grant) === granteeKey(changed);
+  const place = known.findIndex(isIt);
+  const others = known.filter((grant) => !isIt(grant));
   const at = place < 0 ? others.length : place;
-  const own = scopes.length === 0 ? [] : [{ username: name, scopes }];
+  const own = changed.scopes.length === 0 ? [] : [changed];
   grants.set([...others.slice(0, at), ...own, ...others.slice(at)]);
 }
 
@@ -76,22 +94,22 @@ function GrantCard(props: {
 }): JSX.Element {
   const { thing, grant, grants } = props;
   const action = useAction();
-  const name = grant.username;
-  const path = grantPath(thing, name);
+  const name = granteeName(grant);
+  const path = grantPath(thing, grant);
   const known = grantable[thing.kind];
 
   async function change(scope: string, isOn: boolean): Promise<void> {
     const scopes = known.filter((one) => (one === scope ? isOn : grant.scopes.includes(one)));
-    replaced(grants, name, scopes);
+    replaced(grants, { ...grant, scopes });
     if (scopes.length === 0) return revoke();
     const isDone = await action.run(() => api.send({ method: 'PUT', path, json: scopes }));
-    if (!isDone) replaced(grants, name, grant.scopes);
+    if (!isDone) replaced(grants, grant);
   }
 
   async function revoke(): Promise<void> {
     const isDone = await action.run(() => api.send({ method: 'DELETE', path }));
-    if (!isDone) return replaced(grants, name, grant.scopes);
-    replaced(grants, name, []);
+    if (!isDone) return replaced(grants, grant);
+    replaced(grants, { ...grant, scopes: [] });
     showToast(t('sharing.revoked', { name }), {
       label: t('common.undo'),
       run: () => void restore(),
@@ -147,34 +165,52 @@ function SwitchText({
   return (
     <span class="grow">
       {wordText(word, kind)}
-      {kind === 'device' && word !== 'view' && word !== 'data-view' && (
+      {(kind === 'device' || word === 'data-create') && word !== 'view' && word !== 'data-view' && (
         <span class="quiet small"> · {t(`sharing.${word}Hint`)}</span>
       )}
     </span>
   );
 }
 
-function AddPerson(props: { readonly thing: SharedThing; readonly grants: Grants }): JSX.Element {
-  const { thing, grants } = props;
-  const [name, setName] = useState('');
+function AddPerson(props: {
+  readonly thing: SharedThing;
+  readonly grants: Grants;
+  readonly groups: readonly Group[];
+}): JSX.Element {
+  const { thing, grants, groups } = props;
+  const [text, setText] = useState('');
   const action = useAction();
+  const known = grants.value ?? [];
+
+  async function share(grantee: Omit<Grant, 'scopes'>): Promise<void> {
+    const before = known.find((grant) => granteeKey(grant) === granteeKey(grantee));
+    const scopes = before?.scopes ?? firstScopes[thing.kind];
+    await api.send({ method: 'PUT', path: grantPath(thing, grantee), json: scopes });
+  }
 
   async function add(event: Event): Promise<void> {
     event.preventDefault();
-    const wanted = name.trim();
-    if (wanted === '') return action.fail(t('welcome.nameNeeded'));
-    if (wanted === username.value) return action.fail(t('sharing.self'));
-    let found: string | undefined;
+    const wanted = namesIn(text);
+    if (wanted.length === 0) return action.fail(t('welcome.nameNeeded'));
+    if (wanted.some((name) => name === username.value)) return action.fail(t('sharing.self'));
+    const unknown: string[] = [];
     const isDone = await action.run(async () => {
-      found = await findUser(wanted);
-      if (found === undefined) return;
-      const known = grants.value?.find((grant) => grant.username === found);
-      const scopes = known?.scopes ?? firstScopes[thing.kind];
-      await api.send({ method: 'PUT', path: grantPath(thing, found), json: scopes });
-      replaced(grants, found, scopes);
+      for (const name of wanted) {
+        const found = await findUser(name);
+        if (found === undefined) unknown.push(name);
+        else await share({ username: found });
+      }
     });
-    if (isDone && found === undefined) action.fail(t('sharing.unknown', { name: wanted }));
-    if (isDone && found !== undefined) setName('');
+    grants.reload();
+    if (!isDone) return;
+    setText(unknown.join(', '));
+    if (unknown.length > 0) return action.fail(unknownSentence(unknown, wanted.length));
+    if (wanted.length > 1) showToast(t('sharing.several-done', { count: wanted.length }));
+  }
+
+  async function addGroup(group: Group): Promise<void> {
+    await action.run(() => share({ group: group.id }));
+    grants.reload();
   }
 
   return (
@@ -182,11 +218,12 @@ function AddPerson(props: { readonly thing: SharedThing; readonly grants: Grants
       <div class="add-person">
         <TextField
           label={t('sharing.person')}
+          hint={t('sharing.personHint')}
           autocapitalize="none"
           autocomplete="off"
           spellcheck={false}
-          value={name}
-          onValue={setName}
+          value={text}
+          onValue={setText}
         />
         <button type="submit" class="button button-main" disabled={action.isBusy}>
           <Icon name="plus" />
@@ -194,15 +231,47 @@ function AddPerson(props: { readonly thing: SharedThing; readonly grants: Grants
         </button>
       </div>
       <FormError text={action.error} />
+      <GroupChoice
+        groups={groups}
+        isTaken={({ id }) => known.some(({ group }) => group === id)}
+        isBusy={action.isBusy}
+        onGroup={(group) => void addGroup(group)}
+      />
     </form>
   );
 }
 
-/** The name as the service spells it; undefined when nobody has it. */
-export async function findUser(name: string): Promise<string | undefined> {
-  const [user] = await api.getJson<readonly User[]>({
-    path: '/users',
-    query: { username: name, limit: 1 },
-  });
-  return user?.username;
+/** Who of those that were typed has no account. */
+export function unknownSentence(unknown: readonly string[], wanted: number): string {
+  const [name = ''] = unknown;
+  if (unknown.length === 1 && wanted === 1) return t('sharing.unknown', { name });
+  return t('sharing.unknownSome', { names: unknown.join(', ') });
+}
+
+/** The own groups, to share with by one tap. */
+function GroupChoice(props: {
+  readonly groups: readonly Group[];
+  readonly isTaken: (group: Group) => boolean;
+  readonly isBusy: boolean;
+  readonly onGroup: (group: Group) => void;
+}): JSX.Element {
+  const { groups } = props;
+  const offered = groups.filter((group) => !props.isTaken(group));
+  return (
+    <fieldset class="row group-choice" aria-label={t('sharing.withGroup')}>
+      {offered.length > 0 && <span class="quiet">{t('sharing.withGroup')}</span>}
+      {offered.map((group) => (
+        <button
+          key={group.id}
+          type="button"
+          class="chip"
+          disabled={props.isBusy}
+          onClick={() => props.onGroup(group)}
+        >
+          {group.name}
+        </button>
+      ))}
+      {groups.length === 0 && <a href="/groups">{t('sharing.noGroups')}</a>}
+    </fieldset>
+  );
 }

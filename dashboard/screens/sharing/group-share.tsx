@@ -11,6 +11,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { deviceName } from '../../ui/value.tsx';
 import { Grants } from './grants.tsx';
+import { ProjectReach } from './project-reach.tsx';
 
 /** Who may do what with a gateway. */
 export const GatewayShare = ({ params }: ScreenProps): JSX.Element => (
@@ -37,6 +38,11 @@ function GroupShare(props: {
     document.title = `${title} · Kipimo`;
   }, [title]);
   const mayShare = value !== undefined && (isAdmin.value || value.owner === user);
+  const people = mayShare ? (
+    <Grants thing={{ kind, id, aloneText: t('sharing.nobody') }} />
+  ) : (
+    <p class="note">{t('sharing.ownerDecides')}</p>
+  );
   return (
     <div class="stack">
       <a class="back-link" href={screenPaths[kind](id)}>
@@ -46,9 +52,12 @@ function GroupShare(props: {
       <h1>{title}</h1>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={200} />}
-      {kind === 'project' && <p class="quiet">{t('sharing.projectHint')}</p>}
-      {mayShare && <Grants thing={{ kind, id, aloneText: t('sharing.nobody') }} />}
-      {value !== undefined && !mayShare && <p class="note">{t('sharing.ownerDecides')}</p>}
+      {value !== undefined && 'device_ids' in value && (
+        <ProjectReach project={value} onChanged={reload}>
+          {people}
+        </ProjectReach>
+      )}
+      {value !== undefined && !('device_ids' in value) && people}
     </div>
   );
 }

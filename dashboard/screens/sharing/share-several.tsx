@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { apiPaths } from '../../api/paths.ts';
+import { namesIn } from '../../api/people.ts';
 import { firstScopes, grantable, scopeWord } from '../../api/sharing-words.ts';
 import type { Device } from '../../api/types.ts';
-import { t } from '../../i18n/i18n.ts';
+import { language, t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
+import { findUser } from '../../state/people.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
@@ -12,33 +14,39 @@ import { ErrorBox } from '../../ui/error-box.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { wordText } from '../../ui/grant-sentence.ts';
-import { findUser } from './grants.tsx';
+import { unknownSentence } from './grants.tsx';
 import { deviceTests, parallelMax, selectable } from './several.ts';
 
 /** Gives one person the same rights on many devices; what they had there is replaced. */
 export function ShareSeveral({ onShared }: { readonly onShared: () => void }): JSX.Element {
   const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [name, setName] = useState('');
+  const [text, setText] = useState('');
   const [scopes, setScopes] = useState<readonly string[]>(firstScopes.device);
   const action = useAction();
 
   async function share(event: Event): Promise<void> {
     event.preventDefault();
-    const wanted = name.trim();
+    const wanted = namesIn(text);
     if (chosen.size === 0) return action.fail(t('sharing.severalNone'));
-    if (wanted === '') return action.fail(t('welcome.nameNeeded'));
-    if (wanted === username.value) return action.fail(t('sharing.self'));
-    let found: string | undefined;
+    if (wanted.length === 0) return action.fail(t('welcome.nameNeeded'));
+    if (wanted.some((name) => name === username.value)) return action.fail(t('sharing.self'));
+    const [found, unknown]: [string[], string[]] = [[], []];
     const isDone = await action.run(async () => {
-      found = await findUser(wanted);
-      if (found !== undefined) await putGrants([...chosen], found, scopes);
+      for (const name of wanted) {
+        const known = await findUser(name);
+        if (known === undefined) unknown.push(name);
+        else found.push(known);
+      }
+      for (const name of found) await putGrants([...chosen], name, scopes);
     });
-    if (isDone && found === undefined) return action.fail(t('sharing.unknown', { name: wanted }));
     // Some may have been shared before one was refused.
     onShared();
-    if (!isDone || found === undefined) return;
-    showToast(t('sharing.severalDone', { count: chosen.size, name: found }));
+    if (isDone && unknown.length > 0) action.fail(unknownSentence(unknown, wanted.length));
+    if (!isDone || found.length === 0) return;
+    setText(unknown.join(', '));
+    const names = new Intl.ListFormat(language.value).format(found);
+    showToast(t('sharing.severalDone', { count: chosen.size, name: names }));
     setChosen(new Set());
   }
 
@@ -50,11 +58,12 @@ export function ShareSeveral({ onShared }: { readonly onShared: () => void }): J
         <DeviceChoice search={search} chosen={chosen} onChange={setChosen} />
         <TextField
           label={t('sharing.person')}
+          hint={t('sharing.personHint')}
           autocapitalize="none"
           autocomplete="off"
           spellcheck={false}
-          value={name}
-          onValue={setName}
+          value={text}
+          onValue={setText}
         />
         <ScopeChoice scopes={scopes} onChange={setScopes} />
         <FormError text={action.error} />

@@ -15,6 +15,7 @@ import { ErrorBox } from '../../ui/error-box.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { PasswordForm } from '../../ui/password-form.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { creditOf, fullName } from './user-words.ts';
@@ -62,7 +63,7 @@ function Known(props: { readonly user: User; readonly resource: Resource<User> }
       {!isSelf && (
         <>
           <ContactForm user={user} onSaved={resource.reload} />
-          <PasswordForm user={user} />
+          <NewPassword user={user} />
           <DeleteUser user={user} />
         </>
       )}
@@ -181,37 +182,12 @@ function ContactForm({ user, onSaved }: FormProps): JSX.Element {
   );
 }
 
-const passwordCharactersMin = 8;
-
-function PasswordForm({ user }: { readonly user: User }): JSX.Element {
-  const [password, setPassword] = useState('');
-  const action = useAction();
-  async function save(event: Event): Promise<void> {
-    event.preventDefault();
-    if (password.length < passwordCharactersMin) return action.fail(t('welcome.passwordShort'));
-    const path = `${apiPaths.user(user.id)}/password`;
-    if (!(await action.run(() => api.send({ method: 'PUT', path, body: password })))) return;
-    setPassword('');
-    showToast(t('users.passwordSet'));
-  }
+function NewPassword({ user }: { readonly user: User }): JSX.Element {
   return (
     <details class="surface fold">
       <summary>{t('users.newPassword')}</summary>
-      <form class="form" onSubmit={save} noValidate>
-        <p class="quiet">{t('users.newPasswordText')}</p>
-        <TextField
-          label={t('profile.newPassword')}
-          type="password"
-          autocomplete="new-password"
-          hint={t('welcome.passwordHint')}
-          error={action.error}
-          value={password}
-          onValue={setPassword}
-        />
-        <button type="submit" class="button tiles-add" disabled={action.isBusy}>
-          {t('users.newPassword')}
-        </button>
-      </form>
+      <p class="quiet">{t('users.newPasswordText')}</p>
+      <PasswordForm user={user} label={t('users.newPassword')} done={t('users.passwordSet')} />
     </details>
   );
 }

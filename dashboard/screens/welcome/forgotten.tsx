@@ -5,6 +5,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
 import { api } from '../../state/session.ts';
+import { readStayChoice } from '../../state/stay-choice.ts';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 
@@ -91,7 +92,7 @@ function CodeForm({
     const isDone = await action.run(async () => {
       try {
         await api.send({ method: 'POST', path: '/auth/reset/confirm', json });
-        await api.logIn(name, password);
+        await api.logIn(name, password, readStayChoice());
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 401) throw error;
         isWrong = true;

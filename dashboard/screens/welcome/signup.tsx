@@ -7,6 +7,7 @@ import { emptyProfile, profileMessage } from '../../api/profile.ts';
 import { t } from '../../i18n/i18n.ts';
 import { pageSettings } from '../../state/page-settings.ts';
 import { api } from '../../state/session.ts';
+import { readStayChoice } from '../../state/stay-choice.ts';
 import { TextField } from '../../ui/field.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 
@@ -57,7 +58,7 @@ function SignupForm(): JSX.Element {
         ...profileMessage(profile, { removesEmpty: false }),
       };
       await api.send({ method: 'POST', path: '/users', json });
-      await api.logIn(name, password);
+      await api.logIn(name, password, readStayChoice());
       route('/', true);
     } catch (error) {
       const isTaken = error instanceof ApiError && error.code === 'conflict';

@@ -17,8 +17,16 @@ export function signedHeaders(parts: {
   };
 }
 
-/** The secret of one user's receivers: theirs alone, and the same after every restart. */
-export function webhookSecretOf(installationSecret: string, username: string): string {
-  const key = hkdfSync('sha256', installationSecret, 'kipimo webhook', username.toLowerCase(), 32);
+/**
+ * The secret of one user's receivers: the one stored with the account, or of an account older than
+ * stored secrets the one that follows from its name [HKDF, RFC 5869]. The same after every restart.
+ */
+export function webhookSecretOf(
+  installationSecret: string,
+  account: { readonly username: string; readonly webhookSecret?: string },
+): string {
+  if (account.webhookSecret !== undefined) return account.webhookSecret;
+  const name = account.username.toLowerCase();
+  const key = hkdfSync('sha256', installationSecret, 'kipimo webhook', name, 32);
   return Buffer.from(key).toString('hex');
 }

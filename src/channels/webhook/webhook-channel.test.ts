@@ -25,7 +25,7 @@ const allowing = () =>
 describeChannel({
   name: 'webhook',
   recipient: { webhook: 'http://127.0.0.1/hook' },
-  secrets: [installationSecret, webhookSecretOf(installationSecret, 'ama')],
+  secrets: [installationSecret, webhookSecretOf(installationSecret, { username: 'ama' })],
   pauseMs: 7_000,
   isDeaf: true,
   open: (behaviour) =>
@@ -87,16 +87,46 @@ test('a receiver can tell a genuine message from a changed, old or foreign one',
   const { requests } = await sendAgainst({ status: 204 });
   const [request] = requests;
   assert.ok(request !== undefined);
-  const secret = webhookSecretOf(installationSecret, 'Ama');
+  const secret = webhookSecretOf(installationSecret, { username: 'Ama' });
   assert.equal(isGenuine(request, secret, now), true);
   assert.equal(
     isGenuine({ ...request, body: request.body.replace('12', '99') }, secret, now),
     false,
   );
   assert.equal(isGenuine(request, secret, now + 600_000), false);
-  assert.equal(isGenuine(request, webhookSecretOf(installationSecret, 'eve'), now), false);
-  assert.equal(isGenuine(request, webhookSecretOf('cd'.repeat(32), 'ama'), now), false);
+  assert.equal(
+    isGenuine(request, webhookSecretOf(installationSecret, { username: 'eve' }), now),
+    false,
+  );
+  assert.equal(
+    isGenuine(request, webhookSecretOf('cd'.repeat(32), { username: 'ama' }), now),
+    false,
+  );
   assert.equal(request.headers['kipimo-delivery'], 'd-1');
+});
+
+test('the secret of an account older than stored secrets is what it always was', () => {
+  const wanted = '5433cf8ed31e78858685b6d5172ab67f2ae5c3871a4aea2789240c0766dbb6f2';
+  assert.equal(webhookSecretOf(installationSecret, { username: 'Ama' }), wanted);
+  const stored = { username: 'Ama', webhookSecret: 'stored' };
+  assert.equal(webhookSecretOf(installationSecret, stored), 'stored');
+});
+
+test('a message is signed with the secret that is stored with the account', async () => {
+  await using standIn = await startHttpStandIn({
+    behaviour: 'accepts',
+    answer: () => ({ status: 204 }),
+  });
+  const channel = allowing();
+  const webhook = `${standIn.url}/hook`;
+  const to = { username: parseUsername('ama'), webhook, webhookSecret: 'ef'.repeat(32) };
+  await channel.send(aMessage({ to }), signal);
+  channel.close();
+  const [request] = standIn.requests;
+  assert.ok(request !== undefined);
+  assert.equal(isGenuine(request, to.webhookSecret, now), true);
+  const derived = webhookSecretOf(installationSecret, { username: 'ama' });
+  assert.equal(isGenuine(request, derived, now), false);
 });
 
 test('a redirect is not followed', async () => {

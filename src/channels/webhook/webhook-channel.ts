@@ -31,7 +31,7 @@ export function createWebhookChannel(parts: {
       if (typeof target === 'string') return refused(target);
       const body = JSON.stringify(bodyOf(message));
       const signed = signedHeaders({
-        secret: webhookSecretOf(installationSecret, message.to.username),
+        secret: webhookSecretOf(installationSecret, message.to),
         deliveryId: message.deliveryId,
         body,
         timestamp: Math.floor(now() / 1_000),

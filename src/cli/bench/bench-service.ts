@@ -7,10 +7,16 @@ export const benchLogin = { username: 'admin', password: 'password of the benchm
 /** A fresh service in a process of its own, with its data in `directory`. */
 export function startBenchService(
   directory: string,
-  given: { readonly mqttPort: number; readonly environment?: Readonly<Record<string, string>> },
+  given: {
+    readonly mqttPort: number;
+    readonly environment?: Readonly<Record<string, string>>;
+    /** The launcher of another version; absent: our own. */
+    readonly program?: string;
+  },
 ): Promise<ChildService> {
   return startChildService({
     words: ['serve'],
+    ...(given.program !== undefined && { program: given.program }),
     directory,
     environment: {
       KIPIMO_HOST: '127.0.0.1',

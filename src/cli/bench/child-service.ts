@@ -21,9 +21,11 @@ export async function startChildService(options: {
   readonly directory: string;
   /** All of its environment: what is set around the benchmark must not change it. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The launcher of another version; absent: our own. */
+  readonly program?: string;
 }): Promise<ChildService> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [programPath(), ...options.words], {
+  const child = spawn(process.execPath, [options.program ?? programPath(), ...options.words], {
     cwd: options.directory,
     env: { ...options.environment },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -49,7 +49,8 @@ export const mqttLoads = {
 
 type Load = (typeof mqttLoads)[keyof typeof mqttLoads];
 
-interface Broker {
+/** One side of a comparison over MQTT. */
+export interface Broker {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
@@ -116,23 +117,35 @@ async function compareLoad(
   theirs: Broker | undefined,
 ): Promise<Beside<Figures> & { readonly ratio?: number }> {
   const { pace, signal } = options;
+  if (theirs !== undefined) return summarize(await mqttPairsOf(options, load, ours, theirs));
   const broken = new AbortController();
   const both = AbortSignal.any([signal, broken.signal]);
   const onFailure = (error: Error) => broken.abort(error);
   await using toOurs = await openParties(ours, load, onFailure);
   const runOurs = () => runLoad(ours, toOurs, load, pace.sliceMs, both);
-  if (theirs === undefined) {
-    const slices: Figures[] = [];
-    for (let round = 0; round < pace.rounds; round += 1) slices.push(await runOurs());
-    return { ours: mediansOf(slices.slice(1)) };
-  }
+  const slices: Figures[] = [];
+  for (let round = 0; round < pace.rounds; round += 1) slices.push(await runOurs());
+  return { ours: mediansOf(slices.slice(1)) };
+}
+
+/** The figures of every pair of neighbouring slices of two brokers, but for the first. */
+export async function mqttPairsOf(
+  { pace, signal }: Pick<MqttBenchOptions, 'pace' | 'signal'>,
+  load: Load,
+  ours: Broker,
+  theirs: Broker,
+): Promise<readonly Pair<Figures>[]> {
+  const broken = new AbortController();
+  const both = AbortSignal.any([signal, broken.signal]);
+  const onFailure = (error: Error) => broken.abort(error);
+  await using toOurs = await openParties(ours, load, onFailure);
   await using toTheirs = await openParties(theirs, load, onFailure);
-  const pairs: readonly Pair<Figures>[] = await alternate({
+  // Awaited here: the connections are closed on the way out.
+  return await alternate({
     rounds: pace.rounds,
-    ours: runOurs,
+    ours: () => runLoad(ours, toOurs, load, pace.sliceMs, both),
     theirs: () => runLoad(theirs, toTheirs, load, pace.sliceMs, both),
   });
-  return summarize(pairs);
 }
 
 interface Parties extends AsyncDisposable {

@@ -28,14 +28,22 @@ export interface Comparison {
   readonly ratio: number;
 }
 
-/** Measures two servers in alternating slices with the same number of connections. */
-export async function compare(options: {
+interface ComparedSides {
   readonly ours: Side;
   readonly noOp: Side;
   readonly connections: number;
   readonly pace: Pace;
   readonly signal: AbortSignal;
-}): Promise<Comparison> {
+}
+
+/** Measures two servers in alternating slices with the same number of connections. */
+export async function compare(options: ComparedSides): Promise<Comparison> {
+  const { ours, theirs, ratio } = summarize(await pairsOf(options));
+  return { ours, noOp: theirs, ratio };
+}
+
+/** The figures of every pair of neighbouring slices of two servers, but for the first. */
+export async function pairsOf(options: ComparedSides): Promise<readonly Pair<SliceFigures>[]> {
   const { ours, noOp, connections, pace, signal } = options;
   let rounds: readonly Pair<SliceFigures>[] = [];
   await withConnections({ port: ours.port, count: connections, signal }, (toOurs) =>
@@ -47,8 +55,7 @@ export async function compare(options: {
       });
     }),
   );
-  const { ours: oursFigures, theirs, ratio } = summarize(rounds);
-  return { ours: oursFigures, noOp: theirs, ratio };
+  return rounds;
 }
 
 /** What two servers did in neighbouring slices of time. */

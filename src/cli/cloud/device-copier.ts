@@ -61,7 +61,7 @@ export async function copyDevice(settler: Settler, device: Thing): Promise<reado
     target.call({ method: 'POST', path: '/devices', json, isAnonymous });
 
   const whole = {
-    ...pick(device, [...deviceFields, 'deployed']),
+    ...pick(device, [...deviceFields, 'deployed', 'timezone']),
     sensors: sensors.map(sensorOf),
     actuators: actuators.map(actuatorOf),
   };
@@ -74,7 +74,8 @@ export async function copyDevice(settler: Settler, device: Thing): Promise<reado
     return sensors.map((sensor) => textOf(sensor, 'id') ?? '');
   }
   // Something in it is not understood: part by part, so that only that part is missing.
-  if (isInvalid(answer.status)) answer = await make(pick(device, [...deviceFields, 'deployed']));
+  if (isInvalid(answer.status))
+    answer = await make(pick(device, [...deviceFields, 'deployed', 'timezone']));
   if (isInvalid(answer.status)) answer = await make(pick(device, ['id', 'visibility']));
   if (isTaken(answer.status)) tally.already('devices');
   else if (answer.status >= 300) {

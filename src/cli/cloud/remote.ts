@@ -1,5 +1,7 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
+import { RedirectError, requireNoRedirect, unfollowed } from '../foreign-answers.ts';
+import { printable } from '../printable.ts';
 import { cloudLimits } from './cloud-limits.ts';
 
 export interface RemoteRequest {
@@ -69,11 +71,12 @@ export function createRemote({ url: given, signal, wait, random }: RemoteOptions
     const body = json === undefined ? lines : JSON.stringify(json);
     const type = json === undefined ? 'application/x-ndjson' : 'application/json';
     return fetch(`${url}/api/v2${path}`, {
+      ...unfollowed,
       method,
       signal: AbortSignal.any([signal, AbortSignal.timeout(cloudLimits.requestMs)]),
       headers: {
         ...(token !== undefined && !isAnonymous && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': type }),
+        ...(body !== undefined && { 'content-type': type, 'kipimo-import': 'true' }),
       },
       ...(body !== undefined && { body }),
     });
@@ -105,6 +108,7 @@ export function createRemote({ url: given, signal, wait, random }: RemoteOptions
       try {
         const response = await attempt(request);
         wasReached = true;
+        requireNoRedirect(url, response);
         const mayLogIn = renew !== undefined && request.isAnonymous !== true;
         if (response.status === 401 && mayLogIn && logins < cloudLimits.loginsPerRequestMax) {
           await response.body?.cancel();
@@ -121,7 +125,7 @@ export function createRemote({ url: given, signal, wait, random }: RemoteOptions
         await pause(count, retryAfterMsOf(response));
       } catch (cause) {
         signal.throwIfAborted();
-        if (cause instanceof UnreachableError || cause instanceof LoginError) throw cause;
+        if (isFinal(cause)) throw cause;
         if (!wasReached || request.isOnce === true || count >= cloudLimits.attemptsMax) {
           throw new UnreachableError(`${url} does not answer`, { cause });
         }
@@ -154,6 +158,12 @@ export function createRemote({ url: given, signal, wait, random }: RemoteOptions
 }
 
 class LoginError extends Error {}
+
+/** Whether another try would end alike. */
+const isFinal = (cause: unknown): boolean =>
+  cause instanceof UnreachableError ||
+  cause instanceof LoginError ||
+  cause instanceof RedirectError;
 
 function isWorthAnotherTry(status: number, count: number): boolean {
   if (status === 500) return count < cloudLimits.faultAttemptsMax;
@@ -203,6 +213,6 @@ function parsed(text: string): JsonValue | undefined {
 /** What a service said against a request, for the person at the terminal. */
 export function reasonOf({ status, text, json }: RemoteAnswer): string {
   const said = typeof json === 'object' && json !== null && 'description' in json;
-  const reason = said ? String(json.description) : text.slice(0, 200).trim();
+  const reason = printable(said ? String(json.description) : text.slice(0, 200).trim());
   return reason === '' ? `answered ${status}` : `${reason} (${status})`;
 }

@@ -1,3 +1,5 @@
+import { requireNoRedirect, requirePlainPath, unfollowed } from '../foreign-answers.ts';
+import { printable } from '../printable.ts';
 import { demoLimits } from './demo-limits.ts';
 
 export interface ApiRequest {
@@ -33,10 +35,13 @@ export interface ApiClientOptions {
   readonly wait: (delayMs: number) => Promise<void>;
   /** Ends what is under way when the run is stopped. */
   readonly signal: AbortSignal;
+  /** Says so with each request: what an administrator imports may be larger than usual. */
+  readonly isImporting?: boolean;
 }
 
 /** A client that tries again, within limits, when the service is away or busy. */
-export function createApiClient({ url, wait, signal }: ApiClientOptions): ApiClient {
+export function createApiClient(options: ApiClientOptions): ApiClient {
+  const { url, wait, signal, isImporting = false } = options;
   const base = `${url.replace(/\/+$/, '')}/api/v2`;
   let token: string | undefined;
   let renewToken: (() => Promise<string>) | undefined;
@@ -45,11 +50,13 @@ export function createApiClient({ url, wait, signal }: ApiClientOptions): ApiCli
   async function attempt(request: ApiRequest): Promise<Response> {
     const { method, path, json, isAnonymous = false } = request;
     return fetch(base + path, {
+      ...unfollowed,
       method,
       signal: AbortSignal.any([signal, AbortSignal.timeout(demoLimits.requestMs)]),
       headers: {
         ...(token !== undefined && !isAnonymous && { authorization: `Bearer ${token}` }),
         ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...(isImporting && { 'kipimo-import': 'true' }),
       },
       ...(json !== undefined && { body: JSON.stringify(json) }),
     });
@@ -71,9 +78,11 @@ export function createApiClient({ url, wait, signal }: ApiClientOptions): ApiCli
   }
 
   async function send(request: ApiRequest): Promise<Response> {
+    requirePlainPath(request.path);
     for (let count = 1; ; count += 1) {
       const isLast = count === demoLimits.attemptsMax;
       const response = await tryOnce(request, isLast);
+      if (response !== undefined) requireNoRedirect(url, response);
       const isBusy = response === undefined || response.status === 503 || response.status === 429;
       if (response !== undefined && (!isBusy || isLast)) return response;
       await wait(retryDelayMs(count, response));
@@ -113,11 +122,9 @@ function retryDelayMs(count: number, response: Response | undefined): number {
 /** What a refused request becomes for the person at the terminal. */
 export function refusal({ method, path }: ApiRequest, { status, text, json }: ApiAnswer): Error {
   const said = typeof json === 'object' && json !== null && 'description' in json;
-  const reason = said ? String(json.description) : text.slice(0, 200);
+  const reason = printable(said ? String(json.description) : text.slice(0, 200));
   const hint =
-    status === 401
-      ? '; the token is not valid (any more): give --username and --password, or an access key'
-      : '';
+    status === 401 ? '; the token is not valid (any more): give --username, or an access key' : '';
   return new Error(`${method} ${path} was answered ${status}: ${reason || 'no reason'}${hint}`);
 }
 

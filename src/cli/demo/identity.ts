@@ -42,14 +42,12 @@ async function becomeDemo(
   const password = given ?? generatePassword();
   const outcome = await signUp(client, { username: demoUsername, password });
   if (outcome === 'closed' && given === undefined) {
-    throw new Error(
-      'this service takes no new accounts: give --username and --password, --token, or --guest',
-    );
+    throw new Error('this service takes no new accounts: give --username, --token, or --guest');
   }
   if (outcome === 'taken' && given === undefined) {
     throw new Error(
       `the user ${demoUsername} exists already: give its --password, or --username and ` +
-        '--password of another account, or --guest',
+        '--password-file of another account, or --guest',
     );
   }
   if (outcome === 'made' && given === undefined) {

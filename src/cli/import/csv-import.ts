@@ -26,6 +26,8 @@ export interface ImportReport {
   /** On disk, those that were there before included. */
   readonly stored: number;
   readonly refused: number;
+  /** Private ones, unless a guest made them. */
+  readonly devicesMade: number;
 }
 
 /** A row on its way, as the service takes it. */
@@ -41,7 +43,11 @@ interface Sendable {
 
 interface BulkAnswer {
   readonly stored: number;
-  readonly refused: readonly { readonly line: number; readonly description: string }[];
+  readonly refused: readonly {
+    readonly line: number;
+    readonly error: string;
+    readonly description: string;
+  }[];
   readonly refused_count: number;
 }
 
@@ -81,6 +87,17 @@ export async function importCsv(
     const answer = await client.need({ method: 'POST', path: '/sensors_data', json }, 200);
     const report = answer.json as BulkAnswer;
     stored += report.stored;
+    const [first] = report.refused;
+    const isHopeless =
+      first !== undefined &&
+      stored === 0 &&
+      batch.length === importLimits.rowsPerRequest &&
+      report.refused_count === batch.length &&
+      report.refused.every(({ description }) => description === first.description);
+    if (isHopeless) {
+      refused += report.refused_count;
+      throw new Error(`no row can be stored: ${first.description}${adviceFor(first, work)}`);
+    }
     for (const { line, description } of report.refused) {
       refuse(batch[line - 1]?.line ?? 0, description);
     }
@@ -102,12 +119,17 @@ export async function importCsv(
       if (waiting.length >= importLimits.rowsPerRequest) await pushAll();
     }
     take(csv.end());
-  } finally {
+  } catch (error) {
     // Rows before a broken one are good.
     await pushAll();
+    throw error;
   }
-  return { stored, refused };
+  await pushAll();
+  return { stored, refused, devicesMade: sensors?.devicesMade() ?? 0 };
 }
+
+const adviceFor = ({ error }: { readonly error: string }, { isCreating }: CsvImport): string =>
+  error === 'not_found' && !isCreating ? '; --create makes devices and sensors' : '';
 
 /** The row as the service takes it, or why it cannot be sent. */
 function toSendable(

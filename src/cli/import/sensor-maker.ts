@@ -5,10 +5,13 @@ import { importLimits } from './import-limits.ts';
 export interface SensorMaker {
   /** Resolves when the sensor is there; asks once for each. */
   require(deviceId: string, sensorId: string): Promise<void>;
+  /** How many devices it has made, all of them private. */
+  devicesMade(): number;
 }
 
 export function createSensorMaker(client: ApiClient): SensorMaker {
   const known = new Set<string>();
+  let devicesMade = 0;
 
   /** The ids of the device's sensors; undefined when there is no such device. */
   async function sensorsOf(deviceId: string): Promise<readonly string[] | undefined> {
@@ -21,8 +24,10 @@ export function createSensorMaker(client: ApiClient): SensorMaker {
   async function make(deviceId: string, sensorId: string): Promise<void> {
     const sensors = await sensorsOf(deviceId);
     if (sensors === undefined) {
-      const json = { id: deviceId, sensors: [{ id: sensorId }] };
+      // What nobody has looked at yet is nobody else's to see; a guest's device is public anyway.
+      const json = { id: deviceId, visibility: 'private', sensors: [{ id: sensorId }] };
       await client.need({ method: 'POST', path: '/devices', json }, 204);
+      devicesMade += 1;
     } else if (!sensors.includes(sensorId)) {
       const path = `/devices/${encodeURIComponent(deviceId)}/sensors`;
       await client.need({ method: 'POST', path, json: { id: sensorId } }, 204);
@@ -30,6 +35,7 @@ export function createSensorMaker(client: ApiClient): SensorMaker {
   }
 
   return {
+    devicesMade: () => devicesMade,
     async require(deviceId, sensorId) {
       const key = `${deviceId}/${sensorId}`;
       if (known.has(key)) return;

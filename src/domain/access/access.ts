@@ -3,7 +3,7 @@ import { forbidden } from '../errors.ts';
 import { guestUsername } from '../ids.ts';
 import type { GrantStore } from './grant-store.ts';
 import { effectiveScopes, may, type PolicySettings, type Resource } from './policy.ts';
-import type { Scope } from './scopes.ts';
+import { type Scope, scopesReaching } from './scopes.ts';
 
 /** Asks the policy, fetching grants only when they can matter. */
 export interface Access {
@@ -14,6 +14,13 @@ export interface Access {
    * be fetched: most pushes need none.
    */
   require(actor: Actor, scope: Scope, resource: Resource): Promise<void> | undefined;
+  /**
+   * Whether the actor may set the actuators of this device: its owner, admins, and users who were
+   * granted to push. That it is public opens its sensors only [contract 13].
+   */
+  allowsSetting(actor: Actor, resource: Resource): boolean | Promise<boolean>;
+  /** Throws DomainError forbidden when the actor may not set its actuators. */
+  requireSetting(actor: Actor, resource: Resource): Promise<void>;
   /** Sharing and handing over are for the owner and admins, never for a grant or a key. */
   requireOwner(actor: Actor, resource: Resource): void;
   effective(actor: Actor, resource: Resource): Promise<readonly Scope[]>;
@@ -21,6 +28,7 @@ export interface Access {
 }
 
 const noGrants: readonly Scope[] = [];
+const forActuators: PolicySettings = { publicPush: 'granted' };
 
 export function createAccess(options: {
   readonly grants: GrantStore;
@@ -28,21 +36,41 @@ export function createAccess(options: {
 }): Access {
   const { grants, settings } = options;
 
-  function grantsOf(
+  /** Grants on the thing come first: most that allow are of them, and they are cheap to find. */
+  function allowed(
     actor: Actor,
+    scope: Scope,
     resource: Resource,
-  ): readonly Scope[] | Promise<readonly Scope[]> {
-    if (actor.kind !== 'user') return noGrants;
-    return grants.find(resource.kind, resource.id, actor.username);
+    settings: PolicySettings,
+  ): boolean | Promise<boolean> {
+    if (may(actor, scope, resource, noGrants, settings)) return true;
+    if (actor.kind !== 'user') return false;
+    const allowedBy = (granted: readonly Scope[]): boolean =>
+      granted.length > 0 &&
+      may(actor, scope, resource, scopesReaching(resource.kind, granted), settings);
+    const indirectly = (): boolean | Promise<boolean> => {
+      const found = grants.findIndirect(resource, actor.username);
+      return found instanceof Promise ? found.then(allowedBy) : allowedBy(found);
+    };
+    const granted = grants.find(resource.kind, resource.id, actor.username);
+    if (granted instanceof Promise) {
+      return granted.then((found) => allowedBy(found) || indirectly());
+    }
+    return allowedBy(granted) || indirectly();
   }
 
-  function allows(actor: Actor, scope: Scope, resource: Resource): boolean | Promise<boolean> {
-    if (may(actor, scope, resource, noGrants, settings)) return true;
-    const allowedBy = (granted: readonly Scope[]): boolean =>
-      granted.length > 0 && may(actor, scope, resource, granted, settings);
-    const granted = grantsOf(actor, resource);
-    return granted instanceof Promise ? granted.then(allowedBy) : allowedBy(granted);
+  async function allGrants(actor: Actor, resource: Resource): Promise<readonly Scope[]> {
+    if (actor.kind !== 'user') return noGrants;
+    const direct = await grants.find(resource.kind, resource.id, actor.username);
+    const indirect = await grants.findIndirect(resource, actor.username);
+    return scopesReaching(resource.kind, [...direct, ...indirect]);
   }
+
+  const allows: Access['allows'] = (actor, scope, resource) =>
+    allowed(actor, scope, resource, settings);
+
+  const allowsSetting: Access['allowsSetting'] = (actor, resource) =>
+    allowed(actor, 'devices-data:create', resource, forActuators);
 
   async function requireGranted(actor: Actor, scope: Scope, resource: Resource): Promise<void> {
     if (await allows(actor, scope, resource)) return;
@@ -52,6 +80,13 @@ export function createAccess(options: {
   return {
     settings,
     allows,
+    allowsSetting,
+    async requireSetting(actor, resource) {
+      if (await allowsSetting(actor, resource)) return;
+      throw forbidden(
+        'only the owner of the device, and users it is shared with, set its actuators',
+      );
+    },
     require(actor, scope, resource) {
       if (may(actor, scope, resource, noGrants, settings)) return undefined;
       return requireGranted(actor, scope, resource);
@@ -63,7 +98,7 @@ export function createAccess(options: {
       throw forbidden(`only the owner of this ${resource.kind} or an admin may do this`);
     },
     async effective(actor, resource) {
-      return effectiveScopes(actor, resource, await grantsOf(actor, resource), settings);
+      return effectiveScopes(actor, resource, await allGrants(actor, resource), settings);
     },
   };
 }

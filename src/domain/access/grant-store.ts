@@ -1,5 +1,6 @@
-import type { Username } from '../ids.ts';
-import type { Grant, OwnedGrant } from './grant.ts';
+import type { GroupId, Username } from '../ids.ts';
+import type { Grant, GroupGrant, OwnedGrant, OwnedGroupGrant, ReachingGrant } from './grant.ts';
+import type { Resource } from './policy.ts';
 import type { ResourceKind, Scope } from './scopes.ts';
 
 /** Where grants are kept. Their stores delete the grants of a resource or account that goes. */
@@ -25,4 +26,32 @@ export interface GrantStore {
   listGivenBy(owner: Username): Promise<readonly OwnedGrant[]>;
   /** All grants `username` holds, by kind and resource. */
   listReceivedBy(username: Username): Promise<readonly OwnedGrant[]>;
+
+  /** As `put`, for whoever is in the group. missing: the resource or the group does not exist. */
+  putForGroup(grant: GroupGrant): Promise<'put' | 'missing'>;
+  removeForGroup(
+    kind: ResourceKind,
+    resource: string,
+    groupId: GroupId,
+  ): Promise<'removed' | 'missing'>;
+  /** All grants of groups on a resource, by the order of creation of the groups. */
+  listGroupsOn(kind: ResourceKind, resource: string): Promise<readonly OwnedGroupGrant[]>;
+  /** All grants of groups on resources that `owner` owns now, by kind, resource, group. */
+  listGroupsGivenBy(owner: Username): Promise<readonly OwnedGroupGrant[]>;
+  /** All grants of groups that `username` is in now, by kind, resource, group. */
+  listGroupsReceivedBy(username: Username): Promise<readonly OwnedGroupGrant[]>;
+  /**
+   * What reaches `username` on the resource by groups, and by projects that list a device or
+   * gateway of their own owner: the scopes as they were granted, empty when nothing. Answers at
+   * once where it can.
+   */
+  findIndirect(
+    resource: Resource,
+    username: Username,
+  ): readonly Scope[] | Promise<readonly Scope[]>;
+  /**
+   * Everything of this kind that any grant reaches for `username`; a resource comes once for each
+   * grant. This and lists of visible resources agree.
+   */
+  listReaching(kind: ResourceKind, username: Username): Promise<readonly ReachingGrant[]>;
 }

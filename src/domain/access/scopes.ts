@@ -18,6 +18,35 @@ export const scopesOf = {
 
 export type Scope = (typeof scopesOf)[ResourceKind][number];
 
+/**
+ * What a grant may give. One on a project also gives rights on the devices and gateways in it:
+ * those of its own words, and any that are named [decision 0013].
+ */
+export const grantableOn: Readonly<Record<ResourceKind, readonly Scope[]>> = {
+  device: scopesOf.device,
+  gateway: scopesOf.gateway,
+  project: [...scopesOf.project, ...scopesOf.device, ...scopesOf.gateway],
+};
+
+// "With the same rights": who may view the project may view what is in it, its values included.
+const givenByProject = new Map<Scope, readonly Scope[]>([
+  ['projects:view', ['devices:view', 'devices-data:view', 'gateways:view']],
+  ['projects:update', ['devices:update', 'gateways:update']],
+  ['projects:delete', ['devices:delete', 'gateways:delete']],
+]);
+
+/** Rights on a thing of this kind, from grants on it and on projects that reach it. */
+export function scopesReaching(kind: ResourceKind, granted: readonly Scope[]): readonly Scope[] {
+  if (granted.length === 0) return granted;
+  const given = new Set(granted);
+  for (const scope of granted) {
+    for (const further of givenByProject.get(scope) ?? []) given.add(further);
+  }
+  // Any grant lets its holder see the thing itself [contract 4].
+  given.add(viewScopeOf[kind]);
+  return scopesOf[kind].filter((scope) => given.has(scope));
+}
+
 export const viewScopeOf = {
   device: 'devices:view',
   gateway: 'gateways:view',
@@ -37,7 +66,7 @@ const spellings = new Map<string, Scope>(
 /** Reads a right or scope in either spelling; refuses one that the kind does not have. */
 export function parseScope(text: string, kind?: ResourceKind): Scope {
   const scope = spellings.get(text);
-  const known: readonly Scope[] = kind === undefined ? allScopes : scopesOf[kind];
+  const known = kind === undefined ? allScopes : grantableOn[kind];
   if (scope === undefined || !known.includes(scope)) {
     throw invalid(`unknown right ${JSON.stringify(text)}: use ${known.join(', ')}`);
   }

@@ -2,7 +2,7 @@ import type { Actor } from '../actor.ts';
 import type { Username } from '../ids.ts';
 import type { GrantStore } from './grant-store.ts';
 import { effectiveScopes, may, type PolicySettings, type Resource } from './policy.ts';
-import { type ResourceKind, type Scope, viewScopeOf } from './scopes.ts';
+import { type ResourceKind, type Scope, scopesReaching, viewScopeOf } from './scopes.ts';
 
 /** Which resources a list may show; the domain decides it, the stores obey. */
 export interface VisibleTo {
@@ -32,9 +32,10 @@ export async function createViewer(options: {
   const { actor, kind, settings } = options;
   const granted = new Map<string, readonly Scope[]>();
   if (actor.kind === 'user') {
-    for (const grant of await options.grants.listReceivedBy(actor.username)) {
-      if (grant.kind === kind) granted.set(grant.resource, grant.scopes);
+    for (const { resource, scopes } of await options.grants.listReaching(kind, actor.username)) {
+      granted.set(resource, [...(granted.get(resource) ?? []), ...scopes]);
     }
+    for (const [resource, scopes] of granted) granted.set(resource, scopesReaching(kind, scopes));
   }
   const scopesOn = (resource: Resource) => granted.get(resource.id) ?? [];
   return {

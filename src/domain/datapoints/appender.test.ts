@@ -2,20 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createInProcessFeed } from '../../feed/in-process-feed.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { othersRan } from '../../lib/event-loop.ts';
 import { silentLog } from '../../lib/log.ts';
 import { aDevice, aSensor, deviceId, noon, sensorId } from '../../storage/contract/builders.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { DomainError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
-import { createAppender } from './appender.ts';
+import { createAppender, type QueuedPush } from './appender.ts';
 import type { Datapoint } from './datapoint.ts';
-import type { DatapointStore, Push } from './datapoint-store.ts';
+import type { DatapointStore } from './datapoint-store.ts';
 import type { FeedEvent } from './feed.ts';
 
 const clock: Clock = { now: () => noon };
 
-function aPush(sensor: string, ...values: readonly number[]): Push {
+function aPush(sensor: string, ...values: readonly number[]): QueuedPush {
   const datapoints = values.map((value) => ({ value, timestamp: noon, receivedAt: noon }));
-  return { deviceId: deviceId('d'), sensorId: sensorId(sensor), datapoints };
+  return { deviceId: deviceId('d'), sensorId: sensorId(sensor), datapoints, lane: 'ann' };
 }
 
 async function anAppender(wrap: (store: DatapointStore) => DatapointStore = (store) => store) {
@@ -28,7 +31,7 @@ async function anAppender(wrap: (store: DatapointStore) => DatapointStore = (sto
   return { storage, feed, told, appender };
 }
 
-const toldOf = (push: Push): FeedEvent => ({ kind: 'datapoints', ...push });
+const toldOf = ({ lane: _, ...push }: QueuedPush): FeedEvent => ({ kind: 'datapoints', ...push });
 
 test('those who watch are told once per commit, in the order of the pushes', async () => {
   const { feed, told, appender } = await anAppender();
@@ -92,6 +95,89 @@ test('what could not be stored is not told', async () => {
   feed.subscribe((events) => told.push(events));
   await assert.rejects(appender.append(aPush('a', 1)), /disk full/);
   assert.deepEqual(told, []);
+});
+
+test('a push that cannot be stored fails alone; others of its batch are stored', async () => {
+  const { storage, feed, told, appender } = await anAppender((store) => ({
+    ...store,
+    append: (batch) =>
+      batch.some(({ datapoints }) => datapoints.some(({ value }) => value === 13))
+        ? Promise.reject(new TypeError('nobody thought of 13'))
+        : store.append(batch),
+  }));
+  feed.subscribe((events) => told.push(events));
+  const pushes = [1, 2, 13, 4, 13, 6].map((value) => aPush('a', value));
+  const outcomes = await Promise.allSettled(pushes.map((push) => appender.append(push)));
+  assert.deepEqual(
+    outcomes.map(({ status }) => status === 'fulfilled'),
+    [true, true, false, true, false, true],
+  );
+  assert.equal(await storage.datapoints.count(aPush('a'), {}), 4);
+  assert.deepEqual(
+    told.flat().map((event) => event.kind === 'datapoints' && event.datapoints.length),
+    [1, 1, 1, 1],
+  );
+});
+
+test('what the store says of the machine fails the whole batch, and once', async () => {
+  let tries = 0;
+  const { appender } = await anAppender((store) => ({
+    ...store,
+    append: () => {
+      tries += 1;
+      return Promise.reject(new DomainError('unavailable', 'the disk is full'));
+    },
+  }));
+  const pushes = [1, 2, 3].map((value) => appender.append(aPush('a', value)));
+  const outcomes = await Promise.allSettled(pushes);
+  assert.ok(outcomes.every(({ status }) => status === 'rejected'));
+  assert.equal(tries, 1);
+});
+
+test('a long push waits until the store is ready for it, and short ones pass', async () => {
+  const ready = Promise.withResolvers<void>();
+  const { storage, appender } = await anAppender((store) => ({
+    ...store,
+    readyForLong: () => ready.promise,
+  }));
+  const values = Array.from({ length: limits.datapointsPerTurn + 1 }, (_, at) => at);
+  const datapoints = values.map((value) => ({ value, receivedAt: noon }));
+  const long = appender.append({ ...aPush('a'), datapoints });
+  await appender.append(aPush('b', 1));
+  assert.equal(await storage.datapoints.count(aPush('a'), {}), 0);
+  ready.resolve();
+  await long;
+  assert.equal(await storage.datapoints.count(aPush('a'), {}), values.length);
+});
+
+test('while a long push is stored, only those to the same device wait for it', async () => {
+  const stored = Promise.withResolvers<void>();
+  const { storage, appender } = await anAppender((store) => ({
+    ...store,
+    append: async (batch) => {
+      if (batch.some(({ datapoints }) => datapoints.length > 1)) await stored.promise;
+      return store.append(batch);
+    },
+  }));
+  await storage.devices.insert(aDevice('other', { sensors: [aSensor('b')] }));
+  const datapoints = Array.from({ length: limits.datapointsPerTurn + 1 }, (_, value) => ({
+    value,
+    receivedAt: noon,
+  }));
+  const long = appender.append({ ...aPush('a'), datapoints });
+  const toOther = { ...aPush('b', 1), deviceId: deviceId('other') };
+  for (let round = 0; round < 20; round += 1) {
+    await appender.append(toOther);
+    await othersRan();
+  }
+  const behind = appender.append(aPush('a', 2));
+  await appender.append(toOther);
+  assert.equal(await storage.datapoints.count(aPush('a'), {}), 0);
+  const drained = appender.drain();
+  stored.resolve();
+  await Promise.all([long, behind, drained]);
+  assert.equal(await storage.datapoints.count(aPush('a'), {}), datapoints.length + 1);
+  assert.equal((await storage.datapoints.lastValue(aPush('a')))?.value, 2);
 });
 
 test('a listener that throws harms no push', async () => {

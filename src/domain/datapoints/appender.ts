@@ -1,11 +1,20 @@
 import type { Clock } from '../../lib/clock.ts';
+import { othersRan } from '../../lib/event-loop.ts';
+import { createFairSemaphore } from '../../lib/fair-semaphore.ts';
 import { createGroupCommit } from '../../lib/group-commit.ts';
 import { DomainError } from '../errors.ts';
+import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { Consequences } from './consequences.ts';
 import type { AppendOutcome, DatapointStore, Push } from './datapoint-store.ts';
 import type { Feed, FeedEvent } from './feed.ts';
+import { weightOf } from './push-weight.ts';
+
+/** A push on its way, and whose it is: the payer's lane in the queue. */
+export interface QueuedPush extends Push {
+  readonly lane: string;
+}
 
 /** Lets all pushes that wait share one commit, and tells those who watch; every road ends here. */
 export interface Appender {
@@ -14,7 +23,7 @@ export interface Appender {
    * were told what is new.
    * Throws unavailable: nothing was kept, retry.
    */
-  append(push: Push): Promise<AppendOutcome>;
+  append(push: QueuedPush): Promise<AppendOutcome>;
   /** Resolves when nothing waits and nothing is in flight. */
   drain(): Promise<void>;
 }
@@ -32,7 +41,7 @@ export function createAppender(options: {
   async function commit(batch: readonly Push[]): Promise<readonly Appended[]> {
     const startedAt = clock.now();
     try {
-      const outcomes = await store.append(batch);
+      const outcomes = await appendApart(store, batch);
       let datapoints = 0;
       let fresh = 0;
       const events: Extract<FeedEvent, { kind: 'datapoints' }>[] = [];
@@ -71,30 +80,115 @@ export function createAppender(options: {
     }
   }
 
-  const group = createGroupCommit<Push, Appended>({
+  const group = createGroupCommit<QueuedPush, Appended>({
     commit,
-    weigh: (push) => push.datapoints.length,
-    batchWeightMax: limits.commitDatapointsMax,
-    queueWeightMax: limits.commitQueueDatapointsMax,
-    refusal: () =>
-      new DomainError(
-        'unavailable',
-        'too many datapoints wait to be stored: try again in a moment',
-        { retryAfterSeconds: 2 },
-      ),
+    weigh: weightOf,
+    laneOf: (push) => push.lane,
+    batchWeightMax: limits.commitBytesMax,
+    queueWeightMax: limits.commitQueueBytesMax,
+    laneWeightMax: limits.commitQueueBytesMax / 2,
+    laneWeightFloor: limits.commitQueueBytesFloor,
+    refusal: (full) =>
+      full === 'lane'
+        ? new DomainError(
+            'rate_limited',
+            'too many of your datapoints wait to be stored: try again in a moment',
+            { retryAfterSeconds: 2 },
+          )
+        : new DomainError(
+            'unavailable',
+            'too many datapoints wait to be stored: try again in a moment',
+            { retryAfterSeconds: 2 },
+          ),
   });
 
+  const longPushes = createFairSemaphore(1);
+  /** The long push that is being stored, and those that wait for it to be. */
+  let long: { readonly deviceId: DeviceId; readonly isOver: Promise<void> } | undefined;
+  let longCount = 0;
+
+  /** After those of its payer that came before it, and not in their commit: others go on. */
+  async function appendLong(push: QueuedPush): Promise<AppendOutcome> {
+    longCount += 1;
+    try {
+      return await longPushes.run(push.lane, async () => {
+        await store.readyForLong?.();
+        await group.add({ ...push, datapoints: [] }).then(whole);
+        const storing = commit([push]).finally(() => {
+          long = undefined;
+        });
+        long = { deviceId: push.deviceId, isOver: storing.then(ignore, ignore) };
+        const [appended] = await storing;
+        return whole(appended as Appended);
+      });
+    } finally {
+      longCount -= 1;
+    }
+  }
+
+  function append(push: QueuedPush): Promise<AppendOutcome> {
+    // Behind it, outside the queue: a batch that holds it would wait, and others with it.
+    if (long !== undefined && long.deviceId === push.deviceId) {
+      return long.isOver.then(() => append(push));
+    }
+    return push.datapoints.length > limits.datapointsPerTurn
+      ? appendLong(push)
+      : group.add(push).then(whole);
+  }
+
   return {
-    append: consequences === undefined ? group.add : (push) => group.add(push).then(whole),
-    drain: group.drain,
+    append,
+    async drain() {
+      do {
+        await long?.isOver;
+        await group.drain();
+        await othersRan();
+      } while (longCount > 0);
+    },
   };
 }
 
+const ignore = (): void => undefined;
+
+/** A push that could not be stored by itself, though others of its batch could. */
+interface FailedPush {
+  readonly kind: 'failed';
+  readonly reason: unknown;
+}
+
+/**
+ * Stores a batch. When the store fails for a reason that it does not know, one push may be the
+ * cause: the batch is tried again in halves, so that the others are stored without it.
+ */
+async function appendApart(
+  store: DatapointStore,
+  batch: readonly Push[],
+  tries = { left: limits.commitTriesMax },
+): Promise<readonly (AppendOutcome | FailedPush)[]> {
+  try {
+    return await store.append(batch);
+  } catch (reason) {
+    // The store says what is wrong with the machine: that is no fault of a push.
+    if (
+      reason instanceof DomainError ||
+      (batch.length === 1 && tries.left === limits.commitTriesMax)
+    )
+      throw reason;
+    tries.left -= 1;
+    if (batch.length === 1 || tries.left <= 0) {
+      return batch.map(() => ({ kind: 'failed', reason }));
+    }
+    const middle = Math.ceil(batch.length / 2);
+    const first = await appendApart(store, batch.slice(0, middle), tries);
+    return [...first, ...(await appendApart(store, batch.slice(middle), tries))];
+  }
+}
+
 /** An outcome, and what its push has to wait for; the next commit does not. */
-type Appended = AppendOutcome | (AppendOutcome & { readonly waitsFor: Promise<void> });
+type Appended = AppendOutcome | FailedPush | (AppendOutcome & { readonly waitsFor: Promise<void> });
 
 function withWaits(
-  outcomes: readonly AppendOutcome[],
+  outcomes: readonly (AppendOutcome | FailedPush)[],
   places: readonly number[],
   waits: readonly (Promise<void> | undefined)[],
 ): readonly Appended[] {
@@ -102,12 +196,13 @@ function withWaits(
   waits.forEach((waitsFor, index) => {
     const place = places[index];
     const outcome = place === undefined ? undefined : outcomes[place];
-    if (waitsFor === undefined || outcome === undefined || place === undefined) return;
+    if (waitsFor === undefined || outcome?.kind !== 'stored' || place === undefined) return;
     appended[place] = { ...outcome, waitsFor };
   });
   return appended;
 }
 
 function whole(appended: Appended): AppendOutcome | Promise<AppendOutcome> {
+  if (appended.kind === 'failed') throw appended.reason;
   return 'waitsFor' in appended ? appended.waitsFor.then(() => appended) : appended;
 }

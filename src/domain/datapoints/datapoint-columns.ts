@@ -28,7 +28,7 @@ export function calibratedColumns(
   columns: DatapointColumns,
   calibration: Calibration | undefined,
 ): DatapointColumns {
-  if (calibration === undefined || !calibration.isEnabled) return columns;
+  if (calibration === undefined || calibration.isEnabled === false) return columns;
   const numbers = columns.numbers.map((number) =>
     Number.isNaN(number) ? number : Number(calibrate(calibration, number)),
   );

@@ -13,7 +13,12 @@ export interface Push extends SensorRef {
 
 /** What became of a push: the datapoints that were not stored already, in their order. */
 export type AppendOutcome =
-  | { readonly kind: 'stored'; readonly fresh: readonly Datapoint[] }
+  | {
+      readonly kind: 'stored';
+      readonly fresh: readonly Datapoint[];
+      /** What the fresh ones weigh (see `weigh`); absent: nothing. */
+      readonly weight?: number;
+    }
   | { readonly kind: 'missing' };
 
 /** Which datapoints of a sensor: order time from `from` to `to`, both ends included. */
@@ -33,6 +38,22 @@ export interface Page extends Range {
 /** Last values by device, then sensor. Sensors without datapoints are absent. */
 export type LastValues = ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Datapoint>>;
 
+/** Small last values, and which ones are large: those are read one by one, with `lastValue`. */
+export type BriefLastValues = ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Datapoint | 'large'>>;
+
+/** Some datapoints of a page, from its beginning. */
+export interface PagePart {
+  readonly datapoints: readonly Datapoint[];
+  /** The page may go on: the values so far are as many characters as were asked for. */
+  readonly isCut: boolean;
+}
+
+/** The same, column by column. */
+export interface ScannedPart {
+  readonly columns: DatapointColumns;
+  readonly isCut: boolean;
+}
+
 /** Where datapoints are kept. */
 export interface DatapointStore {
   /**
@@ -44,11 +65,21 @@ export interface DatapointStore {
    * Throws DomainError unavailable when nothing of the batch was kept.
    */
   append(batch: readonly Push[]): Promise<readonly AppendOutcome[]>;
+  /**
+   * Resolves when the store has put away so much that a long push would not make the pushes of
+   * others wait. Absent: it always would not.
+   */
+  readyForLong?(): Promise<void>;
   /** A sensor that does not exist has no datapoints. */
   read(sensor: SensorRef, page: Page): Promise<readonly Datapoint[]>;
-  /** What `read` answers, column by column. */
-  scan(sensor: SensorRef, page: Page): Promise<DatapointColumns>;
+  /** What `read` answers, up to the value that makes it `charactersMax` characters or more. */
+  readPart(sensor: SensorRef, page: Page, charactersMax: number): Promise<PagePart>;
+  /** What `readPart` answers, column by column. */
+  scan(sensor: SensorRef, page: Page, charactersMax: number): Promise<ScannedPart>;
   count(sensor: SensorRef, range: Range): Promise<number>;
-  /** The last values of all sensors of these devices. */
+  /** The last values of all sensors of these devices, whatever their size. */
   lastValues(devices: readonly DeviceId[]): Promise<LastValues>;
+  /** The same for lists: what it answers of each sensor is bounded. */
+  briefLastValues(devices: readonly DeviceId[]): Promise<BriefLastValues>;
+  lastValue(sensor: SensorRef): Promise<Datapoint | undefined>;
 }

@@ -1,6 +1,8 @@
+import type { Pace } from '../../lib/fair-turns.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
+import type { LongWork } from '../budgets/long-work.ts';
 import { calibrate } from '../devices/calibration.ts';
 import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
@@ -34,8 +36,9 @@ export function createHistory(options: {
   readonly devices: DeviceStore;
   readonly datapoints: DatapointStore;
   readonly access: Access;
+  readonly longWork: Pick<LongWork, 'paceOf'>;
 }): ReadHistory {
-  const { devices, datapoints, access } = options;
+  const { devices, datapoints, access, longWork } = options;
   return async (actor, ref, query) => {
     const device = await requireDevice(devices, ref.deviceId);
     await access.require(actor, 'devices-data:view', deviceResource(device));
@@ -43,7 +46,8 @@ export function createHistory(options: {
     if (sensor === undefined) throw noSensor(ref.deviceId, ref.sensorId);
     const total = await datapoints.count(ref, query);
     const page = pageOf(query, total);
-    return { total, steps: calibrated(readSteps(datapoints, ref, page), sensor, query) };
+    const steps = readSteps(datapoints, ref, page, longWork.paceOf(actor));
+    return { total, steps: calibrated(steps, sensor, query) };
   };
 }
 
@@ -63,17 +67,27 @@ export async function* readSteps(
   store: DatapointStore,
   ref: SensorRef,
   whole: Page,
-  stepMax: number = limits.datapointsPerStep,
+  pace: Pace,
+  room: { readonly stepMax: number; readonly charactersMax: number } = {
+    stepMax: limits.datapointsPerStep,
+    charactersMax: limits.datapointCharactersPerStep,
+  },
 ): AsyncGenerator<readonly Datapoint[], undefined> {
   let page = whole;
   let remaining = whole.limit;
   while (remaining > 0) {
-    const limit = Math.min(remaining, stepMax);
-    const step = await store.read(ref, { ...page, limit });
+    const limit = Math.min(remaining, room.stepMax);
+    const { datapoints: step, isCut } = await store.readPart(
+      ref,
+      { ...page, limit },
+      room.charactersMax,
+    );
     if (step.length > 0) yield step;
     remaining -= step.length;
-    if (step.length < limit) return undefined;
+    if (step.length === 0 || (step.length < limit && !isCut)) return undefined;
     page = following(page, step);
+    // The store answers from memory and from a mapped file: without this nobody else has a turn.
+    if (remaining > 0 && pace.isOver()) await pace.rest();
   }
 }
 

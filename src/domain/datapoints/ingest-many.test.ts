@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createManualClock } from '../../lib/clock.ts';
 import { createAccess } from '../access/access.ts';
+import { endlessRoom } from '../budgets/storage-room.ts';
 import type { Device } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { DomainError } from '../errors.ts';
@@ -29,6 +30,8 @@ function openRoad() {
   let finds = 0;
   let { sensors } = device;
   const ingestMany = createIngestMany({
+    valueBytesMax: 65_536,
+    room: endlessRoom(),
     devices: {
       find: async (id: string) => {
         finds += 1;

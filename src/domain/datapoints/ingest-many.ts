@@ -1,14 +1,18 @@
 import { createLruCache } from '../../lib/lru-cache.ts';
 import type { Actor } from '../actor.ts';
+import type { StorageRoom } from '../budgets/storage-room.ts';
 import { noSensor } from '../devices/devices.ts';
+import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
 import { DomainError } from '../errors.ts';
-import type { DeviceId, SensorId } from '../ids.ts';
+import type { DeviceId, SensorId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import {
   aheadOfClock,
+  countForAddress,
   type IngestOptions,
   isAhead,
+  laneOf,
   type NewDatapoint,
   receive,
   requirePushable,
@@ -50,7 +54,11 @@ export type IngestMany = (actor: Actor) => BulkIngest;
 
 /** What the actor may push to on one device. */
 type Gate =
-  | { readonly kind: 'open'; readonly sensors: ReadonlySet<SensorId> }
+  | {
+      readonly kind: 'open';
+      readonly owner: Username;
+      readonly sensors: ReadonlySet<SensorId>;
+    }
   | { readonly kind: 'closed'; readonly refusal: DomainError };
 
 /** The lines of one step that belong to one sensor. */
@@ -63,18 +71,25 @@ interface Group {
 type Gates = ReadonlyMap<DeviceId, Gate>;
 
 export function createIngestMany(options: IngestOptions): IngestMany {
-  const { clock } = options;
+  const { clock, valueBytesMax } = options;
 
   return (actor) => {
     const gateOf = createGates(options, actor);
+    const lane = laneOf(actor);
     const refusals = createRefusals();
     let stored = 0;
     let failure: unknown;
     let pending: Promise<unknown> = Promise.resolve();
 
-    async function append({ sensor, lines, datapoints }: Group): Promise<void> {
+    async function append(
+      { sensor, lines, datapoints }: Group,
+      gate: Gate | undefined,
+    ): Promise<void> {
       try {
-        const outcome = await options.appender.append({ ...sensor, datapoints });
+        const outcome = await options.appender.append({ ...sensor, datapoints, lane });
+        if (actor.kind === 'guest' && gate?.kind === 'open') {
+          countForAddress(options.room, actor, gate.owner, outcome);
+        }
         if (outcome.kind === 'stored') stored += datapoints.length;
         else refusals.add(lines, noSensor(sensor.deviceId, sensor.sensorId));
       } catch (reason) {
@@ -90,10 +105,15 @@ export function createIngestMany(options: IngestOptions): IngestMany {
 
     return {
       async add(lines) {
-        const gates = await gateOf(lines);
-        const groups = groupLines(lines, gates, clock.now(), refusals);
+        const gates = withRoom(await gateOf(lines), options.room, actor);
+        const now = clock.now();
+        const groups = groupLines(lines, refusals, now, (line) =>
+          refusalOf(line, { gates, now, actor, valueBytesMax }),
+        );
         await settle();
-        pending = Promise.all(groups.map(append));
+        pending = Promise.all(
+          groups.map((group) => append(group, gates.get(group.sensor.deviceId))),
+        );
       },
       async finish() {
         await settle();
@@ -116,7 +136,8 @@ function createGates(
   async function open(deviceId: DeviceId): Promise<Gate> {
     try {
       const device = await requirePushable(options, actor, deviceId);
-      return { kind: 'open', sensors: new Set(device.sensors.map(({ id }) => id)) };
+      const sensors = new Set(device.sensors.map(({ id }) => id));
+      return { kind: 'open', owner: device.owner, sensors };
     } catch (reason) {
       const isAboutDevice = reason instanceof DomainError && reason.code !== 'unavailable';
       if (!isAboutDevice) throw reason;
@@ -145,17 +166,35 @@ function createGates(
   };
 }
 
+/** Closes the gates of owners who have no room left: asked in each step. */
+function withRoom(gates: Gates, room: StorageRoom, actor: Actor): Gates {
+  const asked = new Map<DeviceId, Gate>();
+  for (const [deviceId, gate] of gates) asked.set(deviceId, roomFor(gate, room, actor));
+  return asked;
+}
+
+function roomFor(gate: Gate, room: StorageRoom, actor: Actor): Gate {
+  if (gate.kind === 'closed') return gate;
+  try {
+    room.require(actor, gate.owner);
+    return gate;
+  } catch (reason) {
+    if (!(reason instanceof DomainError)) throw reason;
+    return { kind: 'closed', refusal: reason };
+  }
+}
+
 /** Puts lines that may be stored beside others of their sensor, in order; refuses the others. */
 function groupLines(
   lines: readonly BulkLine[],
-  gates: Gates,
-  now: number,
   refusals: Refusals,
+  now: number,
+  refusalOfLine: (line: BulkLine) => DomainError | undefined,
 ): readonly Group[] {
   const byDevice = new Map<DeviceId, Map<SensorId, Group>>();
   const groups: Group[] = [];
   for (const line of lines) {
-    const refusal = refusalOf(line, gates, now);
+    const refusal = refusalOfLine(line);
     if (refusal !== undefined || 'refusal' in line) {
       refusals.add([line.line], refusal);
       continue;
@@ -178,13 +217,24 @@ function groupLines(
   return groups;
 }
 
-function refusalOf(line: BulkLine, gates: Gates, now: number): DomainError | undefined {
+function refusalOf(
+  line: BulkLine,
+  rules: {
+    readonly gates: Gates;
+    readonly now: number;
+    readonly actor: Actor;
+    readonly valueBytesMax: number;
+  },
+): DomainError | undefined {
+  const { gates, now, actor, valueBytesMax } = rules;
   if ('refusal' in line) return line.refusal;
   const { deviceId, sensorId } = line.sensor;
   const gate = gates.get(deviceId);
   if (gate?.kind === 'closed') return gate.refusal;
   if (gate?.sensors.has(sensorId) !== true) return noSensor(deviceId, sensorId);
-  return isAhead(line.datapoint, now) ? aheadOfClock(now, '') : undefined;
+  if (isAhead(line.datapoint, now)) return aheadOfClock(now, '');
+  const isLarge = isTooLarge(actor, line.datapoint.value, valueBytesMax);
+  return isLarge ? valueTooLarge(valueBytesMax, '') : undefined;
 }
 
 interface Refusals {

@@ -1,17 +1,23 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { runInSteps } from '../../lib/event-loop.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
+import { networkOf } from '../budgets/payer.ts';
+import type { StorageRoom } from '../budgets/storage-room.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource, noDevice, noSensor } from '../devices/devices.ts';
+import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
 import type { Envelope } from '../envelope.ts';
 import { type DomainError, invalid } from '../errors.ts';
-import type { DeviceId } from '../ids.ts';
+import type { DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Appender } from './appender.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
+import type { AppendOutcome } from './datapoint-store.ts';
+import { bytesPerWeight } from './weight.ts';
 
 /** A datapoint as a client hands it over: not yet received. */
 export interface NewDatapoint {
@@ -35,20 +41,40 @@ export interface IngestOptions {
   readonly access: Access;
   readonly appender: Appender;
   readonly clock: Clock;
+  /** What a value may have as JSON text. */
+  readonly valueBytesMax: number;
+  readonly room: StorageRoom;
 }
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { appender, clock } = options;
+  const { appender, clock, valueBytesMax, room } = options;
   return async (actor, { deviceId, sensorId }, datapoints, envelope) => {
     const found = requirePushable(options, actor, deviceId);
     const device = found instanceof Promise ? await found : found;
     if (sensorOf(device, sensorId) === undefined) throw noSensor(deviceId, sensorId);
     if (datapoints.length === 0) return;
-    const received = receiveAll(datapoints, clock.now());
-    const push = { deviceId, sensorId, datapoints: received };
+    room.require(actor, device.owner);
+    const now = clock.now();
+    const received =
+      datapoints.length > limits.datapointsPerTurn
+        ? await runInSteps(receiveSteps(actor, datapoints, { now, valueBytesMax }))
+        : receiveAll(actor, datapoints, { now, valueBytesMax });
+    const push = { deviceId, sensorId, datapoints: received, lane: laneOf(actor) };
     const outcome = await appender.append(envelope === undefined ? push : { ...push, envelope });
     if (outcome.kind === 'missing') throw noSensor(deviceId, sensorId);
+    if (actor.kind === 'guest') countForAddress(room, actor, device.owner, outcome);
   };
+}
+
+/** Counts what a guest's push took for the share of the guest's address. */
+export function countForAddress(
+  room: StorageRoom,
+  actor: Actor,
+  owner: Username,
+  outcome: AppendOutcome,
+): void {
+  if (outcome.kind !== 'stored' || outcome.weight === undefined) return;
+  room.addFor(actor, owner, bytesPerWeight * outcome.weight);
 }
 
 /**
@@ -87,11 +113,47 @@ export function aheadOfClock(now: Instant, where: string): DomainError {
   );
 }
 
-function receiveAll(datapoints: readonly NewDatapoint[], now: Instant): readonly Datapoint[] {
+interface ReceiveRules {
+  readonly now: Instant;
+  readonly valueBytesMax: number;
+}
+
+function receiveAll(
+  actor: Actor,
+  datapoints: readonly NewDatapoint[],
+  { now, valueBytesMax }: ReceiveRules,
+  first = 0,
+  total = datapoints.length,
+): readonly Datapoint[] {
   return datapoints.map((datapoint, index) => {
-    if (isAhead(datapoint, now)) {
-      throw aheadOfClock(now, datapoints.length === 1 ? '' : ` of datapoint ${index + 1}`);
+    const where = (): string => (total === 1 ? '' : ` of datapoint ${first + index + 1}`);
+    if (isTooLarge(actor, datapoint.value, valueBytesMax)) {
+      throw valueTooLarge(valueBytesMax, where());
     }
+    if (isAhead(datapoint, now)) throw aheadOfClock(now, where());
     return receive(datapoint, now);
   });
+}
+
+/** The same for an array so long that others must have their turn meanwhile. */
+function* receiveSteps(
+  actor: Actor,
+  datapoints: readonly NewDatapoint[],
+  rules: ReceiveRules,
+): Generator<void, readonly Datapoint[]> {
+  const received: Datapoint[] = [];
+  const step = limits.datapointsPerTurn;
+  for (let at = 0; at < datapoints.length; at += step) {
+    const part = receiveAll(actor, datapoints.slice(at, at + step), rules, at, datapoints.length);
+    for (const datapoint of part) received.push(datapoint);
+    yield;
+  }
+  return received;
+}
+
+/** In whose lane of the queue an actor's pushes wait: an account's, or one of an address. */
+export function laneOf(actor: Actor): string {
+  if (actor.kind !== 'guest') return actor.userId;
+  const { address = '' } = actor;
+  return address.includes(':') ? networkOf(address) : address;
 }

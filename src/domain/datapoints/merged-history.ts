@@ -1,5 +1,7 @@
+import type { Pace } from '../../lib/fair-turns.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
+import type { LongWork } from '../budgets/long-work.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
@@ -53,14 +55,24 @@ export function createReadMany(options: {
   readonly devices: DeviceStore;
   readonly datapoints: DatapointStore;
   readonly access: Access;
+  readonly longWork: LongWork;
 }): ReadMany {
-  const { devices, datapoints, access } = options;
+  const { devices, datapoints, access, longWork } = options;
   const open = createSourceOpening(options);
 
-  async function countAll(sources: readonly Source[], query: HistoryQuery): Promise<number> {
-    const counts = await Promise.all(sources.map(({ ref }) => datapoints.count(ref, query)));
-    return counts.reduce((sum, count) => sum + count, 0);
-  }
+  const countAll = (
+    actor: Actor,
+    sources: readonly Source[],
+    query: HistoryQuery,
+  ): Promise<number> =>
+    longWork.run(actor, async (pace) => {
+      let total = 0;
+      for (const { ref } of sources) {
+        total += await datapoints.count(ref, query);
+        if (pace.isOver()) await pace.rest();
+      }
+      return total;
+    });
 
   async function inTurn(
     actor: Actor,
@@ -68,16 +80,18 @@ export function createReadMany(options: {
     query: HistoryQuery,
   ): Promise<MergedHistory> {
     const sources = await open(actor, selection);
-    const total = await countAll(sources, query);
-    return { total, steps: calibrated(stepsInTurn(datapoints, sources, query), query) };
+    const total = await countAll(actor, sources, query);
+    const steps = stepsInTurn(datapoints, sources, query, longWork.paceOf(actor));
+    return { total, steps: calibrated(steps, query) };
   }
 
   return {
     async merged(actor, selection, query) {
       const sources = await open(actor, selection);
-      const total = await countAll(sources, query);
+      const total = await countAll(actor, sources, query);
       const page = pageOf(query, total);
-      return { total, steps: calibrated(mergeSteps(datapoints, sources, page), query) };
+      const steps = mergeSteps(datapoints, sources, page, longWork.paceOf(actor));
+      return { total, steps: calibrated(steps, query) };
     },
     inTurn,
     async ifViewable(actor, deviceId, query) {
@@ -129,17 +143,19 @@ async function* stepsInTurn(
   store: DatapointStore,
   sources: readonly Source[],
   page: Page,
+  pace: Pace,
 ): AsyncGenerator<SourceStep> {
   for (const source of sources) {
-    for await (const step of readSteps(store, source.ref, page)) {
+    if (pace.isOver()) await pace.rest();
+    for await (const step of readSteps(store, source.ref, page, pace)) {
       yield step.map((datapoint) => ({ source, datapoint }));
     }
   }
 }
 
 /** Where the merge is in one sensor. */
-interface Lane {
-  readonly source: Source;
+interface Lane<From extends Source> {
+  readonly source: From;
   /** Among lanes, for those at the same time. */
   readonly place: number;
   readonly steps: AsyncGenerator<readonly Datapoint[], undefined>;
@@ -149,12 +165,16 @@ interface Lane {
   key: number;
 }
 
+/** Datapoints between two looks at the clock. */
+const stepsPerLook = 64;
+
 /** Merges the sensors; what is fetched of all of them at once stays within a few steps. */
-async function* mergeSteps(
+export async function* mergeSteps<From extends Source>(
   store: DatapointStore,
-  sources: readonly Source[],
+  sources: readonly From[],
   page: Page,
-): AsyncGenerator<SourceStep> {
+  pace: Pace,
+): AsyncGenerator<readonly { readonly source: From; readonly datapoint: Datapoint }[]> {
   const { skip, limit } = page;
   const share = Math.ceil((2 * limits.datapointsPerStep) / Math.max(1, sources.length));
   const stepMax = Math.min(
@@ -162,15 +182,19 @@ async function* mergeSteps(
     Math.max(share, limits.mergedDatapointsPerStepMin),
   );
   const lanePage = { ...page, skip: 0, limit: skip + limit };
-  const lanes = sources.map((source, place): Lane => {
-    const steps = readSteps(store, source.ref, lanePage, stepMax);
+  const charactersMax = limits.mergedCharactersMax / Math.max(1, sources.length);
+  const lanes = sources.map((source, place): Lane<From> => {
+    const steps = readSteps(store, source.ref, lanePage, pace, { stepMax, charactersMax });
     return { source, place, steps, step: [], at: 0, key: 0 };
   });
-  const heap = createHeap();
-  for (const lane of lanes) if (await advance(lane, page.order)) heap.push(lane);
+  const heap = createHeap<From>();
+  for (const lane of lanes) {
+    if (await advance(lane, page.order)) heap.push(lane);
+    if (pace.isOver()) await pace.rest();
+  }
   let skipped = 0;
   let taken = 0;
-  let step: { source: Source; datapoint: Datapoint }[] = [];
+  let step: { source: From; datapoint: Datapoint }[] = [];
   for (let lane = heap.top(); lane !== undefined && taken < limit; lane = heap.top()) {
     const datapoint = lane.step[lane.at];
     if (skipped < skip) {
@@ -184,6 +208,8 @@ async function* mergeSteps(
       lane.at < lane.step.length ? rekey(lane, page.order) : await advance(lane, page.order);
     if (isLeft) heap.settleTop();
     else heap.dropTop();
+    // What is skipped is walked as well.
+    if ((skipped + taken) % stepsPerLook === 0 && pace.isOver()) await pace.rest();
     if (step.length >= limits.datapointsPerStep) {
       yield step;
       step = [];
@@ -193,7 +219,7 @@ async function* mergeSteps(
 }
 
 /** Fetches the next step of a lane; false at its end. */
-async function advance(lane: Lane, order: Page['order']): Promise<boolean> {
+async function advance(lane: Lane<Source>, order: Page['order']): Promise<boolean> {
   const next = await lane.steps.next();
   if (next.done === true) return false;
   lane.step = next.value;
@@ -201,7 +227,7 @@ async function advance(lane: Lane, order: Page['order']): Promise<boolean> {
   return rekey(lane, order);
 }
 
-function rekey(lane: Lane, order: Page['order']): boolean {
+function rekey(lane: Lane<Source>, order: Page['order']): boolean {
   const datapoint = lane.step[lane.at];
   if (datapoint === undefined) return false;
   const time = orderTime(datapoint);
@@ -210,10 +236,10 @@ function rekey(lane: Lane, order: Page['order']): boolean {
 }
 
 /** A binary heap of lanes, the next to read on top. */
-function createHeap() {
-  const lanes: Lane[] = [];
+function createHeap<From extends Source>() {
+  const lanes: Lane<From>[] = [];
 
-  const isBefore = (a: Lane, b: Lane): boolean =>
+  const isBefore = (a: Lane<From>, b: Lane<From>): boolean =>
     a.key < b.key || (a.key === b.key && a.place < b.place);
 
   function sink(start: number): void {
@@ -242,7 +268,7 @@ function createHeap() {
 
   return {
     top: () => lanes[0],
-    push(lane: Lane): void {
+    push(lane: Lane<From>): void {
       lanes.push(lane);
       for (let at = lanes.length - 1; at > 0; ) {
         const parent = (at - 1) >> 1;

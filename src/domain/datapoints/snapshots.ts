@@ -1,23 +1,24 @@
+import type { Pace } from '../../lib/fair-turns.ts';
 import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import { createViewer, type Viewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
+import type { LongWork } from '../budgets/long-work.ts';
 import { type Device, withoutActuatorValues } from '../devices/device.ts';
 import { type Devices, deviceResource } from '../devices/devices.ts';
 import type { Filter } from '../devices/query.ts';
 import type { Sensor } from '../devices/sensor.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
-import type { DatapointStore, LastValues } from './datapoint-store.ts';
+import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
 import { calibratedDatapoint } from './history.ts';
 
-/** The last value of a sensor as the actor may see it: calibrated, and absent without the right. */
-export type LastValueOf = (sensor: Sensor) => Datapoint | undefined;
-
-/** A device with the last values of its sensors. */
+/** A device with its last values as the actor may see them: calibrated, or absent. */
 export interface DeviceSnapshot {
   readonly device: Device;
-  readonly lastValueOf: LastValueOf;
+  /** A small last value; 'large': `largeValueOf` reads it. */
+  readonly lastValueOf: (sensor: Sensor) => Datapoint | 'large' | undefined;
+  readonly largeValueOf: (sensor: Sensor) => Promise<Datapoint | undefined>;
 }
 
 export interface SensorSnapshot {
@@ -25,80 +26,133 @@ export interface SensorSnapshot {
   readonly lastValue: Datapoint | undefined;
 }
 
+/** Devices that are read from the store as whoever writes the answer asks for more. */
+export interface SnapshotList {
+  readonly steps: AsyncIterable<readonly DeviceSnapshot[]>;
+  readonly total: number;
+}
+
+interface ListPage {
+  readonly filter?: Filter;
+  readonly limit: number;
+  readonly offset: number;
+}
+
 /** Devices as the API shows them, with last values for those who may view the data. */
 export interface Snapshots {
   device(actor: Actor, id: DeviceId): Promise<DeviceSnapshot>;
-  devices(
-    actor: Actor,
-    page: { filter?: Filter; limit: number; offset: number },
-  ): Promise<{ snapshots: readonly DeviceSnapshot[]; total: number }>;
+  devices(actor: Actor, page: ListPage): Promise<SnapshotList>;
   /** Those of these devices that exist and the actor may view, in order of creation. */
-  those(actor: Actor, ids: readonly DeviceId[]): Promise<readonly DeviceSnapshot[]>;
-  sensor(actor: Actor, id: DeviceId, sensorId: SensorId): Promise<SensorSnapshot>;
+  those(actor: Actor, ids: readonly DeviceId[]): Promise<SnapshotList>;
+  /** With its last value calibrated, or as it was pushed. */
+  sensor(
+    actor: Actor,
+    id: DeviceId,
+    sensorId: SensorId,
+    options?: { readonly isCalibrated: boolean },
+  ): Promise<SensorSnapshot>;
 }
 
-const noLastValue: LastValueOf = () => undefined;
+/** That it waits to be accepted is told to its owner alone [contract 14]. */
+function shownTo(actor: Actor, device: Device): Device {
+  if (device.isPending !== true) return device;
+  if (actor.kind !== 'guest' && actor.username === device.owner) return device;
+  const { isPending: _, ...shown } = device;
+  return shown;
+}
+
+const absent = { lastValueOf: () => undefined, largeValueOf: async () => undefined } as const;
 
 export function createSnapshots(options: {
   readonly devices: Devices;
   readonly datapoints: DatapointStore;
   readonly grants: GrantStore;
   readonly access: Access;
+  readonly longWork: LongWork;
 }): Snapshots {
-  const { devices, datapoints, grants, access } = options;
+  const { devices, datapoints, grants, access, longWork } = options;
 
-  async function snapshotOf(actor: Actor, device: Device): Promise<DeviceSnapshot> {
+  function withLastValues(device: Device, values: BriefLastValues, pace: Pace): DeviceSnapshot {
+    const ofDevice = values.get(device.id);
+    if (ofDevice === undefined) return { device, ...absent };
+    return {
+      device,
+      lastValueOf(sensor) {
+        const last = ofDevice.get(sensor.id);
+        if (last === undefined || last === 'large') return last;
+        return calibratedDatapoint(sensor, last);
+      },
+      async largeValueOf(sensor) {
+        // One of anybody's at a time: each may be several megabytes.
+        await pace.rest();
+        const last = await datapoints.lastValue({ deviceId: device.id, sensorId: sensor.id });
+        return last && calibratedDatapoint(sensor, last);
+      },
+    };
+  }
+
+  async function snapshotOf(actor: Actor, found: Device): Promise<DeviceSnapshot> {
+    const device = shownTo(actor, found);
     const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
     if (!maySee) return withoutValues(device);
-    if (device.sensors.length === 0) return { device, lastValueOf: noLastValue };
-    return withLastValues(device, await datapoints.lastValues([device.id]));
+    if (device.sensors.length === 0) return { device, ...absent };
+    const values = await datapoints.briefLastValues([device.id]);
+    return withLastValues(device, values, longWork.paceOf(actor));
   }
 
   const viewerOf = (actor: Actor): Promise<Viewer> =>
     createViewer({ actor, kind: 'device', grants, settings: access.settings });
 
-  async function list(
+  async function* stepsOf(
+    actor: Actor,
     viewer: Viewer,
-    page: { filter?: Filter; limit: number; offset: number },
-  ): Promise<{ snapshots: readonly DeviceSnapshot[]; total: number }> {
-    const listing = await devices.list({ ...page, viewer });
-    const readable = new Set(
-      listing.devices.filter((device) => viewer.may('devices-data:view', deviceResource(device))),
-    );
-    const lastValues = await datapoints.lastValues([...readable].map(({ id }) => id));
-    const snapshots = listing.devices.map((device) =>
-      readable.has(device) ? withLastValues(device, lastValues) : withoutValues(device),
-    );
-    return { snapshots, total: listing.total };
+    listed: readonly DeviceId[],
+    pace: Pace,
+  ): AsyncGenerator<readonly DeviceSnapshot[]> {
+    let ids = listed;
+    while (ids.length > 0) {
+      const { devices: found, taken } = await devices.readSome(viewer, ids);
+      ids = ids.slice(taken);
+      const readable = found.filter((device) =>
+        viewer.may('devices-data:view', deviceResource(device)),
+      );
+      const values = await datapoints.briefLastValues(readable.map(({ id }) => id));
+      const shown = new Set(readable);
+      yield found.map((one) => {
+        const device = shownTo(actor, one);
+        return shown.has(one) ? withLastValues(device, values, pace) : withoutValues(device);
+      });
+      if (ids.length > 0) await pace.rest();
+    }
+  }
+
+  async function list(actor: Actor, viewer: Viewer, page: ListPage): Promise<SnapshotList> {
+    const find = (pace?: Pace) =>
+      devices.list({ ...page, viewer, ...(pace !== undefined && { pace }) });
+    const listing = await (page.filter === undefined ? find() : longWork.run(actor, find));
+    const ids = listing.devices.map(({ id }) => id);
+    return { steps: stepsOf(actor, viewer, ids, longWork.paceOf(actor)), total: listing.total };
   }
 
   return {
     device: async (actor, id) => snapshotOf(actor, await devices.get(actor, id)),
-    devices: async (actor, page) => list(await viewerOf(actor), page),
+    devices: async (actor, page) => list(actor, await viewerOf(actor), page),
     async those(actor, ids) {
-      if (ids.length === 0) return [];
       const viewer = await viewerOf(actor);
       const visibleTo = within(viewer.visibleTo, ids);
-      const page = { limit: ids.length, offset: 0 };
-      return (await list({ ...viewer, visibleTo }, page)).snapshots;
+      return list(actor, { ...viewer, visibleTo }, { limit: ids.length, offset: 0 });
     },
-    async sensor(actor, id, sensorId) {
+    async sensor(actor, id, sensorId, { isCalibrated } = { isCalibrated: true }) {
       const [device, sensor] = await devices.getSensor(actor, id, sensorId);
-      const { lastValueOf } = await snapshotOf(actor, device);
-      return { sensor, lastValue: lastValueOf(sensor) };
+      const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
+      if (!maySee) return { sensor, lastValue: undefined };
+      const last = await datapoints.lastValue({ deviceId: id, sensorId });
+      const isShownRaw = last === undefined || !isCalibrated;
+      return { sensor, lastValue: isShownRaw ? last : calibratedDatapoint(sensor, last) };
     },
   };
 }
 
 function withoutValues(device: Device): DeviceSnapshot {
-  return { device: withoutActuatorValues(device), lastValueOf: noLastValue };
-}
-
-function withLastValues(device: Device, lastValues: LastValues): DeviceSnapshot {
-  const ofDevice = lastValues.get(device.id);
-  const lastValueOf: LastValueOf = (sensor) => {
-    const datapoint = ofDevice?.get(sensor.id);
-    return datapoint === undefined ? undefined : calibratedDatapoint(sensor, datapoint);
-  };
-  return { device, lastValueOf };
+  return { device: withoutActuatorValues(device), ...absent };
 }

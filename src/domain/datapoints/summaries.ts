@@ -1,6 +1,7 @@
 import { othersRan } from '../../lib/event-loop.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
+import type { LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -54,8 +55,9 @@ export function createSummaries(options: {
   readonly devices: DeviceStore;
   readonly datapoints: DatapointStore;
   readonly access: Access;
+  readonly longWork: LongWork;
 }): Summaries {
-  const { datapoints } = options;
+  const { datapoints, longWork } = options;
   const open = createSourceOpening(options);
 
   async function aggregateOne(source: Source, query: HistoryQuery, plan: AggregationPlan) {
@@ -76,12 +78,16 @@ export function createSummaries(options: {
     async aggregate(actor, selection, query, plan) {
       const buckets: SensorBucket[] = [];
       let skipped = 0;
-      for (const source of await open(actor, selection)) {
-        const one = await aggregateOne(source, query, plan);
-        if (buckets.length + one.buckets.length > limits.bucketsMax) throw tooManyBuckets();
-        for (const bucket of one.buckets) buckets.push({ sensor: source.ref, bucket });
-        skipped += one.skipped;
-      }
+      const sources = await open(actor, selection);
+      await longWork.run(actor, async (pace) => {
+        for (const source of sources) {
+          const one = await aggregateOne(source, query, plan);
+          if (pace.isOver()) await pace.rest();
+          if (buckets.length + one.buckets.length > limits.bucketsMax) throw tooManyBuckets();
+          for (const bucket of one.buckets) buckets.push({ sensor: source.ref, bucket });
+          skipped += one.skipped;
+        }
+      });
       return { buckets: buckets.sort((a, b) => a.bucket.start - b.bucket.start), skipped };
     },
     async thin(actor, selection, query, pointsMax) {
@@ -89,12 +95,15 @@ export function createSummaries(options: {
       refuseTooManyPoints(sources.length, pointsMax);
       const merged: SensorDatapoint[] = [];
       let [skipped, total] = [0, 0];
-      for (const source of sources) {
-        const one = await thinOne(source, query, pointsMax);
-        for (const datapoint of one.datapoints) merged.push({ sensor: source.ref, datapoint });
-        skipped += one.skipped;
-        total += one.total;
-      }
+      await longWork.run(actor, async (pace) => {
+        for (const source of sources) {
+          if (pace.isOver()) await pace.rest();
+          const one = await thinOne(source, query, pointsMax);
+          for (const datapoint of one.datapoints) merged.push({ sensor: source.ref, datapoint });
+          skipped += one.skipped;
+          total += one.total;
+        }
+      });
       const sign = query.order === 'asc' ? 1 : -1;
       merged.sort((a, b) => sign * (orderTime(a.datapoint) - orderTime(b.datapoint)));
       return { datapoints: merged, skipped, total };
@@ -127,9 +136,13 @@ async function* scan(options: {
   let remaining = page.limit;
   while (remaining > 0) {
     const limit = Math.min(remaining, limits.datapointsPerScan);
-    const step = await datapoints.scan(ref, { ...page, limit });
+    const { columns: step, isCut } = await datapoints.scan(
+      ref,
+      { ...page, limit },
+      limits.datapointCharactersPerStep,
+    );
     if (step.count > 0) yield calibratedColumns(step, calibration);
-    if (step.count < limit) return;
+    if (step.count === 0 || (step.count < limit && !isCut)) return;
     remaining -= step.count;
     page = following(page, step);
     await othersRan();

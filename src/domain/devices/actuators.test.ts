@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../lib/clock.ts';
+import { silentLog } from '../../lib/log.ts';
 import {
   actuatorId,
   aDevice,
@@ -11,11 +12,15 @@ import {
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { createAccess } from '../access/access.ts';
 import { type Actor, guest } from '../actor.ts';
+import { createBudgets } from '../budgets/budgets.ts';
+import { endlessRoom } from '../budgets/storage-room.ts';
 import { guestUsername, parseUserId, parseUsername } from '../ids.ts';
 import { type ActuatorChange, createActuators } from './actuators.ts';
+import { createTimedSettings } from './timed-settings.ts';
 
 const clock: Clock = { now: () => noon };
 const id = deviceId('d');
+const valueBytesMax = 65_536;
 const pump = actuatorId('pump');
 const ama: Actor = { kind: 'user', userId: parseUserId('1'), username: parseUsername('ama') };
 
@@ -26,7 +31,17 @@ async function guestsPump() {
   const access = createAccess({ grants, settings: { publicPush: 'open' } });
   const told: ActuatorChange[] = [];
   const publish = (change: ActuatorChange) => told.push(change);
-  return { devices, told, actuators: createActuators({ store: devices, access, clock, publish }) };
+  const budget = createBudgets().of('timed_settings');
+  const timed = { store: devices, budget, publish, clock, log: silentLog };
+  const timedSettings = createTimedSettings(timed);
+  return {
+    devices,
+    told,
+    actuators: createActuators({
+      ...{ store: devices, access, clock, publish, valueBytesMax, timedSettings },
+      room: endlessRoom(),
+    }),
+  };
 }
 
 test('those who watch are told every value that is set, after it is kept', async () => {
@@ -34,7 +49,8 @@ test('those who watch are told every value that is set, after it is kept', async
   const values = [false, null, 0, '', { on: true }];
   for (const value of values) {
     await actuators.setValue(guest, id, pump, value);
-    assert.deepEqual((await devices.find(id))?.actuators, [anActuator('pump', { value })]);
+    const set = { value, setBy: guestUsername, setAt: noon };
+    assert.deepEqual((await devices.find(id))?.actuators, [anActuator('pump', set)]);
   }
   await actuators.put(ama, id, anActuator('pump', { value: 5 }));
   const expected = [...values, 5].map((value) => ({ deviceId: id, actuatorId: pump, value }));

@@ -3,14 +3,18 @@ import type { JsonValue } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Actor } from '../actor.ts';
+import { type Payer, payerOf } from '../budgets/payer.ts';
+import type { StorageRoom } from '../budgets/storage-room.ts';
 import type { Envelope } from '../envelope.ts';
 import { invalid, notFound } from '../errors.ts';
-import type { ActuatorId, DeviceId } from '../ids.ts';
+import { type ActuatorId, type DeviceId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { Actuator, ActuatorChanges } from './actuator.ts';
+import { type Actuator, type ActuatorChanges, withoutSetting } from './actuator.ts';
 import { actuatorOf, type Device, withoutActuatorValues } from './device.ts';
 import type { DeviceStore } from './device-store.ts';
 import { deviceResource, noDevice, requireDevice } from './devices.ts';
+import type { TimedSettings } from './timed-settings.ts';
+import { isTooLarge, valueTooLarge } from './value-size.ts';
 
 /** That an actuator was set, durably. */
 export interface ActuatorChange {
@@ -35,16 +39,21 @@ export interface Actuators {
     actor: Actor,
     id: DeviceId,
     actuatorId: ActuatorId,
-    changes: Omit<ActuatorChanges, 'value'>,
+    changes: ActuatorChanges,
   ): Promise<void>;
-  /** When it resolves the value is synced to disk, and those who watch were told. */
+  /**
+   * When it resolves the value is synced to disk, and those who watch were told. With `forMs` it is
+   * set back after so many milliseconds.
+   */
   setValue(
     actor: Actor,
     id: DeviceId,
     actuatorId: ActuatorId,
     value: JsonValue,
-    envelope?: Envelope,
+    extra?: { readonly envelope?: Envelope; readonly forMs?: number },
   ): Promise<void>;
+  /** The device says that the actuator is as it was set. Throws invalid when it is not. */
+  confirm(actor: Actor, id: DeviceId, actuatorId: ActuatorId, value: JsonValue): Promise<void>;
   remove(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<void>;
   /** Throws what setValue would throw, and sets nothing. */
   requireSettable(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<void>;
@@ -56,8 +65,16 @@ export function createActuators(options: {
   readonly clock: Clock;
   /** Tells those who watch; must not throw. */
   readonly publish: (change: ActuatorChange) => void;
+  /** What a value may have as JSON text. */
+  readonly valueBytesMax: number;
+  readonly timedSettings: TimedSettings;
+  readonly room: StorageRoom;
 }): Actuators {
-  const { store, access, clock, publish } = options;
+  const { store, access, clock, publish, valueBytesMax, timedSettings, room } = options;
+
+  function requireSmall(actor: Actor, value: JsonValue): void {
+    if (isTooLarge(actor, value, valueBytesMax)) throw valueTooLarge(valueBytesMax, '');
+  }
 
   async function requireRight(actor: Actor, scope: Scope, id: DeviceId): Promise<Device> {
     const device = await requireDevice(store, id);
@@ -65,11 +82,54 @@ export function createActuators(options: {
     return device;
   }
 
+  async function requireSetting(actor: Actor, id: DeviceId): Promise<Device> {
+    const device = await requireDevice(store, id);
+    await access.requireSetting(actor, deviceResource(device));
+    return device;
+  }
+
   /** The device as the actor may see its actuators. */
   async function visible(actor: Actor, id: DeviceId): Promise<Device> {
     const device = await requireRight(actor, 'devices:view', id);
-    const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
-    return maySee ? device : withoutActuatorValues(device);
+    const resource = deviceResource(device);
+    const maySee = await access.allows(actor, 'devices-data:view', resource);
+    const seen = maySee ? device : withoutActuatorValues(device);
+    if (await access.allowsSetting(actor, resource)) return seen;
+    return { ...seen, actuators: seen.actuators.map(withoutSetting) };
+  }
+
+  async function set(
+    id: DeviceId,
+    actuatorId: ActuatorId,
+    setting: { readonly value: JsonValue; readonly by: Username; readonly forMs?: number },
+  ): Promise<Actuator> {
+    const step = { kind: 'set', at: clock.now(), ...setting } as const;
+    const outcome = await store.stepActuator(id, actuatorId, step);
+    if (typeof outcome === 'string') throw noActuator(id, actuatorId);
+    timedSettings.forget(id, actuatorId);
+    return outcome;
+  }
+
+  async function setForAWhile(
+    id: DeviceId,
+    actuatorId: ActuatorId,
+    setting: {
+      readonly value: JsonValue;
+      readonly by: Username;
+      readonly forMs: number;
+      readonly payer: Payer;
+    },
+  ): Promise<void> {
+    const { payer, ...others } = setting;
+    timedSettings.reserve(payer);
+    try {
+      const { revert } = await set(id, actuatorId, others);
+      const at = revert?.at ?? clock.now();
+      timedSettings.watch({ deviceId: id, actuatorId, at }, payer);
+    } catch (error) {
+      timedSettings.release(payer);
+      throw error;
+    }
   }
 
   return {
@@ -83,14 +143,24 @@ export function createActuators(options: {
     },
     async put(actor, id, actuator) {
       const { value } = actuator;
-      await requireRight(actor, 'devices:update', id);
-      if (value !== undefined) await requireRight(actor, 'devices-data:create', id);
-      const outcome = await store.putActuator(id, actuator, clock.now());
+      const device = await requireRight(actor, 'devices:update', id);
+      room.require(actor, device.owner);
+      if (value !== undefined) {
+        await requireSetting(actor, id);
+        requireSmall(actor, value);
+      }
+      const at = clock.now();
+      // What a new actuator comes with was there before; a known one is set.
+      const isSet = value !== undefined && actuatorOf(device, actuator.id) !== undefined;
+      const put = isSet ? { ...actuator, setBy: usernameOf(actor), setAt: at } : actuator;
+      const outcome = await store.putActuator(id, put, at);
       if (outcome === 'missing') throw noDevice(id);
       if (outcome === 'too_many') {
         throw invalid(`a device may have ${limits.sensorsPerDeviceMax} actuators`);
       }
-      if (value !== undefined) publish({ deviceId: id, actuatorId: actuator.id, value });
+      if (value === undefined) return;
+      timedSettings.forget(id, actuator.id);
+      publish({ deviceId: id, actuatorId: actuator.id, value });
     },
     async update(actor, id, actuatorId, changes) {
       await requireRight(actor, 'devices:update', id);
@@ -98,14 +168,25 @@ export function createActuators(options: {
       if (outcome === 'missing') throw noActuator(id, actuatorId);
     },
     async requireSettable(actor, id, actuatorId) {
-      requireActuator(await requireRight(actor, 'devices-data:create', id), actuatorId);
+      requireActuator(await requireSetting(actor, id), actuatorId);
     },
-    async setValue(actor, id, actuatorId, value, envelope) {
-      await requireRight(actor, 'devices-data:create', id);
-      const outcome = await store.updateActuator(id, actuatorId, { value }, clock.now());
-      if (outcome === 'missing') throw noActuator(id, actuatorId);
+    async setValue(actor, id, actuatorId, value, { envelope, forMs } = {}) {
+      await requireSetting(actor, id);
+      requireSmall(actor, value);
+      const by = usernameOf(actor);
+      if (forMs === undefined) await set(id, actuatorId, { value, by });
+      else await setForAWhile(id, actuatorId, { value, by, forMs, payer: payerOf(actor) });
       const change = { deviceId: id, actuatorId, value };
       publish(envelope === undefined ? change : { ...change, envelope });
+    },
+    async confirm(actor, id, actuatorId, value) {
+      await requireSetting(actor, id);
+      const step = { kind: 'confirm', value, at: clock.now() } as const;
+      const outcome = await store.stepActuator(id, actuatorId, step);
+      if (outcome === 'missing') throw noActuator(id, actuatorId);
+      if (outcome === 'unchanged') {
+        throw invalid(`actuator ${actuatorId} is not set to the value that is confirmed`);
+      }
     },
     async remove(actor, id, actuatorId) {
       await requireRight(actor, 'devices:update', id);
@@ -120,6 +201,9 @@ function requireActuator(device: Device, actuatorId: ActuatorId): Actuator {
   if (actuator === undefined) throw noActuator(device.id, actuatorId);
   return actuator;
 }
+
+const usernameOf = (actor: Actor): Username =>
+  actor.kind === 'guest' ? guestUsername : actor.username;
 
 const noActuator = (id: DeviceId, actuatorId: ActuatorId) =>
   notFound(`device ${id} has no actuator with id ${actuatorId}`);

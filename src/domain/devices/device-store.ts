@@ -1,17 +1,31 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { Pace } from '../../lib/fair-turns.ts';
 import type { VisibleTo } from '../access/viewer.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../ids.ts';
 import type { Actuator, ActuatorChanges } from './actuator.ts';
+import type { ActuatorStep, TimedSetting } from './actuator-step.ts';
 import type { Device, DeviceChanges } from './device.ts';
 import type { Filter } from './query.ts';
 import type { Sensor, SensorChanges } from './sensor.ts';
 
 export type { VisibleTo };
 
+/** What rights are asked about. */
+export type DeviceHead = Pick<Device, 'id' | 'owner' | 'visibility'>;
+
+/** Which devices a page of a list has; `readSome` reads them. */
 export interface DeviceListing {
-  readonly devices: readonly Device[];
+  readonly devices: readonly DeviceHead[];
   /** All that match, whatever the page. */
   readonly total: number;
+}
+
+/** Some of the devices that were asked for. */
+export interface SomeDevices {
+  /** Those that exist, in the order asked for. */
+  readonly devices: readonly Device[];
+  /** How many of the ids were looked at: at least one. */
+  readonly taken: number;
 }
 
 /** Where devices are kept, with their sensors and actuators. Lists are in order of creation. */
@@ -23,11 +37,19 @@ export interface DeviceStore {
     visibleTo: VisibleTo;
     filter?: Filter;
     /** Whether a filter may ask for the last values of this device; if not, it has none. */
-    maySeeValues: (device: Device) => boolean;
+    maySeeValues: (device: DeviceHead) => boolean;
     limit: number;
     offset: number;
+    /** How long work takes its turns; absent: it lets everybody run now and then. */
+    pace?: Pace;
   }): Promise<DeviceListing>;
+  /** As many of these devices, in their order, as fit into memory beside what others read. */
+  readSome(ids: readonly DeviceId[]): Promise<SomeDevices>;
   countOwnedBy(owner: Username): Promise<number>;
+  /** What a device, or one of its sensors, counts towards the quota of its owner, in bytes. */
+  storedBytes(id: DeviceId, sensorId?: SensorId): Promise<number>;
+  /** The same for all devices of each owner. */
+  storedByOwner(): Promise<ReadonlyMap<Username, number>>;
   update(id: DeviceId, changes: DeviceChanges, at: Instant): Promise<'updated' | 'missing'>;
   /** Removes the device with its sensors, actuators, datapoints and grants, in one step. */
   remove(id: DeviceId): Promise<'removed' | 'missing'>;
@@ -49,6 +71,14 @@ export interface DeviceStore {
     actuator: Actuator,
     at: Instant,
   ): Promise<'put' | 'missing' | 'too_many'>;
+  /** Sets an actuator, confirms it or sets it back; answers it as it is afterwards. */
+  stepActuator(
+    id: DeviceId,
+    actuatorId: ActuatorId,
+    step: ActuatorStep,
+  ): Promise<Actuator | 'missing' | 'unchanged'>;
+  /** All actuators that are to be set back some day. */
+  listTimedSettings(): Promise<readonly TimedSetting[]>;
   updateActuator(
     id: DeviceId,
     actuatorId: ActuatorId,

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../ids.ts';
-import type { Actuator } from './actuator.ts';
+import { type Actuator, withoutSetting } from './actuator.ts';
 import type { Sensor } from './sensor.ts';
 
 export type Visibility = 'public' | 'private';
@@ -25,6 +25,10 @@ export interface Device {
   readonly location?: Location;
   readonly meta?: JsonValue;
   readonly isDeployed?: boolean;
+  /** An IANA name, for its days and hours; absent: the reader's. */
+  readonly timezone?: string;
+  /** It was handed over, and its owner has not accepted it yet [contract 14]. */
+  readonly isPending?: true;
   /** In order of creation. */
   readonly sensors: readonly Sensor[];
   /** In order of creation. */
@@ -43,6 +47,8 @@ export interface DeviceChanges {
   readonly location?: Location | undefined;
   readonly meta?: JsonValue | undefined;
   readonly isDeployed?: boolean | undefined;
+  readonly timezone?: string | undefined;
+  readonly isPending?: true | undefined;
 }
 
 /** The sensor of a device, or undefined. */
@@ -56,8 +62,13 @@ export function actuatorOf(device: Device, actuatorId: ActuatorId): Actuator | u
   return device.actuators.find((actuator) => actuator.id === actuatorId);
 }
 
+function withoutValue(actuator: Actuator): Actuator {
+  const { value, ...others } = withoutSetting(actuator);
+  return others;
+}
+
 /** The device for those who may not view its data: without what its actuators are set to. */
 export function withoutActuatorValues(device: Device): Device {
   if (device.actuators.every((actuator) => actuator.value === undefined)) return device;
-  return { ...device, actuators: device.actuators.map(({ value: _, ...others }) => others) };
+  return { ...device, actuators: device.actuators.map(withoutValue) };
 }

@@ -1,15 +1,17 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { Pace } from '../../lib/fair-turns.ts';
 import type { Access } from '../access/access.ts';
-import type { GrantStore } from '../access/grant-store.ts';
 import type { Resource } from '../access/policy.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
-import { conflict, DomainError, forbidden, invalid, notFound } from '../errors.ts';
+import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
+import type { StorageRoom } from '../budgets/storage-room.ts';
+import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { type DeviceId, guestUsername, type SensorId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { UserStore } from '../users/user-store.ts';
 import { type Device, type DeviceChanges, sensorOf } from './device.ts';
-import type { DeviceListing, DeviceStore } from './device-store.ts';
+import type { DeviceHead, DeviceListing, DeviceStore, SomeDevices } from './device-store.ts';
 import type { Filter } from './query.ts';
 import type { Sensor, SensorChanges } from './sensor.ts';
 
@@ -27,10 +29,15 @@ export interface Devices {
     filter?: Filter;
     limit: number;
     offset: number;
+    pace?: Pace;
   }): Promise<DeviceListing>;
+  /** As many of these devices as fit into memory; those that its viewer may view. */
+  readSome(viewer: Viewer, ids: readonly DeviceId[]): Promise<SomeDevices>;
   update(actor: Actor, id: DeviceId, changes: DeviceChanges): Promise<void>;
   /** Hands the device over to another user; for its owner and admins. */
   handOver(actor: Actor, id: DeviceId, owner: Username): Promise<void>;
+  /** Takes what was handed over: from then on alerts that name no device watch it too. */
+  accept(actor: Actor, id: DeviceId): Promise<void>;
   remove(actor: Actor, id: DeviceId): Promise<void>;
 
   getSensor(actor: Actor, id: DeviceId, sensorId: SensorId): Promise<[Device, Sensor]>;
@@ -46,7 +53,7 @@ export interface Devices {
 }
 
 /** The device as the policy sees it. */
-export function deviceResource(device: Device): Resource {
+export function deviceResource(device: DeviceHead): Resource {
   return device.visibility === undefined
     ? { kind: 'device', id: device.id, owner: device.owner }
     : { kind: 'device', id: device.id, owner: device.owner, visibility: device.visibility };
@@ -66,11 +73,12 @@ export const noSensor = (id: DeviceId, sensorId: SensorId) =>
 export function createDevices(options: {
   readonly store: DeviceStore;
   readonly users: UserStore;
-  readonly grants: GrantStore;
   readonly access: Access;
   readonly clock: Clock;
+  readonly room: StorageRoom;
 }): Devices {
-  const { store, users, grants, access, clock } = options;
+  const { store, users, access, clock, room } = options;
+  const shares = createGuestShares();
 
   async function requireRight(
     actor: Actor,
@@ -82,12 +90,13 @@ export function createDevices(options: {
     return device;
   }
 
-  async function requireGuestsRoom(): Promise<void> {
-    if ((await store.countOwnedBy(guestUsername)) < limits.guestDevicesMax) return;
-    throw new DomainError(
-      'unavailable',
-      `there are ${limits.guestDevicesMax} devices without an owner already: log in to add yours`,
-    );
+  async function insert(actor: Actor, device: Device): Promise<'inserted' | 'duplicate'> {
+    if (actor.kind !== 'guest') return store.insert(device);
+    const used = await store.countOwnedBy(guestUsername);
+    const rule = { what: 'devices', used, max: limits.guestDevicesMax };
+    const outcome = await makeAsGuest(shares, actor, rule, () => store.insert(device));
+    if (outcome === 'inserted') room.addFor(actor, device.owner, JSON.stringify(device).length);
+    return outcome;
   }
 
   return {
@@ -95,8 +104,8 @@ export function createDevices(options: {
       requireCreation(actor, device.id);
       const now = clock.now();
       const owner = actor.kind === 'guest' ? guestUsername : actor.username;
-      if (actor.kind === 'guest') await requireGuestsRoom();
-      const outcome = await store.insert({
+      room.require(actor, owner);
+      const outcome = await insert(actor, {
         ...device,
         ...(actor.kind === 'guest' && { visibility: 'public' as const }),
         owner,
@@ -112,20 +121,38 @@ export function createDevices(options: {
         visibleTo: viewer.visibleTo,
         maySeeValues: (device) => viewer.may('devices-data:view', deviceResource(device)),
       }),
+    async readSome(viewer, ids) {
+      const { devices, taken } = await store.readSome(ids);
+      const mayView = (device: Device) => viewer.may('devices:view', deviceResource(device));
+      return { devices: devices.filter(mayView), taken };
+    },
     async update(actor, id, changes) {
       const device = await requireRight(actor, 'devices:update', id);
       if (changes.visibility === 'private' && device.owner === guestUsername) {
         throw invalid('a device without an owner is always public: set its owner first');
       }
+      if (changes.meta !== undefined) room.require(actor, device.owner);
       if ((await store.update(id, changes, clock.now())) === 'missing') throw noDevice(id);
     },
     async handOver(actor, id, owner) {
-      access.requireOwner(actor, deviceResource(await requireDevice(store, id)));
+      const before = await requireDevice(store, id);
+      access.requireOwner(actor, deviceResource(before));
       const user = await users.findByUsername(owner);
       if (user === undefined) throw notFound(`there is no user ${owner}`);
-      // Who owns the device needs no grant, and must not keep one after handing it on.
-      await grants.remove('device', id, user.username);
-      const outcome = await store.update(id, { owner: user.username }, clock.now());
+      if (user.username === before.owner) return;
+      // Nobody is made to pay for alerts on what somebody else gave them [contract 14].
+      const isAccepted =
+        actor.kind === 'admin' || (actor.kind !== 'guest' && actor.userId === user.id);
+      const isPending = isAccepted ? undefined : (true as const);
+      // The store ends the grants in the same step.
+      const outcome = await store.update(id, { owner: user.username, isPending }, clock.now());
+      if (outcome === 'missing') throw noDevice(id);
+    },
+    async accept(actor, id) {
+      const device = await requireDevice(store, id);
+      access.requireOwner(actor, deviceResource(device));
+      if (device.isPending !== true) return;
+      const outcome = await store.update(id, { isPending: undefined }, clock.now());
       if (outcome === 'missing') throw noDevice(id);
     },
     async remove(actor, id) {
@@ -139,7 +166,7 @@ export function createDevices(options: {
       return [device, sensor];
     },
     async putSensor(actor, id, sensor) {
-      await requireRight(actor, 'devices:update', id);
+      room.require(actor, (await requireRight(actor, 'devices:update', id)).owner);
       const outcome = await store.putSensor(id, sensor, clock.now());
       if (outcome === 'missing') throw noDevice(id);
       if (outcome === 'too_many') {
@@ -147,7 +174,8 @@ export function createDevices(options: {
       }
     },
     async updateSensor(actor, id, sensorId, changes) {
-      await requireRight(actor, 'devices:update', id);
+      const device = await requireRight(actor, 'devices:update', id);
+      if (changes.meta !== undefined) room.require(actor, device.owner);
       const outcome = await store.updateSensor(id, sensorId, changes, clock.now());
       if (outcome === 'missing') throw noSensor(id, sensorId);
     },

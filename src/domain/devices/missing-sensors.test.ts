@@ -5,6 +5,7 @@ import { aDevice, deviceId, noon, sensorId } from '../../storage/contract/builde
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { createAccess } from '../access/access.ts';
 import { type Actor, guest } from '../actor.ts';
+import { endlessRoom } from '../budgets/storage-room.ts';
 import { DomainError } from '../errors.ts';
 import { parseAccessKeyId, parseUserId, parseUsername, type SensorId } from '../ids.ts';
 import type { DeviceStore } from './device-store.ts';
@@ -24,7 +25,7 @@ function setUp(wrap: (store: DeviceStore) => DeviceStore = (store) => store) {
   const { devices: kept, grants, users } = createMemoryStorage();
   const store = wrap(kept);
   const access = createAccess({ grants, settings: { publicPush: 'open' } });
-  const devices = createDevices({ store, users, grants, access, clock });
+  const devices = createDevices({ store, users, access, clock, room: endlessRoom() });
   const missingSensors = createMissingSensors({ store, devices, access });
   const sensors = async () => (await kept.find(id))?.sensors.map((sensor) => sensor.id);
   return { kept, missingSensors, sensors };

@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import { asNumber, isBigNumber, type JsonValue } from '../../lib/json.ts';
+import type { Pattern } from '../../lib/pattern.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import { limits } from '../limits.ts';
 import type { Criterion, FieldTest, Operand } from './query-parser.ts';
@@ -16,7 +17,21 @@ export function passes(test: FieldTest, value: JsonValue | undefined): boolean {
   if (test.operator === '!=') {
     return elements.every((element) => passesOne(plain, test, element));
   }
+  if (test.operator === '~=') return isFoundInOne(test.pattern, elements);
   return elements.some((element) => passesOne(plain, test, element));
+}
+
+/** Patterns are slow: of an array they see as many characters as of a text. */
+function isFoundInOne(pattern: Pattern, elements: readonly JsonValue[]): boolean {
+  let room: number = limits.patternTextCharactersMax;
+  for (const element of elements) {
+    const text = textOf(element);
+    if (text === undefined) continue;
+    room -= text.length + 1;
+    if (room < 0) return false;
+    if (pattern.test(text)) return true;
+  }
+  return false;
 }
 
 /** Whether a moment passes the test: compared in time with operands that are timestamps. */

@@ -37,12 +37,18 @@ export interface ParseOptions {
   readonly label: string;
   /** Names that end at a colon whatever follows; other names may hold colons. */
   readonly isField: (name: string) => boolean;
+  /** All patterns together may be as large as one: the text is asked of many things. */
+  readonly isForMany?: boolean;
+  /** Refuses what can only be a slip: order between texts, and words of expressions in a value. */
+  readonly isStrict?: boolean;
 }
 
 interface Cursor {
   readonly text: string;
   readonly options: ParseOptions;
   at: number;
+  /** Instructions that patterns may still have. */
+  patternRoom: number;
 }
 
 /**
@@ -56,7 +62,7 @@ export function parseTests(text: string, options: ParseOptions): readonly FieldT
       `${options.label} must have at most ${queryCharactersMax} characters, got ${text.length}`,
     );
   }
-  const cursor: Cursor = { text, options, at: 0 };
+  const cursor: Cursor = { text, options, at: 0, patternRoom: limits.patternInstructionsMax };
   const tests: FieldTest[] = [];
   while (true) {
     skipSpace(cursor);
@@ -93,8 +99,10 @@ function readTest(cursor: Cursor): FieldTest {
     expectEnd(cursor);
     return { operator, name, anyOf };
   }
+  const start = cursor.at;
   const operand = readOperand(cursor);
   expectEnd(cursor);
+  if (cursor.options.isStrict === true) requireOrdered(cursor, start, operand);
   return { operator, name, operand };
 }
 
@@ -162,8 +170,31 @@ function readOperand(cursor: Cursor): Operand {
     skipSpace(cursor);
     return { text, number: undefined, instant: parseTimestamp(text) };
   }
+  const start = cursor.at;
   const text = readRaw(cursor, endOf(cursor, /[;,'=<>]|\.\./g), "a value (text in '…' may be any)");
+  if (cursor.options.isStrict === true) refuseWords(cursor, start, text);
   return { text, number: asNumber(text), instant: parseTimestamp(text) };
+}
+
+/** Order is for numbers and moments; text has it only where quotes say that text is meant. */
+function requireOrdered(cursor: Cursor, start: number, operand: Operand): void {
+  const isMeant = cursor.text[start] === "'";
+  if (isMeant || operand.number !== undefined || operand.instant !== undefined) return;
+  const shown = JSON.stringify(operand.text.slice(0, 60));
+  throw invalid(
+    `${place(cursor, start)}: < > <= >= compare with a number, got ${shown}: write the sensor on ` +
+      "the left and a number without its unit on the right, or text in '…'",
+  );
+}
+
+/** `for` and `clear` were read before: what is left of them in a value says nothing. */
+function refuseWords(cursor: Cursor, start: number, text: string): void {
+  const word = /\s(for|clear|silent)(?=\s|\(|$)/.exec(text);
+  if (word === null) return;
+  throw invalid(
+    `${place(cursor, start + word.index + 1)}: ${word[1]} is not understood here: write it ` +
+      "once, as in TC1 > 8 for 10m clear TC1 < 7, or text in '…'",
+  );
 }
 
 function readPattern(cursor: Cursor): Pattern {
@@ -174,11 +205,13 @@ function readPattern(cursor: Cursor): Pattern {
       : readRaw(cursor, endOf(cursor, /;/g), 'a regular expression');
   skipSpace(cursor);
   try {
-    return compilePattern(source, {
+    const pattern = compilePattern(source, {
       sourceCharactersMax: limits.patternCharactersMax,
-      instructionsMax: limits.patternInstructionsMax,
+      instructionsMax: cursor.patternRoom,
       textCharactersMax: limits.patternTextCharactersMax,
     });
+    if (cursor.options.isForMany === true) cursor.patternRoom -= pattern.instructions;
+    return pattern;
   } catch (reason) {
     if (!(reason instanceof PatternError)) throw reason;
     throw invalid(`${place(cursor, start)}: ${reason.message}`);

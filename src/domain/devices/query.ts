@@ -24,7 +24,11 @@ export function parseFilter(
   source: string,
   fieldCalled: (name: string) => string = (name) => name,
 ): Filter {
-  const options = { label: 'q', isField: (name: string) => isField(fieldCalled(name)) };
+  const options = {
+    label: 'q',
+    isField: (name: string) => isField(fieldCalled(name)),
+    isForMany: true,
+  };
   const tests = parseTests(source, options).map((test) => ({
     ...test,
     name: fieldCalled(test.name),
@@ -73,6 +77,7 @@ const fields: ReadonlyMap<string, (device: Device) => JsonValue | undefined> = n
   ['visibility', (device) => device.visibility ?? 'public'],
   ['location', (device) => device.location && { ...device.location }],
   ['deployed', (device) => device.isDeployed],
+  ['timezone', (device) => device.timezone],
   ['meta', (device) => device.meta],
   ['sensors', (device) => idsOf(device.sensors)],
   ['actuators', (device) => idsOf(device.actuators)],

@@ -5,7 +5,8 @@ import type { GrantStore } from '../access/grant-store.ts';
 import type { Resource } from '../access/policy.ts';
 import { createViewer, type Viewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
-import { conflict, DomainError, invalid, notFound } from '../errors.ts';
+import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
 import { type GatewayId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { UserStore } from '../users/user-store.ts';
@@ -54,6 +55,7 @@ export function createGateways(options: {
   readonly clock: Clock;
 }): Gateways {
   const { store, users, grants, access, clock } = options;
+  const shares = createGuestShares();
 
   async function requireRight(
     actor: Actor,
@@ -65,12 +67,11 @@ export function createGateways(options: {
     return gateway;
   }
 
-  async function requireGuestsRoom(): Promise<void> {
-    if ((await store.countOwnedBy(guestUsername)) < limits.guestGatewaysMax) return;
-    throw new DomainError(
-      'unavailable',
-      `there are ${limits.guestGatewaysMax} gateways without an owner already: log in to add yours`,
-    );
+  async function insert(actor: Actor, gateway: Gateway): ReturnType<typeof store.insert> {
+    if (actor.kind !== 'guest') return store.insert(gateway);
+    const used = await store.countOwnedBy(guestUsername);
+    const rule = { what: 'gateways', used, max: limits.guestGatewaysMax };
+    return makeAsGuest(shares, actor, rule, () => store.insert(gateway));
   }
 
   const viewerOf = (actor: Actor): Promise<Viewer> =>
@@ -79,9 +80,8 @@ export function createGateways(options: {
   return {
     async create(actor, gateway) {
       requireCreation(actor, 'gateways:update');
-      if (actor.kind === 'guest') await requireGuestsRoom();
       const now = clock.now();
-      const outcome = await store.insert({
+      const outcome = await insert(actor, {
         ...gateway,
         ...(actor.kind === 'guest' && { visibility: 'public' as const }),
         owner: actor.kind === 'guest' ? guestUsername : actor.username,

@@ -1,4 +1,5 @@
 import type { Actor } from '../actor.ts';
+import { type Payer, payerAt, payerOfAccount } from '../budgets/payer.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
 
 /** Guests share one identity: whoever has no account has nothing to keep from others. */
@@ -28,4 +29,10 @@ export function accountOf(
   if (kind === 'user' && userId !== undefined) return { userId: userId as UserId };
   if (kind !== 'key' || userId === undefined || keyId === undefined) return undefined;
   return { userId: userId as UserId, keyId: keyId as AccessKeyId };
+}
+
+/** Who pays for a session of which nothing else is known than whose it is. */
+export function payerOfIdentity(identity: string): Payer {
+  const account = accountOf(identity);
+  return account === undefined ? payerAt('unknown') : payerOfAccount(account.userId);
 }

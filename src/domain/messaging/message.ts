@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { Payer } from '../budgets/payer.ts';
 
 /** How often a message arrives: at most once, at least once, exactly once. */
 export type Qos = 0 | 1 | 2;
@@ -21,6 +22,8 @@ export interface Message {
   readonly isRepetition?: true;
   /** The session that published it, for subscriptions that want none of their own messages. */
   readonly publisher?: SessionKey;
+  /** Who pays for the room it takes while it is retained. */
+  readonly payer?: Payer;
 }
 
 /** Names one session: whose it is and its client id. Made by sessionKey only. */

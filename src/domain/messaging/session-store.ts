@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { Payer } from '../budgets/payer.ts';
 import type { Message, Qos, SessionKey } from './message.ts';
 
 /** Keeps what sessions that outlive their connection hold, and the retained messages. */
@@ -22,6 +23,8 @@ export type SessionChange =
       readonly key: SessionKey;
       readonly expirySeconds: number;
       readonly leftAt?: Instant;
+      /** Absent: the same as before. */
+      readonly payer?: Payer;
     }
   /** Drops the session with everything that is kept for it. */
   | { readonly kind: 'ended'; readonly key: SessionKey }
@@ -56,6 +59,8 @@ export interface SessionRecord {
   readonly expirySeconds: number;
   /** When its connection ended; absent while it is connected. */
   readonly leftAt?: Instant;
+  /** Who pays for the room it takes; absent: not known, as in databases of before. */
+  readonly payer?: Payer;
 }
 
 /** The expirySeconds of a session without an end. */

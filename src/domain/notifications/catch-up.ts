@@ -1,3 +1,4 @@
+import type { Log } from '../../lib/log.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { DatapointStore, Push } from '../datapoints/datapoint-store.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
@@ -16,8 +17,9 @@ export async function catchUp(parts: {
   readonly book: RuleBook;
   readonly notifier: Notifier;
   readonly datapoints: Pick<DatapointStore, 'lastValues' | 'read'>;
+  readonly log: Log;
 }): Promise<void> {
-  const { book, notifier, datapoints } = parts;
+  const { book, notifier, datapoints, log } = parts;
   const watched = await watchedSensors(book);
   const lasts: (Push & { readonly last: Datapoint })[] = [];
   const ids = [...watched.keys()];
@@ -36,13 +38,23 @@ export async function catchUp(parts: {
   for (const { deviceId, sensorId, last } of lasts) {
     if (last.receivedAt < since) continue;
     const page = { order: 'desc', skip: 0, limit: limits.catchUpDatapointsMax } as const;
-    const read = await datapoints.read({ deviceId, sensorId }, page);
-    const recent = read.filter(({ receivedAt }) => receivedAt >= since).toReversed();
-    pushes.push(...recent.map((one) => ({ deviceId, sensorId, datapoints: [one] })));
+    try {
+      const read = await datapoints.read({ deviceId, sensorId }, page);
+      const recent = read.filter(({ receivedAt }) => receivedAt >= since).toReversed();
+      pushes.push(...recent.map((one) => ({ deviceId, sensorId, datapoints: [one] })));
+    } catch (error) {
+      // What one sensor has on disk must not keep the others from being looked at.
+      log.error({ err: error, deviceId, sensorId }, 'datapoints cannot be looked at again');
+    }
   }
   const receivedAt = ({ datapoints: [one] }: Push): number => one?.receivedAt ?? 0;
   pushes.sort((a, b) => receivedAt(a) - receivedAt(b));
-  if (pushes.length > 0) await notifier.catchUp(pushes);
+  if (pushes.length === 0) return;
+  try {
+    await notifier.catchUp(pushes);
+  } catch (error) {
+    log.error({ err: error }, 'what was received last could not be looked at again');
+  }
 }
 
 async function watchedSensors(

@@ -11,6 +11,8 @@ export interface Recipient {
   readonly twitter?: string;
   /** An https address of the user's own. */
   readonly webhook?: string;
+  /** What messages to it are signed with; absent: an account older than stored secrets. */
+  readonly webhookSecret?: string;
 }
 
 /** One message to one user; a second try has the same `deliveryId`. */

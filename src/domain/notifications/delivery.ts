@@ -51,8 +51,10 @@ export interface ClaimedDelivery {
   readonly createdAt: Instant;
   /** This one included; it also tells two claims of the same delivery apart. */
   readonly attempts: number;
-  /** No credit was left to pay for it. */
-  readonly isUnpaid?: true;
+  /** Who pays for it, and in whose turn it is sent. */
+  readonly payer: string;
+  /** It could not be paid for; why. */
+  readonly unpaid?: 'no_credit' | 'own_day_full' | 'day_full';
 }
 
 /** What became of a try. */

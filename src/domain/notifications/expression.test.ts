@@ -5,7 +5,13 @@ import type { JsonValue } from '../../lib/json.ts';
 import { passes } from '../devices/query-evaluation.ts';
 import { parseTests } from '../devices/query-parser.ts';
 import { DomainError } from '../errors.ts';
-import { holds, isCleared, parseExpression, type Reading } from './expression.ts';
+import {
+  holds,
+  isCleared,
+  parseExpression,
+  problemOf as problemIn,
+  type Reading,
+} from './expression.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
 
@@ -123,4 +129,36 @@ test('a text without the new words means what it means as a filter', () => {
       },
     ),
   );
+});
+
+test('what means nothing is refused where it is new, with the place', () => {
+  for (const [text, at] of [
+    ['TC1 > 8 for', 9],
+    ['TC1 > 8C', 7],
+    ['8 < TC1', 5],
+    ['TC1 > SM1', 7],
+    ['TC1 > 8 for 1m for 2m', 9],
+    ['TC1 >= ok', 8],
+    ['door == open for', 14],
+    ['TC1 > 30 clear TC1 < cold', 22],
+  ] as const) {
+    assert.throws(
+      () => parseExpression(text, { isStrict: true }),
+      (error) => error instanceof DomainError && error.message.includes(`character ${at}:`),
+      text,
+    );
+    assert.equal(problemIn(text)?.includes(`character ${at}:`), true, text);
+    parseExpression(text);
+  }
+  for (const text of [
+    'TC1 > 8 for 10m clear TC1 < 7; SM1 <= -3.5e2',
+    "TC1 > 'ok'; door == open",
+    'TC1 == 10..30; door != open,closed',
+    'at > 2026-01-31T12:00:00Z',
+    "silent(TC1, 2h); door ~= 'for|clear'",
+    '',
+  ]) {
+    parseExpression(text, { isStrict: true });
+    assert.equal(problemIn(text), undefined, text);
+  }
 });

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { passes } from '../devices/query-evaluation.ts';
-import { type FieldTest, parseTests } from '../devices/query-parser.ts';
+import { type FieldTest, type ParseOptions, parseTests } from '../devices/query-parser.ts';
 import { DomainError, invalid } from '../errors.ts';
 import { parseSensorId, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -33,7 +33,8 @@ export interface Reading {
 }
 
 const label = 'expression';
-const options = { label, isField: () => false };
+const lenient: ParseOptions = { label, isField: () => false };
+const strict: ParseOptions = { ...lenient, isStrict: true };
 
 const extension = /\b(?:for|clear|silent)\b/;
 const silenceStart = /^\s*silent\s*\(/;
@@ -45,15 +46,20 @@ const holdEnd = /\sfor\s+(\d+(?:\.\d+)?\s*[A-Za-z]*)\s*$/;
 
 /**
  * Reads an expression: the q language over sensor ids [contract 7], and beyond it `for 10m` at the
- * end of a test, `clear TC1 < 28`, and `silent(TC1, 2h)`. Throws invalid that points at the spot.
+ * end of a test, `clear TC1 < 28`, and `silent(TC1, 2h)`. Throws invalid that points at the spot;
+ * with `isStrict` also for what is well-formed and means nothing, as new expressions are read.
  */
-export function parseExpression(text: string): Expression {
+export function parseExpression(
+  text: string,
+  { isStrict }: { readonly isStrict: boolean } = { isStrict: false },
+): Expression {
+  const options = isStrict ? strict : lenient;
   if (!extension.test(text)) return checked({ ...nothing, tests: parseTests(text, options) });
   const { queryCharactersMax, queryTestsMax } = limits;
   if (text.length > queryCharactersMax) {
     throw invalid(`${label} must have at most ${queryCharactersMax} characters`);
   }
-  const parts: Parts = { tests: [], silences: [], clear: [], forMs: 0 };
+  const parts: Parts = { tests: [], silences: [], clear: [], forMs: 0, options };
   let at = 0;
   for (const segment of segmentsOf(text)) {
     readSegment(parts, segment, at);
@@ -70,6 +76,7 @@ interface Parts {
   readonly silences: Silence[];
   readonly clear: FieldTest[];
   forMs: number;
+  readonly options: ParseOptions;
 }
 
 const nothing = { tests: [], silences: [], clear: [], forMs: 0 } as const;
@@ -107,13 +114,13 @@ function readSegment(parts: Parts, segment: string, at: number): void {
     return;
   }
   // Blanks in front keep the places that messages point at.
-  parts.tests.push(...parseTests(' '.repeat(at) + rest, options));
+  parts.tests.push(...parseTests(' '.repeat(at) + rest, parts.options));
 }
 
 function readClear(parts: Parts, text: string, at: number): void {
   if (parts.clear.length > 0) throw fault(at, 'clear may be written once');
   if (holdEnd.test(text)) throw fault(at, 'for belongs to the condition, in front of clear');
-  parts.clear.push(...parseTests(' '.repeat(at) + text, options));
+  parts.clear.push(...parseTests(' '.repeat(at) + text, parts.options));
 }
 
 function readHold(parts: Parts, text: string, at: number): string {
@@ -177,6 +184,17 @@ function sensorNamed(name: string): SensorId {
     if (!(reason instanceof DomainError)) throw reason;
     const shown = JSON.stringify(name.slice(0, 60));
     throw invalid(`${label} names ${shown}, which can be no sensor: ${reason.message}`);
+  }
+}
+
+/** What is wrong with an expression that an earlier version took; undefined: nothing. */
+export function problemOf(text: string): string | undefined {
+  try {
+    parseExpression(text, { isStrict: true });
+    return undefined;
+  } catch (reason) {
+    if (reason instanceof DomainError) return reason.message;
+    throw reason;
   }
 }
 

@@ -57,7 +57,7 @@ export async function mayFire(
   const target = await devices.find(action.deviceId);
   // One that does not exist is told by the delivery.
   if (target === undefined) return true;
-  return access.allows(owner, 'devices-data:create', deviceResource(target));
+  return access.allowsSetting(owner, deviceResource(target));
 }
 
 async function actorOf(
@@ -136,6 +136,8 @@ export function createFire(parts: FiringParts & { readonly onGone: (rule: Rule) 
       const { username, channel, message } = delivery;
       const claimed: ClaimedDelivery = {
         ...{ id, username, channel, message, createdAt: clock.now(), attempts: 1 },
+        // An actuation reaches the owner's own device, or one that is granted: the owner pays.
+        payer: username,
         source: { kind: 'notification', id: firing.notificationId },
       };
       try {

@@ -3,15 +3,19 @@ import { createHexId } from '../../lib/secret-token.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
+import { budgetError } from '../budgets/budget.ts';
+import type { Budgets } from '../budgets/budgets.ts';
+import { type Payer, payerOf } from '../budgets/payer.ts';
 import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource } from '../devices/devices.ts';
-import { forbidden, invalid, notFound } from '../errors.ts';
+import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
 import { type DeviceId, type NotificationId, parseNotificationId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { Delivery } from './delivery.ts';
 import { type Evaluation, evaluationsOf } from './evaluations.ts';
+import { parseExpression } from './expression.ts';
 import type {
   Condition,
   Notification,
@@ -21,7 +25,7 @@ import type {
 } from './notification.ts';
 import type { NotificationStore } from './notification-store.ts';
 import type { Notifier } from './notifier.ts';
-import { createRule, type Rule } from './rule.ts';
+import { bytesOf, createRule, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 
 interface Page {
@@ -63,11 +67,12 @@ export interface NotificationParts {
   readonly book: RuleBook;
   readonly notifier: Pick<Notifier, 'evaluate'>;
   readonly clock: Clock;
+  readonly budgets: Budgets;
   readonly evaluateOnCreate: boolean;
 }
 
 export function createNotifications(parts: NotificationParts): Notifications {
-  const { store, devices, access, book, notifier, clock } = parts;
+  const { store, devices, access, book, notifier, clock, budgets } = parts;
 
   async function require(id: NotificationId): Promise<TalliedNotification> {
     const found = await store.find(id);
@@ -84,7 +89,8 @@ export function createNotifications(parts: NotificationParts): Notifications {
 
   /** Nobody may watch data that is not theirs to see, or set what is not theirs to set. */
   async function requireRights(actor: Actor, draft: NotificationDraft): Promise<void> {
-    for (const id of draft.condition.devices) {
+    for (const [index, id] of draft.condition.devices.entries()) {
+      if (index % devicesPerTurn === devicesPerTurn - 1) await nextTurn();
       const device = await devices.find(id);
       // One that does not exist hinders nobody [contract 4].
       if (device === undefined) continue;
@@ -93,7 +99,22 @@ export function createNotifications(parts: NotificationParts): Notifications {
     if (draft.action.kind !== 'actuation') return;
     const target = await devices.find(draft.action.deviceId);
     if (target === undefined) return;
-    await access.require(actor, 'devices-data:create', deviceResource(target));
+    await access.requireSetting(actor, deviceResource(target));
+  }
+
+  /** Strangers who name a device cost its pushes: their number ends, its owner's does not. */
+  async function requireRoomFor(deviceId: DeviceId, { id, owner }: Notification): Promise<void> {
+    const naming = book.index.rulesNaming(deviceId);
+    const max = limits.notificationsOfStrangersMax;
+    if (naming.length < max) return;
+    const device = await devices.find(deviceId);
+    if (device !== undefined && sameName(device.owner, owner)) return;
+    const strangers = naming.filter(
+      ({ notification: other }) =>
+        other.id !== id && (device === undefined || !sameName(other.owner, device.owner)),
+    );
+    if (strangers.length < max) return;
+    throw limitReached(`${deviceId} has ${max} notifications of others than its owner already`);
   }
 
   /** Each push to a sensor looks at all its rules, whoever made them. */
@@ -103,20 +124,41 @@ export function createNotifications(parts: NotificationParts): Notifications {
     const { notificationsPerUserAndSensorMax: ownMax, notificationsPerSensorMax: allMax } = limits;
     // Without devices it stands beside those of its owner alone.
     const places = condition.devices.length === 0 ? [undefined] : condition.devices;
+    for (const deviceId of condition.devices) await requireRoomFor(deviceId, notification);
     for (const deviceId of places) {
       for (const sensorId of triggers) {
         const rules = book.index.rulesAt(deviceId, sensorId, owner);
         if (rules.length < ownMax) continue;
         const others = rules.filter(({ notification: other }) => other.id !== id);
         if (others.filter(isOwn).length >= ownMax) {
-          throw invalid(`a user may have ${ownMax} notifications on a sensor such as ${sensorId}`);
+          throw limitReached(
+            `a user may have ${ownMax} notifications on a sensor such as ${sensorId}`,
+          );
         }
         if (deviceId === undefined || others.length < allMax) continue;
         const device = await devices.find(deviceId);
         if (device !== undefined && sameName(device.owner, owner)) continue;
-        throw invalid(`the sensor ${sensorId} of ${deviceId} has ${allMax} notifications already`);
+        throw limitReached(
+          `the sensor ${sensorId} of ${deviceId} has ${allMax} notifications already`,
+        );
       }
     }
+  }
+
+  /** What it takes up in memory is its owner's, and what would not be watched is not made. */
+  async function reserve(rule: Rule): Promise<() => void> {
+    const former = book.index.find(rule.notification.id);
+    const silences = budgets.of('silences');
+    const added =
+      (await book.countSilences(rule)) - (former ? await book.countSilences(former) : 0);
+    const refusal = added > 0 ? silences.check(rule.payer, added) : undefined;
+    if (refusal !== undefined) throw budgetError(silences, refusal);
+    const room = budgets.of('notification_bytes');
+    const bytes = bytesOf(rule) - (former === undefined ? 0 : bytesOf(former));
+    if (bytes <= 0) return () => undefined;
+    room.takeOrThrow(rule.payer, bytes);
+    // The book counts the rule itself from then on.
+    return () => room.release(rule.payer, bytes);
   }
 
   function createReadable(actor: Actor): (notification: Notification) => Promise<boolean> {
@@ -154,15 +196,24 @@ export function createNotifications(parts: NotificationParts): Notifications {
       const now = clock.now();
       const id = parseNotificationId(createHexId());
       const notification = { ...draft, id, owner, createdAt: now, modifiedAt: now };
-      const drafted = requireSound(notification);
+      const payer = payerOf(actor);
+      parseExpression(draft.condition.expression, { isStrict: true });
+      const drafted = requireSound(notification, payer);
       await requireRights(actor, draft);
       await requireRoom(drafted);
-      const outcome = await store.insert(notification);
-      if (outcome === 'missing') throw notFound(`there is no user ${owner}`);
-      if (outcome === 'too_many') {
-        throw invalid(`a user may have ${limits.notificationsPerUserMax} notifications`);
+      const release = await reserve(drafted);
+      let rule: Rule;
+      try {
+        const outcome = await store.insert(notification);
+        if (outcome === 'missing') throw notFound(`there is no user ${owner}`);
+        if (outcome === 'too_many') {
+          const max = limits.notificationsPerUserMax;
+          throw limitReached(`a user may have ${max} notifications`);
+        }
+        rule = await book.put(notification, { payer, isWatchedAnew: true });
+      } finally {
+        release();
       }
-      const rule = await book.put(notification);
       if (parts.evaluateOnCreate) await evaluateNow(rule);
       return id;
     },
@@ -187,16 +238,27 @@ export function createNotifications(parts: NotificationParts): Notifications {
           ? others
           : { ...others, condition: { ...notification.condition, ...condition } };
       const changed = withChanges(notification, changes, clock.now());
-      const drafted = requireSound(changed);
+      const { expression } = changed.condition;
+      // One that is stored keeps its meaning until somebody changes it.
+      if (expression !== notification.condition.expression) {
+        parseExpression(expression, { isStrict: true });
+      }
+      const payer = book.index.find(id)?.payer ?? payerOf(actor);
+      const drafted = requireSound(changed, payer);
       if (changes.condition !== undefined) await requireRoom(drafted);
       if (changes.condition !== undefined || changes.action !== undefined) {
         await requireRights(actor, changed);
       }
-      if ((await store.update(id, changes, changed.modifiedAt)) === 'missing') {
-        throw noNotification(id);
+      const release = await reserve(drafted);
+      try {
+        if ((await store.update(id, changes, changed.modifiedAt)) === 'missing') {
+          throw noNotification(id);
+        }
+        const { notification: stored } = await require(id);
+        await book.put(stored, { payer, isWatchedAnew: changes.condition !== undefined });
+      } finally {
+        release();
       }
-      const { notification: stored } = await require(id);
-      await book.put(stored, { isWatchedAnew: changes.condition !== undefined });
     },
     async remove(actor, id) {
       await requireOwn(actor, id);
@@ -220,14 +282,26 @@ function isInCharge(actor: Actor, { owner }: Notification): boolean {
   return actor.kind === 'admin' || sameName(actor.username, owner);
 }
 
+/** Devices that are asked for before others have their turn. */
+const devicesPerTurn = 50;
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const limitReached = (sentence: string) => new DomainError('limit_reached', sentence);
+
 const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** Refuses what can never fire or be kept; answers the rule that it makes. */
-export function requireSound(notification: Notification): Rule {
+export function requireSound(notification: Notification, payer: Payer): Rule {
   const { action, expires } = notification;
-  const rule = createRule(notification);
+  const rule = createRule(notification, { payer });
   if (rule.triggers.length === 0) {
     throw invalid('condition must name a sensor, in sensors or in expression');
+  }
+  const pairs = notification.condition.devices.length * rule.triggers.length;
+  if (pairs > limits.conditionPairsMax) {
+    throw invalid(
+      `devices times sensors must be at most ${limits.conditionPairsMax}, got ${pairs}`,
+    );
   }
   if (expires !== undefined && parseTimestamp(expires) === undefined) {
     throw invalid('expires must be a date such as 2030-01-31T12:00:00Z');

@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import { othersRan } from '../../lib/event-loop.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Consequences } from '../datapoints/consequences.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
@@ -6,7 +7,8 @@ import type { DatapointStore, Push } from '../datapoints/datapoint-store.ts';
 import { calibratedDatapoint } from '../datapoints/history.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { Sensor } from '../devices/sensor.ts';
-import type { SensorId } from '../ids.ts';
+import type { SensorId, Username } from '../ids.ts';
+import { limits } from '../limits.ts';
 import { isSilenceOnly, type Reading } from './expression.ts';
 import { createFire, type PlannedFiring } from './firings.ts';
 import { createKnownValues, type KnownValues, type SeenValues } from './known-values.ts';
@@ -84,7 +86,7 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
   ): Planned | Promise<Planned> {
     const sensor = device && sensorOf(device, push.sensorId);
     if (device === undefined || sensor === undefined) return nothing;
-    const rules = book.index.rulesOn(push.deviceId, push.sensorId, device.owner);
+    const rules = book.index.rulesOn(push.deviceId, push.sensorId, ownerFor(device));
     const values = valuesFor(rules, device, push.sensorId, known);
     const task = { push, isAgain, device, sensor, rules };
     return values instanceof Promise
@@ -100,7 +102,9 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
   ): Planned | Promise<Planned> {
     const { push, device, sensor, rules } = task;
     const count = rules.length;
-    if (count === 0) for (const datapoint of push.datapoints) begin(task, datapoint);
+    // Nobody looks at those in between: what is known of the sensor is its last one.
+    const latest = push.datapoints.at(-1);
+    if (count === 0 && latest !== undefined) begin(task, latest);
     const end = push.datapoints.length * count;
     let begun: Begun | undefined;
     for (let at = start; at < end; at += 1) {
@@ -108,6 +112,9 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
       const rule = rules[at % count];
       if (datapoint === undefined || rule === undefined) break;
       if (begun === undefined || at % count === 0) begun = begin(task, datapoint);
+      if (at > start && at % limits.datapointsPerTurn === 0) {
+        return othersRan().then(() => lookFrom(task, at, planned));
+      }
       if (isSilenceOnly(rule.expression)) continue;
       if (task.isAgain && wasLookedAt(rule, push, datapoint)) continue;
       const { values, value, shared } = begun;
@@ -248,6 +255,10 @@ function valuesFor(
   const asksForOthers = rules.some(({ named }) => named.some((name) => name !== sensorId));
   return asksForOthers || known.has(device.id) ? known.of(device) : undefined;
 }
+
+/** Whose rules for all devices look at it: nobody's until its owner accepted it [contract 14]. */
+const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
+  isPending === true ? undefined : owner;
 
 /** Whether it had its turn before the service was started anew. */
 function wasLookedAt(rule: Rule, { deviceId, sensorId }: Push, datapoint: Datapoint): boolean {

@@ -8,7 +8,24 @@ export interface Claim {
   readonly leaseEndsAt: Instant;
   /** How many of each channel may be handed out. */
   readonly rooms: ReadonlyMap<DeliveryWay, number>;
+  /** How many of each channel one payer may have under way; absent: as many as there is room. */
+  readonly perPayerMax?: number;
+  /** What is under way already, by channel and payer. */
+  readonly underWay?: ReadonlyMap<DeliveryWay, ReadonlyMap<string, number>>;
+  /** Messages of a paid channel and day (UTC); absent: no end. */
+  readonly perDay?: DailyMax;
 }
+
+/** How many messages of a paid channel may be tried on one day. */
+export interface DailyMax {
+  /** Of one payer. */
+  readonly each: number;
+  /** Of the whole service, over all paid channels. */
+  readonly all: number;
+}
+
+/** Whether a message of a paid channel may be sent, and if not, what is used up. */
+export type Payment = 'paid' | 'no_credit' | 'own_day_full' | 'day_full';
 
 export interface ClaimOutcome {
   readonly claimed: readonly ClaimedDelivery[];
@@ -19,9 +36,10 @@ export interface ClaimOutcome {
 /** Deliveries that are not settled yet, of notifications and of social messages. */
 export interface OutboxStore {
   /**
-   * Hands out deliveries that are due, the longest due first, each to one claimant until its lease
-   * ends. The first claim of an sms or voice delivery takes one from the credit of who pays for it;
-   * without credit the delivery is handed out as unpaid.
+   * Hands out deliveries that are due, one of each payer and then the next of each, each to one
+   * claimant until its lease ends; of one payer the longest due first. The first claim of an sms or
+   * voice delivery takes one from the credit of who pays for it; without credit, or when the day is
+   * full, the delivery is handed out as unpaid.
    */
   claimDue(claim: Claim): Promise<ClaimOutcome>;
   /**
@@ -30,6 +48,33 @@ export interface OutboxStore {
    * good gives its credit back.
    */
   settle(settlements: readonly Settlement[]): Promise<void>;
+  /** Takes one message from the payer's credit and from the day, in one step. */
+  pay(payer: string, channel: DeliveryWay, at: Instant, perDay?: DailyMax): Promise<Payment>;
+}
+
+/** The sentence for a message that could not be paid for. */
+export function unpaidReason(channel: DeliveryWay, why: Exclude<Payment, 'paid'>): string {
+  switch (why) {
+    case 'no_credit':
+      return `the sms_credit for the channel ${channel} is used up`;
+    case 'own_day_full':
+      return `so many messages by ${channel} were sent for you today (KIPIMO_MESSAGES_PER_DAY)`;
+    case 'day_full':
+      return 'the service sent as many paid messages today as it may (KIPIMO_MESSAGES_PER_DAY_ALL)';
+  }
+}
+
+/** The first of each list, then the second of each, and so on: `count` in all. */
+export function oneOfEach<Item>(lists: readonly (readonly Item[])[], count: number): Item[] {
+  const found: Item[] = [];
+  const longest = lists.reduce((max, { length }) => Math.max(max, length), 0);
+  for (let turn = 0; turn < longest; turn += 1) {
+    for (const list of lists) {
+      const item = list[turn];
+      if (item !== undefined && found.length < count) found.push(item);
+    }
+  }
+  return found;
 }
 
 /** Channels of which a delivery costs one credit [contract 7]. */

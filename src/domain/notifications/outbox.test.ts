@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createManualClock } from '../../lib/clock.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aUser, deviceId, noon } from '../../storage/contract/builders.ts';
+import { aSocial, aUser, deviceId, noon } from '../../storage/contract/builders.ts';
 import { aNotification } from '../../storage/contract/notifications.contract.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
@@ -95,7 +95,7 @@ test('two pumps on one store share the work, and send each message once', async 
   assert.equal(new Set(sent).size, 300);
   for (const pump of pumps) {
     assert.ok(pump.sent.length > 0);
-    assert.ok(pump.most() <= limits.deliveriesUnderWayPerChannelMax);
+    assert.ok(pump.most() <= limits.deliveriesUnderWayPerPayerMax);
     await pump.outbox.stop();
   }
 });
@@ -168,13 +168,42 @@ test('a stopped pump begins nothing, and waits for what is under way', async () 
   const gate = Promise.withResolvers<Outcome>();
   pump.answer(() => gate.promise);
   pump.outbox.wake();
-  await until(() => pump.sent.length === limits.deliveriesUnderWayPerChannelMax);
+  await until(() => pump.sent.length === limits.deliveriesUnderWayPerPayerMax);
   const stopped = pump.outbox.stop();
   gate.resolve({ kind: 'sent' });
   await stopped;
-  assert.equal(pump.sent.length, limits.deliveriesUnderWayPerChannelMax);
+  assert.equal(pump.sent.length, limits.deliveriesUnderWayPerPayerMax);
   const settled = (await deliveriesOf(storage)).filter(
     ({ progress }) => progress.status === 'sent',
   );
   assert.equal(settled.length, pump.sent.length);
+});
+
+test('nine payers with one dead host leave the channel to another', async () => {
+  const storage = createMemoryStorage();
+  async function file(name: string, host: string, count: number) {
+    const profile = { webhook: [`https://${host}/hook`] };
+    await storage.users.insert(aUser(name, { profile }), 'hash');
+    const socials = Array.from({ length: count }, (_, index) => {
+      const social = aSocial(`${name}-${index}`, { sender: name, recipient: name });
+      return { ...social, channel: 'webhook', status: 'pending' } as const;
+    });
+    await storage.socials.insert(socials);
+  }
+  for (let index = 1; index <= 9; index += 1) await file(`eve${index}`, 'dead.example:8443', 20);
+  const pump = aPump(storage);
+  const gate = Promise.withResolvers<Outcome>();
+  pump.answer(() => gate.promise);
+  pump.outbox.wake();
+  await until(() => pump.sent.length >= limits.deliveriesUnderWayPerHostMax);
+  for (let turn = 0; turn < 100; turn += 1) await new Promise((go) => setImmediate(go));
+  assert.equal(pump.sent.length, limits.deliveriesUnderWayPerHostMax);
+  await file('zoe', 'alive.example', 1);
+  pump.outbox.wake();
+  await until(() => pump.sent.includes('about zoe-0'));
+  assert.equal(pump.sent.length, limits.deliveriesUnderWayPerHostMax + 1);
+  const stopped = pump.outbox.stop();
+  gate.resolve({ kind: 'sent' });
+  await stopped;
+  assert.equal(pump.sent.length, limits.deliveriesUnderWayPerHostMax + 1, 'waits end unsent');
 });

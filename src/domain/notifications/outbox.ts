@@ -3,14 +3,16 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import { createGroupCommit } from '../../lib/group-commit.ts';
 import type { Log } from '../../lib/log.ts';
 import { DomainError } from '../errors.ts';
+import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import { notConfigured } from '../socials/social.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { Channel, Outcome } from './channel.ts';
 import type { ClaimedDelivery, DeliveryWay, Settlement } from './delivery.ts';
+import { createHostTurns, type HostTurns, hostOf } from './host-turns.ts';
 import { channelNames } from './notification.ts';
-import type { OutboxStore } from './outbox-store.ts';
+import { type DailyMax, type OutboxStore, unpaidReason } from './outbox-store.ts';
 import { recipientOf } from './recipient.ts';
 
 /** The pump: hands out what is due to the channels and records what became of it. */
@@ -31,21 +33,31 @@ export interface OutboxOptions {
   /** Those that are configured. */
   readonly channels: ReadonlyMap<string, Channel>;
   /** Sets an actuator as the message of the delivery says. */
-  readonly actuate: (message: string) => Promise<Outcome>;
+  readonly actuate: (message: string, by: Username) => Promise<Outcome>;
   readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;
   readonly random?: () => number;
+  /** Messages of paid channels and day; absent: no end. */
+  readonly perDay?: DailyMax;
+  /** Whether nothing is sent to an address that its user has not proven. */
+  readonly mustBeProven?: boolean;
 }
 
 const ways: readonly DeliveryWay[] = [...channelNames, 'actuation'];
 
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, clock, reporter, log } = options;
-  const tryOnce = createTry(options);
+  const turns = createHostTurns({
+    underWayMax: limits.deliveriesUnderWayPerHostMax,
+    waitingMax: limits.deliveriesWaitingForHostsMax,
+    waitMs: limits.deliveryHostWaitMs,
+    onWait: wake,
+  });
+  const tryOnce = createTry(options, turns);
   const settle = createSettling(options);
   const stopping = new AbortController();
-  const underWay = new Map<DeliveryWay, number>();
+  const underWay = new Map<DeliveryWay, Map<string, number>>();
   const inFlight = new Set<Promise<void>>();
   let nextDueAt: Instant = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -60,16 +72,30 @@ export function createOutbox(options: OutboxOptions): Outbox {
     await settle(settlement);
   }
 
+  function count({ channel, payer }: ClaimedDelivery, by: number): void {
+    const ofChannel = underWay.get(channel) ?? new Map<string, number>();
+    underWay.set(channel, ofChannel);
+    const own = (ofChannel.get(payer.toLowerCase()) ?? 0) + by;
+    if (own > 0) ofChannel.set(payer.toLowerCase(), own);
+    else ofChannel.delete(payer.toLowerCase());
+  }
+
+  /** What takes room of a channel; webhooks that wait for their host do not. */
+  function inAll(way: DeliveryWay): number {
+    const counts = underWay.get(way)?.values();
+    const all = counts?.reduce((sum, own) => sum + own, 0) ?? 0;
+    return way === 'webhook' ? all - turns.waiting() : all;
+  }
+
   function begin(delivery: ClaimedDelivery): void {
-    const { channel } = delivery;
-    underWay.set(channel, (underWay.get(channel) ?? 0) + 1);
+    count(delivery, 1);
     const done = deliver(delivery)
       .catch((error: unknown) => {
         // It comes back when its lease ends.
         log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be settled');
       })
       .finally(() => {
-        underWay.set(channel, (underWay.get(channel) ?? 1) - 1);
+        count(delivery, -1);
         inFlight.delete(done);
         wake();
       });
@@ -78,9 +104,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   function freeRooms(): ReadonlyMap<DeliveryWay, number> {
     const max = limits.deliveriesUnderWayPerChannelMax;
-    const free = ways.map((way) => [way, max - (underWay.get(way) ?? 0)] as const);
+    const free = ways.map((way) => [way, max - inAll(way)] as const);
     // Little room is waited for, so that claims are few.
-    return new Map(free.filter(([, room]) => room >= max / 4));
+    return new Map(free.filter(([, room]) => room >= max / 16));
   }
 
   async function claim(): Promise<boolean> {
@@ -88,7 +114,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (rooms.size === 0) return false;
     const now = clock.now();
     const leaseEndsAt = now + limits.deliveryLeaseMs;
-    const found = await store.claimDue({ now, leaseEndsAt, rooms });
+    const perPayerMax = limits.deliveriesUnderWayPerPayerMax;
+    const { perDay } = options;
+    const found = await store.claimDue({
+      ...{ now, leaseEndsAt, rooms, perPayerMax, underWay },
+      ...(perDay !== undefined && { perDay }),
+    });
     nextDueAt = found.nextDueAt ?? Number.POSITIVE_INFINITY;
     for (const delivery of found.claimed) begin(delivery);
     return found.claimed.length > 0;
@@ -136,6 +167,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     async stop() {
       isStopped = true;
       clearInterval(timer);
+      turns.close();
       const patience = setTimeout(() => stopping.abort(), limits.outboxDrainMs);
       await Promise.all(inFlight);
       clearTimeout(patience);
@@ -144,27 +176,39 @@ export function createOutbox(options: OutboxOptions): Outbox {
 }
 
 /** One try at a delivery; never throws. */
-function createTry({ users, channels, actuate, log }: OutboxOptions) {
+function createTry(options: OutboxOptions, turns: HostTurns) {
+  const { users, channels, actuate, log, mustBeProven = false } = options;
   return async (delivery: ClaimedDelivery, stop: AbortSignal): Promise<Outcome> => {
     const { id, channel: way, username, message: text, createdAt, source } = delivery;
     try {
-      if (way === 'actuation') return await actuate(text);
-      if (delivery.isUnpaid === true) {
-        return { kind: 'refused', reason: `the sms_credit for the channel ${way} is used up` };
+      // An actuation is filed for the owner of its notification.
+      if (way === 'actuation') return await actuate(text, username as Username);
+      if (delivery.unpaid !== undefined) {
+        return { kind: 'refused', reason: unpaidReason(way, delivery.unpaid) };
       }
       const channel = channels.get(way);
       if (channel === undefined) return { kind: 'refused', reason: notConfigured(way) };
-      const to = recipientOf(await users.findByUsername(username), username, way);
+      const to = recipientOf(await users.findByUsername(username), username, way, {
+        mustBeProven,
+      });
       if ('refusal' in to) return { kind: 'refused', reason: to.refusal };
-      const signal = AbortSignal.any([stop, AbortSignal.timeout(limits.deliveryTimeoutMs)]);
       const from = source.kind === 'notification' ? { notificationId: source.id } : {};
-      return await channel.send({ deliveryId: id, to, text, createdAt, ...from }, signal);
+      const send = () => {
+        const signal = AbortSignal.any([stop, AbortSignal.timeout(limits.deliveryTimeoutMs)]);
+        return channel.send({ deliveryId: id, to, text, createdAt, ...from }, signal);
+      };
+      const host = way === 'webhook' ? hostOf(to.webhook) : undefined;
+      if (host === undefined) return await send();
+      const outcome = await turns.run({ host, payer: delivery.payer.toLowerCase() }, send);
+      return outcome === 'busy' ? { kind: 'retry', reason: busyHost } : outcome;
     } catch (error) {
       log.error({ err: error, deliveryId: id }, 'a delivery failed for a reason of ours');
       return { kind: 'retry', reason: 'the service could not send it: it is tried again' };
     }
   };
 }
+
+const busyHost = 'many messages wait for the server of this webhook: it is tried again';
 
 /** Settlements that come together are recorded together. */
 function createSettling({ store }: OutboxOptions): (settlement: Settlement) => Promise<void> {
@@ -174,8 +218,11 @@ function createSettling({ store }: OutboxOptions): (settlement: Settlement) => P
       return batch.map(() => undefined);
     },
     weigh: () => 1,
+    laneOf: () => '',
     batchWeightMax: limits.settlementsPerCommitMax,
     queueWeightMax: limits.settlementsWaitingMax,
+    laneWeightMax: limits.settlementsWaitingMax,
+    laneWeightFloor: 0,
     refusal: () => new DomainError('unavailable', 'too many deliveries wait to be recorded'),
   });
   return group.add;

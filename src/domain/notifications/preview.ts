@@ -1,10 +1,14 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { ownPace } from '../../lib/fair-turns.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
+import type { Budget } from '../budgets/budget.ts';
+import { payerOf } from '../budgets/payer.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
-import { calibratedDatapoint, readSteps } from '../datapoints/history.ts';
+import { calibratedDatapoint } from '../datapoints/history.ts';
+import { mergeSteps, type Source } from '../datapoints/merged-history.ts';
 import type { Device } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
 import { invalid } from '../errors.ts';
@@ -53,22 +57,24 @@ interface Moment {
 }
 
 /** Datapoints that are looked at before others have their turn. */
-const momentsPerTurn = 20_000;
+const momentsPerTurn = 2_000;
 
 export function createPreview(parts: {
   readonly datapoints: Pick<DatapointStore, 'read'>;
   readonly access: Access;
   readonly book: Pick<RuleBook, 'devicesOf'>;
   readonly clock: Clock;
+  readonly budget: Budget;
 }): Preview {
-  const { datapoints, access, book, clock } = parts;
-  return async (actor, draft, { from, to = clock.now() }) => {
+  const { datapoints, access, book, clock, budget } = parts;
+
+  const look: Preview = async (actor, draft, { from, to = clock.now() }) => {
     const range = { from, to };
     const { username: owner } = requirePerson(actor);
     if (range.from > range.to) throw invalid('from must not be after to');
     const id = parseNotificationId('0'.repeat(24));
     const dates = { createdAt: range.from, modifiedAt: range.from };
-    const rule = requireSound({ ...draft, id, owner, ...dates, status: 'active' });
+    const rule = requireSound({ ...draft, id, owner, ...dates, status: 'active' }, payerOf(actor));
     const devices = await book.devicesOf(rule);
     if (devices.length > limits.previewDevicesMax) {
       throw invalid(`a preview looks at ${limits.previewDevicesMax} devices at most`);
@@ -76,64 +82,125 @@ export function createPreview(parts: {
     for (const device of devices) {
       await access.require(actor, 'devices-data:view', deviceResource(device));
     }
-    const moments = await collect({ rule, devices, range, datapoints, now: clock.now() });
-    return replay(rule, moments);
+    const sources = sourcesOf(rule, devices);
+    return replay(rule, momentsOf({ rule, sources, range, datapoints, now: clock.now() }));
+  };
+
+  return async (actor, draft, range) => {
+    const payer = payerOf(requirePerson(actor));
+    // A few at a time: each holds some of the datapoints of all its sensors.
+    budget.takeOrThrow(payer, 1);
+    try {
+      return await look(actor, draft, range);
+    } finally {
+      budget.release(payer, 1);
+    }
   };
 }
 
-async function collect(options: {
+interface DeviceSource extends Source {
+  readonly device: Device;
+}
+
+/** The sensors whose datapoints are looked at, or shown in the message. */
+function sourcesOf(rule: Rule, devices: readonly Device[]): readonly DeviceSource[] {
+  const names = new Set<string>([...rule.triggers, ...rule.named]);
+  const sources = devices.flatMap((device) =>
+    device.sensors
+      .filter(({ id }) => names.has(id))
+      .map((sensor) => ({ device, sensor, ref: { deviceId: device.id, sensorId: sensor.id } })),
+  );
+  const max = limits.previewSensorsMax;
+  if (sources.length <= max) return sources;
+  throw invalid(`a preview looks at ${max} sensors of all devices at most, got ${sources.length}`);
+}
+
+/** Moments in order of time, a step of datapoints in memory at a time. */
+async function* momentsOf(options: {
   readonly rule: Rule;
-  readonly devices: readonly Device[];
+  readonly sources: readonly DeviceSource[];
   readonly range: { readonly from: Instant; readonly to: Instant };
   readonly datapoints: Pick<DatapointStore, 'read'>;
   readonly now: Instant;
-}): Promise<Moment[]> {
-  const { rule, devices, range, datapoints, now } = options;
+}): AsyncGenerator<Moment> {
+  const { rule, sources, range, datapoints, now } = options;
   const end = Math.min(range.to, now);
-  const moments: Moment[] = [];
-  // What is only shown in the message is needed for its last value too.
-  const names = new Set<string>([...rule.triggers, ...rule.named]);
-  for (const device of devices) {
-    for (const sensor of device.sensors) {
-      if (!names.has(sensor.id)) continue;
-      const ref = { deviceId: device.id, sensorId: sensor.id };
-      const page = { ...range, order: 'asc', skip: 0, limit: limits.previewDatapointsMax } as const;
-      let seenAt = range.from;
-      const waitTo = (next: Instant) => {
-        for (const silence of rule.expression.silences) {
-          const time = seenAt + silence.durationMs;
-          if (silence.sensorId !== sensor.id || time > Math.min(next, end)) continue;
-          moments.push({ time, device, sensorId: sensor.id });
-        }
-      };
-      for await (const step of readSteps(datapoints as DatapointStore, ref, page)) {
-        if (moments.length + step.length > limits.previewDatapointsMax) {
-          const max = limits.previewDatapointsMax;
-          throw invalid(`a preview looks at ${max} datapoints at most: choose a shorter time`);
-        }
-        for (const raw of step) {
-          const time = orderTime(raw);
-          waitTo(time);
-          seenAt = time;
-          const datapoint = calibratedDatapoint(sensor, raw);
-          moments.push({ time, device, sensorId: sensor.id, datapoint });
-        }
+  const { previewDatapointsMax: max, previewValueCharactersMax: charactersMax } = limits;
+  const quiet = createQuiet(rule, sources, range.from);
+  const compact = (value: JsonValue): JsonValue =>
+    typeof value === 'string' && value.length > charactersMax
+      ? value.slice(0, charactersMax)
+      : value;
+  // The merge asks for nothing but pages.
+  const store = datapoints as DatapointStore;
+  const page = { ...range, order: 'asc', skip: 0, limit: max + 1 } as const;
+  let count = 0;
+  for await (const step of mergeSteps<DeviceSource>(store, sources, page, ownPace())) {
+    for (const { source, datapoint: raw } of step) {
+      count += 1;
+      if (count > max) {
+        throw invalid(`a preview looks at ${max} datapoints at most: choose a shorter time`);
       }
-      waitTo(Number.POSITIVE_INFINITY);
+      const { device, sensor } = source;
+      const time = orderTime(raw);
+      yield* quiet.until(Math.min(time, end));
+      quiet.heard(source, time);
+      const calibrated = calibratedDatapoint(sensor, raw);
+      const datapoint = { ...calibrated, value: compact(calibrated.value) };
+      yield { time, device, sensorId: sensor.id, datapoint };
     }
   }
-  return moments.sort((a, b) => a.time - b.time);
+  yield* quiet.until(end);
 }
 
-async function replay(rule: Rule, moments: readonly Moment[]): Promise<Previewed> {
+/** When which sensor will have been silent for as long as the rule says. */
+function createQuiet(rule: Rule, sources: readonly DeviceSource[], from: Instant) {
+  const waits = sources.flatMap((source) =>
+    rule.expression.silences
+      .filter(({ sensorId }) => sensorId === source.sensor.id)
+      .map(({ durationMs }) => ({ source, durationMs, dueAt: from + durationMs })),
+  );
+  const waitsOf = Map.groupBy(waits, ({ source }) => source);
+  let nextAt = nextOf();
+
+  function nextOf(): Instant {
+    return waits.reduce((least, { dueAt }) => Math.min(least, dueAt), Number.POSITIVE_INFINITY);
+  }
+
+  return {
+    heard(source: DeviceSource, time: Instant): void {
+      for (const wait of waitsOf.get(source) ?? []) {
+        wait.dueAt = time + wait.durationMs;
+        nextAt = Math.min(nextAt, wait.dueAt);
+      }
+    },
+    *until(time: Instant): Generator<Moment> {
+      // Deadlines only move away, so the next one is looked for when it seems to be reached.
+      while (nextAt <= time) {
+        nextAt = nextOf();
+        const due = waits.filter(({ dueAt }) => dueAt === nextAt && dueAt <= time);
+        for (const wait of due) {
+          const { device, sensor } = wait.source;
+          yield { time: wait.dueAt, device, sensorId: sensor.id };
+          wait.dueAt = Number.POSITIVE_INFINITY;
+        }
+        if (due.length > 0) nextAt = nextOf();
+      }
+    },
+  };
+}
+
+async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previewed> {
   const firings: PreviewedFiring[] = [];
   const devices = new Map<DeviceId, Map<string, { value: JsonValue; at: Instant }>>();
   const triggers = new Set<SensorId>(rule.triggers);
   const states = new Map<DeviceId, DeviceState>();
   const counts = { fired: 0, throttled: 0, datapoints: 0 };
   const run = { ...rule };
-  for (const [index, { time, device, sensorId, datapoint }] of moments.entries()) {
-    if (index % momentsPerTurn === momentsPerTurn - 1) await nextTurn();
+  let index = 0;
+  for await (const { time, device, sensorId, datapoint } of moments) {
+    index += 1;
+    if (index % momentsPerTurn === 0) await nextTurn();
     const values = devices.get(device.id) ?? new Map();
     devices.set(device.id, values);
     if (datapoint !== undefined) {

@@ -1,3 +1,4 @@
+import { isProven } from '../users/address-proofs.ts';
 import type { User } from '../users/user.ts';
 import type { Recipient } from './channel.ts';
 import type { ChannelName } from './notification.ts';
@@ -7,6 +8,7 @@ export function recipientOf(
   user: User | undefined,
   username: string,
   channel: ChannelName,
+  options: { readonly mustBeProven: boolean } = { mustBeProven: false },
 ): Recipient | { readonly refusal: string } {
   if (user === undefined) return { refusal: `there is no user ${username}` };
   if (user.isDisabled) return { refusal: `the account of ${user.username} is disabled` };
@@ -17,13 +19,19 @@ export function recipientOf(
       const phone = profile.phone?.[0];
       if (phone === undefined || phone === '') return none(user, 'telephone number');
       const dialled = e164(phone);
-      return dialled === undefined
-        ? { refusal: `the telephone number of ${user.username} lacks a country code, as in +233…` }
+      if (dialled === undefined) {
+        return {
+          refusal: `the telephone number of ${user.username} lacks a country code, as in +233…`,
+        };
+      }
+      return options.mustBeProven && !isProven(user, 'phone', phone)
+        ? unproven(user, 'telephone number')
         : { username: user.username, phone: dialled };
     }
     case 'email':
-      return profile.email === undefined || profile.email === ''
-        ? none(user, 'e-mail address')
+      if (profile.email === undefined || profile.email === '') return none(user, 'e-mail address');
+      return options.mustBeProven && !isProven(user, 'email', profile.email)
+        ? unproven(user, 'e-mail address')
         : { username: user.username, email: profile.email };
     case 'twitter': {
       const twitter = profile.twitter?.[0]?.trim().replace(/^@/, '');
@@ -33,15 +41,21 @@ export function recipientOf(
     }
     case 'webhook': {
       const webhook = profile.webhook?.[0];
-      return webhook === undefined || webhook === ''
-        ? none(user, 'webhook')
-        : { username: user.username, webhook };
+      if (webhook === undefined || webhook === '') return none(user, 'webhook');
+      const { username: name, webhookSecret } = user;
+      return { username: name, webhook, ...(webhookSecret !== undefined && { webhookSecret }) };
     }
   }
 }
 
 const none = ({ username }: User, what: string): { readonly refusal: string } => ({
   refusal: `${username} has no ${what} in the profile`,
+});
+
+const unproven = ({ username }: User, what: string): { readonly refusal: string } => ({
+  refusal:
+    `${username} has not proven the ${what} yet: a code for it is asked for in the profile ` +
+    '(POST /users/me/addresses/prove)',
 });
 
 /** A telephone number with its country code and without decoration, or undefined. */

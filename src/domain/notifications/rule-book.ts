@@ -1,14 +1,18 @@
+import { othersRan } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Budgets } from '../budgets/budgets.ts';
+import { type Payer, payerOfAccount } from '../budgets/payer.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { Device } from '../devices/device.ts';
 import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
-import { DomainError } from '../errors.ts';
-import type { DeviceId, NotificationId } from '../ids.ts';
+import type { DeviceId, NotificationId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { Reporter } from '../reporter.ts';
+import type { UserStore } from '../users/user-store.ts';
 import type { Notification } from './notification.ts';
 import type { NotificationStore, StateChange } from './notification-store.ts';
-import { createRule, freshState, type Rule } from './rule.ts';
+import { bytesOf, createRule, freshState, type Rule } from './rule.ts';
 import { createSensorIndex, type SensorIndex } from './sensor-index.ts';
 import type { Silences } from './silences.ts';
 
@@ -18,10 +22,15 @@ export interface RuleBook {
   /** Fetches all notifications; before anything is pushed. */
   load(): Promise<void>;
   /** Adds a notification; one that is known keeps what it remembers unless it watches anew. */
-  put(notification: Notification, options?: { readonly isWatchedAnew: boolean }): Promise<Rule>;
+  put(
+    notification: Notification,
+    options: { readonly payer: Payer; readonly isWatchedAnew: boolean },
+  ): Promise<Rule>;
   remove(id: NotificationId): void;
   /** The devices of a rule that exist. */
   devicesOf(rule: Rule): Promise<readonly Device[]>;
+  /** How many silences it would wait for, with the sensors that are there now. */
+  countSilences(rule: Rule): Promise<number>;
   /** A state changed without a firing: it is written soon. */
   stateChanged(rule: Rule, deviceId: DeviceId): void;
   start(): void;
@@ -29,31 +38,74 @@ export interface RuleBook {
   stop(): Promise<void>;
 }
 
+/** Devices that are asked for before others have their turn. */
+const devicesPerTurn = 50;
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 export function createRuleBook(options: {
   readonly store: Pick<NotificationStore, 'load' | 'saveStates'>;
-  readonly devices: Pick<DeviceStore, 'find' | 'list'>;
+  readonly devices: Pick<DeviceStore, 'find' | 'list' | 'readSome'>;
   readonly datapoints: Pick<DatapointStore, 'lastValues'>;
+  readonly users: Pick<UserStore, 'findByUsername'>;
   readonly silences: () => Silences;
+  readonly budgets: Budgets;
+  readonly reporter: Pick<Reporter, 'rowSetAside'>;
   readonly log: Log;
 }): RuleBook {
   const { store, devices, datapoints, log } = options;
   const index = createSensorIndex();
+  const room = options.budgets.of('notification_bytes');
   const changed = new Map<Rule, Set<DeviceId>>();
   let timer: NodeJS.Timeout | undefined;
+
+  const payers = new Map<Username, Payer>();
+
+  async function payerOfOwner(owner: Username): Promise<Payer> {
+    const known = payers.get(owner);
+    if (known !== undefined) return known;
+    const user = await options.users.findByUsername(owner);
+    const payer = payerOfAccount(user?.id ?? owner.toLowerCase());
+    payers.set(owner, payer);
+    return payer;
+  }
 
   async function devicesOf({ notification, triggers }: Rule): Promise<readonly Device[]> {
     const { condition, owner } = notification;
     if (condition.devices.length > 0) {
-      const found = await Promise.all(condition.devices.map((id) => devices.find(id)));
-      return found.filter((device) => device !== undefined);
+      const found: Device[] = [];
+      for (const [index, id] of condition.devices.entries()) {
+        if (index % devicesPerTurn === devicesPerTurn - 1) await nextTurn();
+        const device = await devices.find(id);
+        if (device !== undefined) found.push(device);
+      }
+      return found;
     }
     const page = { limit: limits.evaluatedDevicesMax, offset: 0, maySeeValues: () => false };
     const listing = await devices.list({ ...page, visibleTo: { who: { username: owner } } });
-    return listing.devices.filter(
-      (device) =>
-        device.owner.toLowerCase() === owner.toLowerCase() &&
-        triggers.some((sensorId) => sensorOf(device, sensorId) !== undefined),
-    );
+    let ids = listing.devices
+      .filter((device) => device.owner.toLowerCase() === owner.toLowerCase())
+      .map(({ id }) => id);
+    const found: Device[] = [];
+    while (ids.length > 0) {
+      const some = await devices.readSome(ids);
+      ids = ids.slice(some.taken);
+      for (const device of some.devices) {
+        const isWatched = triggers.some((sensorId) => sensorOf(device, sensorId) !== undefined);
+        if (isWatched && device.isPending !== true) found.push(device);
+      }
+      await othersRan();
+    }
+    return found;
+  }
+
+  async function countSilences(rule: Rule): Promise<number> {
+    const { silences } = rule.expression;
+    if (silences.length === 0) return 0;
+    const found = await devicesOf(rule);
+    return found.reduce((sum, device) => {
+      const there = silences.filter(({ sensorId }) => sensorOf(device, sensorId) !== undefined);
+      return sum + there.length;
+    }, 0);
   }
 
   async function watchSilences(rule: Rule): Promise<void> {
@@ -92,7 +144,10 @@ export function createRuleBook(options: {
 
   function remove(id: NotificationId): void {
     const rule = index.find(id);
-    if (rule !== undefined) changed.delete(rule);
+    if (rule !== undefined) {
+      changed.delete(rule);
+      room.release(rule.payer, bytesOf(rule));
+    }
     index.remove(id);
     options.silences().forget(id);
   }
@@ -100,26 +155,32 @@ export function createRuleBook(options: {
   return {
     index,
     async load() {
+      payers.clear();
       for (const { notification, tally, states } of await store.load()) {
         try {
-          const known = { states: new Map(states) };
+          const payer = await payerOfOwner(notification.owner);
+          const known = { payer, states: new Map(states) };
           const { lastFiredAt } = tally;
           const rule = createRule(
             notification,
             lastFiredAt === undefined ? known : { ...known, lastFiredAt },
           );
+          room.add(payer, bytesOf(rule));
           index.put(rule);
           await watchSilences(rule);
         } catch (error) {
-          if (!(error instanceof DomainError) || error.code !== 'invalid') throw error;
+          // One that cannot be understood must not keep the others from being watched.
+          remove(notification.id);
+          options.reporter.rowSetAside('notifications');
           log.error({ err: error, notificationId: notification.id }, 'a notification is damaged');
         }
       }
     },
-    async put(notification, { isWatchedAnew } = { isWatchedAnew: true }) {
+    async put(notification, { payer, isWatchedAnew }) {
       const former = index.find(notification.id);
       const states = isWatchedAnew ? undefined : former?.states;
       const rule = createRule(notification, {
+        payer,
         ...(states !== undefined && { states }),
         ...(former !== undefined && {
           lastFiredAt: former.lastFiredAt,
@@ -127,12 +188,15 @@ export function createRuleBook(options: {
         }),
       });
       options.silences().forget(notification.id);
+      if (former !== undefined) room.release(former.payer, bytesOf(former));
+      room.add(payer, bytesOf(rule));
       index.put(rule);
       await watchSilences(rule);
       return rule;
     },
     remove,
     devicesOf,
+    countSilences,
     stateChanged(rule, deviceId) {
       const ids = changed.get(rule) ?? new Set();
       changed.set(rule, ids.add(deviceId));

@@ -1,5 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
+import { ownEntry } from '../../lib/own-entry.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
+import { type Payer, payerOfAccount } from '../budgets/payer.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -20,6 +22,8 @@ export interface Rule {
   readonly throttlingMs: number;
   readonly states: Map<DeviceId, DeviceState>;
   readonly evaluations: EvaluationRing;
+  /** Whose room it takes up: its owner's. */
+  readonly payer: Payer;
   lastFiredAt: Instant;
   /** Its place in the order of creation; the index sets it. */
   place: number;
@@ -30,7 +34,7 @@ const never = Number.NEGATIVE_INFINITY;
 /** Compiles a notification. Throws invalid for an expression that is malformed. */
 export function createRule(
   notification: Notification,
-  known: Partial<Pick<Rule, 'lastFiredAt' | 'states' | 'evaluations'>> = {},
+  known: Partial<Pick<Rule, 'lastFiredAt' | 'states' | 'evaluations' | 'payer'>> = {},
 ): Rule {
   const { condition, action, expires, throttlingSeconds = 0 } = notification;
   const expression = parseExpression(condition.expression);
@@ -45,9 +49,26 @@ export function createRule(
     throttlingMs: throttlingSeconds * 1_000,
     states: known.states ?? new Map(),
     evaluations: known.evaluations ?? { kept: [], next: 0 },
+    payer: known.payer ?? payerOfAccount(notification.owner.toLowerCase()),
     lastFiredAt: known.lastFiredAt ?? never,
     place: 0,
   };
+}
+
+const bytesOfRule = 1_024;
+/** Beside the id itself: a place in the index, and what the rule remembers of the device. */
+const bytesOfDevice = 256;
+const bytesOfSensor = 64;
+
+/** What a rule takes up in memory, roughly; it only grows with what its owner wrote. */
+export function bytesOf({ notification, triggers, named }: Rule): number {
+  const { condition, action, description = '' } = notification;
+  const texts = [...condition.devices, ...triggers, ...named, condition.expression, description];
+  if (action.kind === 'message') texts.push(...action.usernames, action.message);
+  else texts.push(JSON.stringify(action.value));
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  const parts = condition.devices.length * bytesOfDevice + triggers.length * bytesOfSensor;
+  return bytesOfRule + 2 * characters + parts;
 }
 
 /** What an evaluation comes to, the window and the rights aside. */
@@ -94,8 +115,8 @@ export function withFired(
 ): DeviceState {
   const { at, datapoint } = fired;
   const { firedKeys, ...others } = state;
-  const isTie = state.firedFor?.[sensorId] === at;
-  const former = isTie ? firedKeys?.[sensorId] : [];
+  const isTie = ownEntry(state.firedFor, sensorId) === at;
+  const former = isTie ? ownEntry(firedKeys, sensorId) : [];
   const isListed =
     datapoint !== undefined && former !== undefined && former.length < limits.firedKeysMax;
   const { [sensorId]: _, ...elsewhere } = firedKeys ?? {};
@@ -108,9 +129,9 @@ export function withFired(
 
 /** Whether a datapoint had its turn before the service was started anew. */
 export function hasFiredFor(state: DeviceState, sensorId: SensorId, datapoint: Datapoint): boolean {
-  const firedFor = state.firedFor?.[sensorId];
+  const firedFor = ownEntry(state.firedFor, sensorId);
   if (firedFor === undefined || datapoint.receivedAt > firedFor) return false;
-  const keys = state.firedKeys?.[sensorId];
+  const keys = ownEntry(state.firedKeys, sensorId);
   // Of one millisecond, some may have come in a commit after the one that fired.
   return datapoint.receivedAt < firedFor || keys === undefined || keys.includes(keyOf(datapoint));
 }

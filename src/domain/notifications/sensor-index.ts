@@ -1,4 +1,5 @@
 import type { DeviceId, NotificationId, SensorId, Username } from '../ids.ts';
+import { limits } from '../limits.ts';
 import type { Rule } from './rule.ts';
 
 /** Finds the rules that a push concerns; a push that concerns none costs two look-ups. */
@@ -10,29 +11,73 @@ export interface SensorIndex {
   /** Whether any rule may concern the sensor. */
   concerns(deviceId: DeviceId, sensorId: SensorId): boolean;
   /** The rules that a push to this sensor is looked at for, in order of creation. */
-  rulesOn(deviceId: DeviceId, sensorId: SensorId, owner: Username): readonly Rule[];
+  rulesOn(deviceId: DeviceId, sensorId: SensorId, owner: Username | undefined): readonly Rule[];
   /** The rules that name the sensor there; undefined: those of this owner for every device. */
   rulesAt(deviceId: DeviceId | undefined, sensorId: SensorId, owner: Username): readonly Rule[];
+  /** The rules that name the device, in no order. */
+  rulesNaming(deviceId: DeviceId): readonly Rule[];
   /** In order of creation. */
   all(): readonly Rule[];
 }
 
+/** The rules that name a device. */
+interface DeviceRules {
+  readonly rules: Rule[];
+  /** Of the sensors that were asked for: those that are pushed to, whatever the rules name. */
+  readonly bySensor: Map<SensorId, readonly Rule[]>;
+}
+
 export function createSensorIndex(): SensorIndex {
   const rules = new Map<NotificationId, Rule>();
-  const byDevice = new Map<DeviceId, Map<SensorId, Rule[]>>();
+  const byDevice = new Map<DeviceId, DeviceRules>();
   /** Rules for every device of their owner: by sensor, then owner. */
   const byOwner = new Map<SensorId, Map<string, Rule[]>>();
   let lastPlace = 0;
 
-  function eachPlace(rule: Rule, visit: <Key, Inner>(visited: Visit<Key, Inner>) => void): void {
+  function onDevice(deviceId: DeviceId, sensorId: SensorId): readonly Rule[] {
+    const device = byDevice.get(deviceId);
+    if (device === undefined) return none;
+    const known = device.bySensor.get(sensorId);
+    if (known !== undefined) return known;
+    const found = device.rules.filter(({ triggers }) => triggers.includes(sensorId));
+    const inTurn = found.length === 0 ? none : inOrder(found);
+    if (device.bySensor.size >= limits.sensorsPerDeviceMax) device.bySensor.clear();
+    device.bySensor.set(sensorId, inTurn);
+    return inTurn;
+  }
+
+  function forgetSensors({ bySensor }: DeviceRules, { triggers }: Rule): void {
+    if (bySensor.size === 0) return;
+    for (const sensorId of triggers) bySensor.delete(sensorId);
+  }
+
+  function enter(rule: Rule): void {
     const { condition, owner } = rule.notification;
+    for (const deviceId of condition.devices) {
+      const device: DeviceRules = byDevice.get(deviceId) ?? { rules: [], bySensor: new Map() };
+      byDevice.set(deviceId, device);
+      device.rules.push(rule);
+      forgetSensors(device, rule);
+    }
+    if (condition.devices.length > 0) return;
     for (const sensorId of rule.triggers) {
-      if (condition.devices.length === 0) {
-        visit({ map: byOwner, key: sensorId, inner: owner.toLowerCase() });
-      }
-      for (const deviceId of condition.devices) {
-        visit({ map: byDevice, key: deviceId, inner: sensorId });
-      }
+      withRule({ map: byOwner, key: sensorId, inner: owner.toLowerCase() }, rule);
+    }
+  }
+
+  function leave(rule: Rule): void {
+    const { condition, owner } = rule.notification;
+    for (const deviceId of condition.devices) {
+      const device = byDevice.get(deviceId);
+      const at = device?.rules.indexOf(rule) ?? -1;
+      if (device === undefined || at < 0) continue;
+      device.rules.splice(at, 1);
+      forgetSensors(device, rule);
+      if (device.rules.length === 0) byDevice.delete(deviceId);
+    }
+    if (condition.devices.length > 0) return;
+    for (const sensorId of rule.triggers) {
+      withoutRule({ map: byOwner, key: sensorId, inner: owner.toLowerCase() }, rule);
     }
   }
 
@@ -40,7 +85,7 @@ export function createSensorIndex(): SensorIndex {
     const rule = rules.get(id);
     if (rule === undefined) return undefined;
     rules.delete(id);
-    eachPlace(rule, (visited) => withoutRule(visited, rule));
+    leave(rule);
     return rule;
   }
 
@@ -51,24 +96,26 @@ export function createSensorIndex(): SensorIndex {
       lastPlace += 1;
       rule.place = known?.place ?? lastPlace;
       rules.set(id, rule);
-      eachPlace(rule, (visited) => withRule(visited, rule));
+      enter(rule);
     },
     remove(id) {
       take(id);
     },
     find: (id) => rules.get(id),
     concerns: (deviceId, sensorId) =>
-      (byOwner.size > 0 && byOwner.has(sensorId)) || byDevice.get(deviceId)?.has(sensorId) === true,
+      (byOwner.size > 0 && byOwner.has(sensorId)) ||
+      (byDevice.size > 0 && onDevice(deviceId, sensorId).length > 0),
     rulesOn(deviceId, sensorId, owner) {
-      const onDevice = byDevice.get(deviceId)?.get(sensorId) ?? none;
+      const named = byDevice.size === 0 ? none : onDevice(deviceId, sensorId);
       const wide = byOwner.size === 0 ? undefined : byOwner.get(sensorId);
-      const onAll = wide?.get(owner.toLowerCase()) ?? none;
-      return onAll.length === 0 ? onDevice : inOrder([...onDevice, ...onAll]);
+      const onAll = owner === undefined ? none : (wide?.get(owner.toLowerCase()) ?? none);
+      return onAll.length === 0 ? named : inOrder([...named, ...onAll]);
     },
     rulesAt: (deviceId, sensorId, owner) =>
-      (deviceId === undefined
-        ? byOwner.get(sensorId)?.get(owner.toLowerCase())
-        : byDevice.get(deviceId)?.get(sensorId)) ?? none,
+      deviceId === undefined
+        ? (byOwner.get(sensorId)?.get(owner.toLowerCase()) ?? none)
+        : onDevice(deviceId, sensorId),
+    rulesNaming: (deviceId) => byDevice.get(deviceId)?.rules ?? none,
     all: () => [...rules.values()].sort((a, b) => a.place - b.place),
   };
 }

@@ -4,6 +4,8 @@ import { createManualClock } from '../../lib/clock.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
 import { deviceId, noon, sensorId, username } from '../../storage/contract/builders.ts';
 import { aNotification } from '../../storage/contract/notifications.contract.ts';
+import { budgetTable } from '../budgets/budget-table.ts';
+import { createBudgets } from '../budgets/budgets.ts';
 import { limits } from '../limits.ts';
 import { evaluationsOf } from './evaluations.ts';
 import { createRule, type Rule } from './rule.ts';
@@ -23,7 +25,7 @@ function start(log: Log = silentLog) {
   const told: Silent[] = [];
   let answer: () => SilenceOutcome = () => 'told';
   const silences = createSilences({
-    ...{ clock, log },
+    ...{ clock, log, budget: createBudgets().of('silences') },
     async onSilence(silent) {
       told.push(silent);
       return answer();
@@ -123,7 +125,7 @@ test('beyond the limit of a user a silence is not watched, and says so', async (
   const log = { ...silentLog, warn: (_: object, text: string) => void warnings.push(text) };
   const { watch, after, silences } = start(log);
   const full = aRule('1');
-  for (let count = 0; count < limits.silencesPerUserMax; count += 1) {
+  for (let count = 0; count < budgetTable.silences.perAccount; count += 1) {
     const place = { deviceId: deviceId(`d${count}`), sensorId: TC1, seenAt: noon };
     silences.watch({ rule: full, ...place }, true);
   }

@@ -1,5 +1,7 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Budget } from '../budgets/budget.ts';
+import type { Payer } from '../budgets/payer.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { noteEvaluation } from './evaluations.ts';
@@ -50,13 +52,13 @@ interface Sensor {
 export function createSilences(options: {
   readonly clock: Clock;
   readonly log: Log;
+  readonly budget: Budget;
   readonly onSilence: (silent: Silent) => Promise<SilenceOutcome>;
 }): Silences {
-  const { clock, log, onSilence } = options;
+  const { clock, log, budget, onSilence } = options;
   const sensors = new Map<string, Sensor>();
-  /** By owner. */
-  const counts = new Map<string, number>();
-  let count = 0;
+  /** Where each rule waits, so that one that goes is found without looking at all others. */
+  const placesOf = new Map<NotificationId, Set<string>>();
   // A bound from below: datapoints only move deadlines away, so they need not touch it.
   let nextAt = Number.POSITIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -85,8 +87,19 @@ export function createSilences(options: {
   }
 
   async function lookAtAll(): Promise<void> {
+    let due = findDue();
+    while (due.length > 0) {
+      // A few of each payer at a time: a thousand silences of one keep nobody else waiting.
+      for (const [sensor, watched] of inTurns(due).slice(0, limits.silencesPerLook)) {
+        if (!watched.isTold) await tell(sensor, watched);
+      }
+      due = due.length > limits.silencesPerLook ? findDue() : [];
+    }
+  }
+
+  function findDue(): [Sensor, Watched][] {
     const now = clock.now();
-    if (now < nextAt) return;
+    if (now < nextAt) return [];
     nextAt = Number.POSITIVE_INFINITY;
     const due: [Sensor, Watched][] = [];
     for (const sensor of sensors.values()) {
@@ -96,7 +109,8 @@ export function createSilences(options: {
         else nextAt = Math.min(nextAt, deadline);
       }
     }
-    for (const [sensor, watched] of due) await tell(sensor, watched);
+    if (due.length > limits.silencesPerLook) nextAt = now;
+    return due;
   }
 
   async function tick(): Promise<void> {
@@ -105,19 +119,6 @@ export function createSilences(options: {
       ticking = undefined;
     });
     await ticking;
-  }
-
-  function isFull(rule: Rule): boolean {
-    const own = counts.get(ownerOf(rule)) ?? 0;
-    return count >= limits.silencesMax || own >= limits.silencesPerUserMax;
-  }
-
-  function add(rule: Rule, by: number): void {
-    const owner = ownerOf(rule);
-    const own = (counts.get(owner) ?? 0) + by;
-    if (own === 0) counts.delete(owner);
-    else counts.set(owner, own);
-    count += by;
   }
 
   /** Told rather than refused: a device may get the sensor long after the rule was made. */
@@ -131,28 +132,33 @@ export function createSilences(options: {
     watch({ rule, deviceId, sensorId, seenAt }, isTold) {
       for (const silence of rule.expression.silences) {
         if (silence.sensorId !== sensorId) continue;
-        if (isFull(rule)) {
+        if (budget.take(rule.payer, 1) !== undefined) {
           tellFull({ rule, deviceId, sensorId, seenAt });
           return;
         }
         const key = keyOf(deviceId, sensorId);
+        const places = placesOf.get(rule.notification.id) ?? new Set();
+        placesOf.set(rule.notification.id, places.add(key));
         const sensor = sensors.get(key) ?? { deviceId, sensorId, seenAt, watched: [] };
         sensors.set(key, sensor);
         const { durationMs } = silence;
         const watched = { rule, durationMs, isTold, notBefore: seenAt + durationMs };
         sensor.watched.push(watched);
-        add(rule, 1);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },
     forget(id) {
-      if (count === 0) return;
-      for (const [key, sensor] of sensors) {
+      for (const key of placesOf.get(id) ?? []) {
+        const sensor = sensors.get(key);
+        if (sensor === undefined) continue;
         const others = sensor.watched.filter(({ rule }) => rule.notification.id !== id);
-        for (const { rule } of sensor.watched) if (rule.notification.id === id) add(rule, -1);
+        for (const { rule } of sensor.watched) {
+          if (rule.notification.id === id) budget.release(rule.payer, 1);
+        }
         sensor.watched = others;
         if (others.length === 0) sensors.delete(key);
       }
+      placesOf.delete(id);
     },
     seen(deviceId, sensorId, at) {
       if (sensors.size === 0) return;
@@ -179,4 +185,16 @@ export function createSilences(options: {
   };
 }
 
-const ownerOf = ({ notification }: Rule): string => notification.owner.toLowerCase();
+/** One of each payer, then the next of each. */
+function inTurns(due: readonly [Sensor, Watched][]): readonly [Sensor, Watched][] {
+  const turns = new Map<Payer, number>();
+  return due
+    .map((one) => {
+      const { payer } = one[1].rule;
+      const turn = turns.get(payer) ?? 0;
+      turns.set(payer, turn + 1);
+      return { one, turn };
+    })
+    .sort((a, b) => a.turn - b.turn)
+    .map(({ one }) => one);
+}

@@ -11,7 +11,7 @@ import type { User } from '../users/user.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { Channel, Outcome } from './channel.ts';
 import { type ChannelName, channelNames } from './notification.ts';
-import { paidChannels } from './outbox-store.ts';
+import { type DailyMax, type OutboxStore, paidChannels, unpaidReason } from './outbox-store.ts';
 import { recipientOf } from './recipient.ts';
 
 /** Whether a channel leads to the user; `reason` says what is missing. */
@@ -38,8 +38,11 @@ export function createTestMessages(parts: {
   readonly channels: ReadonlyMap<string, Channel>;
   readonly clock: Clock;
   readonly reporter: Reporter;
+  readonly outbox: Pick<OutboxStore, 'pay'>;
+  readonly perDay?: DailyMax;
+  readonly mustBeProven?: boolean;
 }): TestMessages {
-  const { users, channels, clock, reporter } = parts;
+  const { users, channels, clock, reporter, mustBeProven = false } = parts;
   const limiter = createFailureLimiter({
     failuresMax: limits.testMessagesPerMinuteMax,
     windowMs: 60_000,
@@ -53,21 +56,15 @@ export function createTestMessages(parts: {
     return user;
   }
 
-  /** Takes one from the credit; false: there is none. */
-  async function pay(user: User, name: ChannelName): Promise<boolean> {
-    if (user.smsCredit === undefined || !paidChannels.includes(name)) return true;
-    if (user.smsCredit < 1) return false;
-    await users.update(user.id, { smsCredit: user.smsCredit - 1 });
-    return true;
-  }
-
   async function trySend(user: User, name: ChannelName): Promise<Outcome> {
     const channel = channels.get(name);
     if (channel === undefined) return { kind: 'refused', reason: notConfigured(name) };
-    const to = recipientOf(user, user.username, name);
+    const to = recipientOf(user, user.username, name, { mustBeProven });
     if ('refusal' in to) return { kind: 'refused', reason: to.refusal };
-    if (!(await pay(user, name))) {
-      return { kind: 'refused', reason: `the sms_credit for the channel ${name} is used up` };
+    if (paidChannels.includes(name)) {
+      const { perDay } = parts;
+      const payment = await parts.outbox.pay(user.username, name, clock.now(), perDay);
+      if (payment !== 'paid') return { kind: 'refused', reason: unpaidReason(name, payment) };
     }
     const text = `This is a test message of Kipimo to ${user.username}.`;
     const message = { deliveryId: `test-${createHexId()}`, to, text, createdAt: clock.now() };
@@ -79,7 +76,7 @@ export function createTestMessages(parts: {
       const user = await me(actor);
       return channelNames.map((channel): ChannelState => {
         const isConfigured = channels.has(channel);
-        const to = recipientOf(user, user.username, channel);
+        const to = recipientOf(user, user.username, channel, { mustBeProven });
         const missing = 'refusal' in to ? to.refusal : undefined;
         const reason = isConfigured ? missing : notConfigured(channel);
         return { channel, isConfigured, ...(reason !== undefined && { reason }) };

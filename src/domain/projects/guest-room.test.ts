@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { noon } from '../../storage/contract/builders.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { createAccess } from '../access/access.ts';
-import { type Actor, guest } from '../actor.ts';
+import { type Actor, guest, guestAt } from '../actor.ts';
 import { createGateways } from '../gateways/gateways.ts';
 import { type GatewayId, guestUsername, parseUserId, parseUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -52,4 +52,21 @@ test('the last gateway and project before that end are made', async () => {
   await gateways.create(guest, { id: 'g' as GatewayId });
   const id = await projects.create(guest, empty);
   assert.equal((await projects.get(guest, id)).owner, guestUsername);
+});
+
+test('guests at one address make half of what all guests may have, others go on', async () => {
+  const { gateways, projects } = withGuestOwning({
+    gateways: limits.guestGatewaysMax - 1,
+    projects: limits.guestProjectsMax - 1,
+  });
+  const [one, other] = [guestAt('192.0.2.1'), guestAt('192.0.2.2')];
+  for (let at = 0; at < limits.guestGatewaysMax / 2; at += 1) {
+    await gateways.create(one, { id: `g${at}` as GatewayId });
+  }
+  for (let at = 0; at < limits.guestProjectsMax / 2; at += 1) await projects.create(one, empty);
+  const refusal = { code: 'limit_reached', message: /guests at your address/ };
+  await assert.rejects(gateways.create(one, { id: 'more' as GatewayId }), refusal);
+  await assert.rejects(projects.create(one, empty), refusal);
+  await gateways.create(other, { id: 'more' as GatewayId });
+  await projects.create(other, empty);
 });

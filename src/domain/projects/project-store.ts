@@ -1,6 +1,6 @@
 import type { VisibleTo } from '../access/viewer.ts';
 import type { ProjectId, Username } from '../ids.ts';
-import type { Project, ProjectChanges } from './project.ts';
+import type { Project, ProjectChanges, UnsharedMembers } from './project.ts';
 
 export interface ProjectListing {
   readonly projects: readonly Project[];
@@ -10,12 +10,23 @@ export interface ProjectListing {
 
 /** Where projects are kept. Lists are in order of creation. */
 export interface ProjectStore {
+  /** All that it lists is reached by grants on it. */
   insert(project: Project): Promise<'inserted' | 'duplicate'>;
   find(id: ProjectId): Promise<Project | undefined>;
   /** A project is never public: a guest sees the guest's, a user those and its own and granted. */
   list(page: { visibleTo: VisibleTo; limit: number; offset: number }): Promise<ProjectListing>;
   countOwnedBy(owner: Username): Promise<number>;
-  update(id: ProjectId, changes: ProjectChanges): Promise<'updated' | 'missing'>;
+  /**
+   * isOwners: whatever the changes list is reached by grants on the project. Otherwise what they
+   * add is not, and the rest stays as it is.
+   */
+  update(
+    id: ProjectId,
+    changes: ProjectChanges,
+    by: { readonly isOwners: boolean },
+  ): Promise<'updated' | 'missing'>;
+  /** What is listed, and not reached by grants on the project. */
+  unshared(id: ProjectId): Promise<UnsharedMembers>;
   /** Removes the project with its grants, in one step; what is in it stays. */
   remove(id: ProjectId): Promise<'removed' | 'missing'>;
 }

@@ -1,6 +1,9 @@
 import type { DeviceId, GatewayId, ProjectId, Username } from '../ids.ts';
 
-/** A named group of devices and gateways. Being in one gives no right on them. */
+/**
+ * A named set of devices and gateways. Sharing it shares those in it that its owner owns and that
+ * its owner, or an admin, put there [decision 0013].
+ */
 export interface Project {
   readonly id: ProjectId;
   readonly owner: Username;
@@ -15,4 +18,10 @@ export interface ProjectChanges {
   readonly name?: string | undefined;
   readonly deviceIds?: readonly DeviceId[];
   readonly gatewayIds?: readonly GatewayId[];
+}
+
+/** What sharing the project does not reach: somebody else than its owner listed it. */
+export interface UnsharedMembers {
+  readonly deviceIds: readonly DeviceId[];
+  readonly gatewayIds: readonly GatewayId[];
 }

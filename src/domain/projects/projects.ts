@@ -4,10 +4,11 @@ import type { GrantStore } from '../access/grant-store.ts';
 import type { Resource } from '../access/policy.ts';
 import { createViewer } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
-import { conflict, DomainError, notFound } from '../errors.ts';
+import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
+import { conflict, notFound } from '../errors.ts';
 import { guestUsername, type ProjectId, parseProjectId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { Project, ProjectChanges } from './project.ts';
+import type { Project, ProjectChanges, UnsharedMembers } from './project.ts';
 import type { ProjectListing, ProjectStore } from './project-store.ts';
 
 /** What a client says of a new project; without an id it gets one. */
@@ -19,6 +20,8 @@ export interface Projects {
   create(actor: Actor, project: NewProject): Promise<ProjectId>;
   /** The project, if the actor may view it. Throws not_found, forbidden. */
   get(actor: Actor, id: ProjectId): Promise<Project>;
+  /** For owner and admins: what is in the project without being shared with it. */
+  unshared(actor: Actor, project: Project): Promise<UnsharedMembers>;
   list(actor: Actor, page: { limit: number; offset: number }): Promise<ProjectListing>;
   update(actor: Actor, id: ProjectId, changes: ProjectChanges): Promise<void>;
   remove(actor: Actor, id: ProjectId): Promise<void>;
@@ -44,6 +47,7 @@ export function createProjects(options: {
   readonly access: Access;
 }): Projects {
   const { store, grants, access } = options;
+  const shares = createGuestShares();
 
   async function requireRight(
     actor: Actor,
@@ -55,37 +59,45 @@ export function createProjects(options: {
     return project;
   }
 
-  async function requireGuestsRoom(): Promise<void> {
-    if ((await store.countOwnedBy(guestUsername)) < limits.guestProjectsMax) return;
-    throw new DomainError(
-      'unavailable',
-      `there are ${limits.guestProjectsMax} projects without an owner already: log in to add yours`,
-    );
+  async function insert(actor: Actor, project: Project): ReturnType<typeof store.insert> {
+    if (actor.kind !== 'guest') return store.insert(project);
+    const used = await store.countOwnedBy(guestUsername);
+    const rule = { what: 'projects', used, max: limits.guestProjectsMax };
+    return makeAsGuest(shares, actor, rule, () => store.insert(project));
   }
 
   return {
     async create(actor, project) {
       requireCreation(actor, 'projects:update');
-      if (actor.kind === 'guest') await requireGuestsRoom();
       const { id = parseProjectId(createId()), ...fields } = project;
       const owner = actor.kind === 'guest' ? guestUsername : actor.username;
-      const outcome = await store.insert({ ...fields, id, owner });
+      const outcome = await insert(actor, { ...fields, id, owner });
       if (outcome === 'duplicate') throw conflict(`the project id ${id} is taken`);
       return id;
     },
     get: (actor, id) => requireRight(actor, 'projects:view', id),
+    unshared: async (actor, project) =>
+      isInCharge(actor, project) ? store.unshared(project.id) : { deviceIds: [], gatewayIds: [] },
     async list(actor, page) {
       const { settings } = access;
       const { visibleTo } = await createViewer({ actor, kind: 'project', grants, settings });
       return store.list({ ...page, visibleTo });
     },
     async update(actor, id, changes) {
-      await requireRight(actor, 'projects:update', id);
-      if ((await store.update(id, changes)) === 'missing') throw noProject(id);
+      const project = await requireRight(actor, 'projects:update', id);
+      // Who may change a shared project could list the owner's other devices to see them.
+      const isOwners = isInCharge(actor, project);
+      if ((await store.update(id, changes, { isOwners })) === 'missing') throw noProject(id);
     },
     async remove(actor, id) {
       await requireRight(actor, 'projects:delete', id);
       if ((await store.remove(id)) === 'missing') throw noProject(id);
     },
   };
+}
+
+/** Whether the actor may share the project: its owner or an admin, never a key. */
+function isInCharge(actor: Actor, { owner }: Project): boolean {
+  if (actor.kind === 'guest' || actor.key !== undefined) return false;
+  return actor.kind === 'admin' || actor.username === owner;
 }

@@ -1,12 +1,15 @@
+import { othersRan } from '../../lib/event-loop.ts';
 import { type Access, requireAccount } from '../access/access.ts';
-import type { Grant, OwnedGrant } from '../access/grant.ts';
+import type { Grant, OwnedGrant, OwnedGroupGrant } from '../access/grant.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import type { Resource } from '../access/policy.ts';
-import { type ResourceKind, type Scope, scopesOf } from '../access/scopes.ts';
+import { grantableOn, type ResourceKind, type Scope } from '../access/scopes.ts';
 import { createViewer, type VisibleTo } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { forbidden, invalid, notFound } from '../errors.ts';
-import { guestUsername, type Username } from '../ids.ts';
+import type { GroupStore } from '../groups/group-store.ts';
+import { requireGroup } from '../groups/groups.ts';
+import { type GroupId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user-store.ts';
@@ -19,7 +22,11 @@ export interface Permission {
 
 /** Owners give rights to users, and everybody can ask what rights they have. */
 export interface Sharing {
-  listGrants(actor: Actor, kind: ResourceKind, id: string): Promise<readonly Grant[]>;
+  listGrants(
+    actor: Actor,
+    kind: ResourceKind,
+    id: string,
+  ): Promise<{ readonly users: readonly Grant[]; readonly groups: readonly OwnedGroupGrant[] }>;
   /** Sets what `username` may do; an empty list revokes. Effective at once. */
   grant(
     actor: Actor,
@@ -28,9 +35,19 @@ export interface Sharing {
     to: { username: Username; scopes: readonly Scope[] },
   ): Promise<void>;
   revoke(actor: Actor, kind: ResourceKind, id: string, username: Username): Promise<void>;
+  /** As `grant`, for whoever is in one of the actor's groups while they are in it. */
+  grantToGroup(
+    actor: Actor,
+    kind: ResourceKind,
+    id: string,
+    to: { groupId: GroupId; scopes: readonly Scope[] },
+  ): Promise<void>;
+  revokeFromGroup(actor: Actor, kind: ResourceKind, id: string, groupId: GroupId): Promise<void>;
   mine(actor: Actor): Promise<{
     readonly given: readonly OwnedGrant[];
     readonly received: readonly OwnedGrant[];
+    readonly givenToGroups: readonly OwnedGroupGrant[];
+    readonly receivedByGroups: readonly OwnedGroupGrant[];
   }>;
   /** Everything of this kind on which the actor has a right, in steps of bounded size. */
   permissions(actor: Actor, kind: ResourceKind): AsyncIterable<readonly Permission[]>;
@@ -39,6 +56,7 @@ export interface Sharing {
 export function createSharing(options: {
   readonly grants: GrantStore;
   readonly users: UserStore;
+  readonly groups: GroupStore;
   readonly access: Access;
   /** The device, gateway or project with this id. Throws invalid, not_found. */
   readonly findResource: (kind: ResourceKind, id: string) => Promise<Resource>;
@@ -48,7 +66,7 @@ export function createSharing(options: {
     page: { visibleTo: VisibleTo; limit: number; offset: number },
   ) => Promise<readonly Resource[]>;
 }): Sharing {
-  const { grants, users, access } = options;
+  const { grants, users, groups, access } = options;
 
   /** The thing to share, if it is the actor's to share. */
   async function requireShareable(actor: Actor, kind: ResourceKind, id: string): Promise<Resource> {
@@ -66,7 +84,11 @@ export function createSharing(options: {
   return {
     async listGrants(actor, kind, id) {
       await requireShareable(actor, kind, id);
-      return grants.listOn(kind, id);
+      const [toUsers, toGroups] = await Promise.all([
+        grants.listOn(kind, id),
+        grants.listGroupsOn(kind, id),
+      ]);
+      return { users: toUsers, groups: toGroups };
     },
     async grant(actor, kind, id, to) {
       const resource = await requireShareable(actor, kind, id);
@@ -82,10 +104,8 @@ export function createSharing(options: {
       const others = (await grants.listOn(kind, id)).filter(
         ({ username }) => username !== user.username,
       );
-      if (others.length >= limits.grantsPerResourceMax) {
-        throw invalid(`a ${kind} may be shared with ${limits.grantsPerResourceMax} users`);
-      }
-      const scopes = scopesOf[kind].filter((scope) => to.scopes.includes(scope));
+      requireRoom(kind, others.length);
+      const scopes = inOrder(kind, to.scopes);
       await grants.put({ kind, resource: id, username: user.username, scopes });
     },
     async revoke(actor, kind, id, username) {
@@ -94,13 +114,35 @@ export function createSharing(options: {
       if (user === undefined) throw notFound(`there is no user ${username}`);
       await grants.remove(kind, id, user.username);
     },
+    async grantToGroup(actor, kind, id, { groupId, scopes }) {
+      await requireShareable(actor, kind, id);
+      await requireGroup(groups, actor, groupId);
+      if (scopes.length === 0) {
+        await grants.removeForGroup(kind, id, groupId);
+        return;
+      }
+      const others = (await grants.listGroupsOn(kind, id)).filter(
+        (grant) => grant.groupId !== groupId,
+      );
+      requireRoom(kind, others.length);
+      const grant = { kind, resource: id, groupId, scopes: inOrder(kind, scopes) };
+      const outcome = await grants.putForGroup(grant);
+      if (outcome === 'missing') throw notFound(`the ${kind} or the group was deleted meanwhile`);
+    },
+    async revokeFromGroup(actor, kind, id, groupId) {
+      await requireShareable(actor, kind, id);
+      // Whoever owns the thing may end it, whosever group it is.
+      await grants.removeForGroup(kind, id, groupId);
+    },
     async mine(actor) {
       const { username } = requirePerson(actor);
-      const [given, received] = await Promise.all([
+      const [given, received, givenToGroups, receivedByGroups] = await Promise.all([
         grants.listGivenBy(username),
         grants.listReceivedBy(username),
+        grants.listGroupsGivenBy(username),
+        grants.listGroupsReceivedBy(username),
       ]);
-      return { given, received };
+      return { given, received, givenToGroups, receivedByGroups };
     },
     async *permissions(actor, kind) {
       const { settings } = access;
@@ -113,7 +155,17 @@ export function createSharing(options: {
           .map((resource) => ({ resource: resource.id, scopes: viewer.effective(resource) }))
           .filter(({ scopes }) => scopes.length > 0);
         if (step.length < limit) return;
+        await othersRan();
       }
     },
   };
+}
+
+function requireRoom(kind: ResourceKind, others: number): void {
+  if (others < limits.grantsPerResourceMax) return;
+  throw invalid(`a ${kind} may be shared with ${limits.grantsPerResourceMax} users and groups`);
+}
+
+function inOrder(kind: ResourceKind, scopes: readonly Scope[]): readonly Scope[] {
+  return grantableOn[kind].filter((scope) => scopes.includes(scope));
 }

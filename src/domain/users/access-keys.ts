@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import { createId, createSecret, hashSecret } from '../../lib/secret-token.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Actor } from '../actor.ts';
-import { invalid, notFound } from '../errors.ts';
+import { invalid, notFound, unauthenticated } from '../errors.ts';
 import { type AccessKeyId, type DeviceId, parseAccessKeyId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from './account-access.ts';
@@ -44,9 +44,11 @@ export function createAccessKeys(options: {
         userId: person.userId,
         createdAt: clock.now(),
       };
-      if ((await credentials.insertKey(record)) === 'too_many') {
+      const outcome = await credentials.insertKey(record);
+      if (outcome === 'too_many') {
         throw invalid(`a user may have ${limits.accessKeysPerUserMax} keys: delete one first`);
       }
+      if (outcome === 'gone') throw unauthenticated('this account is gone or disabled');
       return { record, secret };
     },
     list: async (actor) => credentials.listKeys(requirePerson(actor).userId),

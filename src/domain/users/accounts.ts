@@ -1,22 +1,35 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createId } from '../../lib/secret-token.ts';
+import { createId, createSigningKey } from '../../lib/secret-token.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
+import { createTokenBucket } from '../../lib/token-bucket.ts';
 import { requireAccount } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import { conflict, forbidden, invalid, notFound } from '../errors.ts';
+import { networkOf } from '../budgets/payer.ts';
+import { conflict, DomainError, forbidden, invalid, notFound } from '../errors.ts';
 import { parseUserId, type UserId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requireAdmin, requirePerson, requireSelfOrAdmin } from './account-access.ts';
+import { vouchedProofs } from './address-proofs.ts';
 import type { Logins } from './logins.ts';
+import type { PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
 import type { Sessions } from './sessions.ts';
-import type { Profile, User, UserChanges } from './user.ts';
+import type { NewUser, Profile, User, UserChanges } from './user.ts';
 import type { UserListing, UserStore } from './user-store.ts';
 
 export interface NewAccount {
   readonly username: Username;
   readonly password: string;
   readonly profile: Profile;
+}
+
+export interface PasswordChange {
+  readonly password: string;
+  readonly oldPassword?: string;
+  /** The browser login that stays, when one changes one's own. */
+  readonly exceptSession?: string;
+  /** The client's IP address. */
+  readonly address: string;
 }
 
 export interface AccountsPage {
@@ -27,14 +40,20 @@ export interface AccountsPage {
 
 /** Accounts: everyone may read them (contact details aside), each person changes their own. */
 export interface Accounts {
-  /** Creates an account. Throws conflict when the username is taken, forbidden when closed. */
-  signUp(actor: Actor, account: NewAccount): Promise<User>;
+  /**
+   * Creates an account. Throws conflict when the username is taken, forbidden when closed,
+   * rate_limited when too many come from one address.
+   */
+  signUp(actor: Actor, account: NewAccount, address: string): Promise<User>;
   list(page: AccountsPage): Promise<UserListing>;
   get(id: UserId): Promise<User>;
   me(actor: Actor): Promise<User>;
   update(actor: Actor, id: UserId, changes: UserChanges): Promise<void>;
-  /** Sets a new password and ends all tokens of the user. */
-  setPassword(actor: Actor, id: UserId, password: string): Promise<void>;
+  /**
+   * Sets a new password and ends all tokens of the user. Who changes their own gives the old one;
+   * an administrator who changes another's needs none [contract 14].
+   */
+  setPassword(actor: Actor, id: UserId, change: PasswordChange): Promise<void>;
   /** Deletes the account with everything that is its own. */
   remove(actor: Actor, id: UserId): Promise<void>;
   /** Whether the actor may read the contact details of this user. */
@@ -44,11 +63,20 @@ export interface Accounts {
 export function createAccounts(options: {
   readonly users: UserStore;
   readonly logins: Logins;
+  readonly work: PasswordWork;
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly signup: 'open' | 'closed';
+  /** The credit of an account that signs up itself; absent: no end. */
+  readonly smsCreditNew?: number | 'unlimited';
 }): Accounts {
-  const { users, logins, sessions, clock } = options;
+  const { users, logins, work, sessions, clock, smsCreditNew = 'unlimited' } = options;
+  const signUps = createTokenBucket({
+    capacity: limits.signUpsPerAddress,
+    refillMs: limits.signUpPauseMs,
+    entriesMax: limits.loginFailureEntriesMax,
+    clock,
+  });
   const admins = createSemaphore({ parallelMax: 1, waitingMax: limits.adminChangesWaitingMax });
 
   async function get(id: UserId): Promise<User> {
@@ -86,23 +114,33 @@ export function createAccounts(options: {
     async me(actor) {
       return get(requirePerson(actor).userId);
     },
-    async signUp(actor, { username, password, profile }) {
+    async signUp(actor, { username, password, profile }, address) {
       requireAccount(actor);
       if (options.signup === 'closed' && actor.kind !== 'admin') {
         throw forbidden('sign-up is closed here: ask an admin for an account');
       }
       requireStrongPassword(password);
+      if (actor.kind !== 'admin') requireOwnUsername(username);
       // Asked before hashing, which is costly, and decided again by the store.
       if ((await users.findByUsername(username)) !== undefined) throw usernameTaken(username);
-      const user: User = {
+      const user: NewUser = {
         id: parseUserId(createId()),
         username,
         createdAt: clock.now(),
         profile,
         isAdmin: false,
         isDisabled: false,
+        webhookSecret: createSigningKey(),
+        ...(actor.kind === 'admin' && { proofs: vouchedProofs(profile, clock.now()) }),
+        ...(actor.kind !== 'admin' && smsCreditNew !== 'unlimited' && { smsCredit: smsCreditNew }),
       };
-      const outcome = await users.insert(user, await logins.hash(password));
+      const network = networkOf(address);
+      if (actor.kind !== 'admin') requireTurn(signUps.take(network));
+      const passwordHash =
+        actor.kind === 'admin'
+          ? await work.hash({ lane: 'known', payer: actor.userId }, password)
+          : await work.hashNew(network, password);
+      const outcome = await users.insert(user, passwordHash);
       if (outcome === 'duplicate') throw usernameTaken(username);
       return user;
     },
@@ -113,19 +151,28 @@ export function createAccounts(options: {
         changes.isDisabled !== undefined ||
         changes.smsCredit !== undefined;
       if (isAdministrative && person.kind !== 'admin') requireAdmin(actor);
+      const proofs = vouchedProofs(givenBy(changes), clock.now());
+      const vouched = person.kind === 'admin' ? { ...changes, proofs } : changes;
       const apply = async () => {
-        if ((await users.update(id, changes)) === 'missing') throw noUser(id);
+        if ((await users.update(id, vouched)) === 'missing') throw noUser(id);
       };
       if (changes.isAdmin === false) await keepingAnAdmin(id, 'made a plain user', apply);
       else if (changes.isDisabled === true) await keepingAnAdmin(id, 'disabled', apply);
       else await apply();
       sessions.forgetAll();
     },
-    async setPassword(actor, id, password) {
-      requireSelfOrAdmin(actor, id);
+    async setPassword(actor, id, { password, oldPassword, exceptSession, address }) {
+      const person = requireSelfOrAdmin(actor, id);
       requireStrongPassword(password);
-      await get(id);
-      await users.setPassword(id, await logins.hash(password));
+      const user = await get(id);
+      if (person.userId === id) await logins.confirm(user, oldPassword, address);
+      const place = { lane: 'known', payer: person.userId } as const;
+      const passwordHash = await work.hash(place, password);
+      await users.setPassword(
+        id,
+        passwordHash,
+        person.userId === id && exceptSession !== undefined ? { exceptSession } : undefined,
+      );
       sessions.forgetAll();
     },
     async remove(actor, id) {
@@ -138,6 +185,31 @@ export function createAccounts(options: {
       return actor.kind === 'admin' || actor.userId === user.id;
     },
   };
+}
+
+/** The fields of a profile that a change sets. */
+function givenBy({ profile = {} }: UserChanges): Profile {
+  const { email, phone } = profile;
+  return { ...(email !== undefined && { email }), ...(phone !== undefined && { phone }) };
+}
+
+/** Who signs up has proven no address yet, and nobody may bear an address of somebody else. */
+function requireOwnUsername(username: Username): void {
+  if (!username.includes('@')) return;
+  throw invalid(
+    'a username with @ would be an e-mail address that nobody has proven: choose one without, ' +
+      'and give the address as email, which is a login name as well',
+  );
+}
+
+function requireTurn(waitMs: number): void {
+  if (waitMs === 0) return;
+  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+  throw new DomainError(
+    'rate_limited',
+    `too many accounts were made from your address: try again in ${retryAfterSeconds} s`,
+    { retryAfterSeconds },
+  );
 }
 
 const noUser = (id: UserId) => notFound(`there is no user with id ${id}`);

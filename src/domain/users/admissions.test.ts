@@ -9,7 +9,9 @@ import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
 import { createAdmit } from './admissions.ts';
+import { createDeviceCookies } from './device-cookies.ts';
 import { createLogins } from './logins.ts';
+import { createPasswordWork } from './password-work.ts';
 import { createSessions } from './sessions.ts';
 
 const anaId = userId('id-ana');
@@ -25,20 +27,25 @@ async function aDoor() {
   );
   await credentials.insertKey({ ...aKey('k1', 'ana'), hash: hashSecret(secret) });
   const sessions = createSessions({ credentials, clock });
-  const logins = createLogins({ users, clock, reporter: silentReporter });
+  const logins = createLogins({
+    ...{ users, clock, reporter: silentReporter },
+    work: createPasswordWork(),
+    deviceCookies: createDeviceCookies('secret'),
+  });
   const admit = createAdmit({ users, logins, sessions });
   const as = (username: string, password: string) => admit({ username, password, address });
-  return { users, credentials, clock, sessions, admit, as };
+  return { users, credentials, clock, sessions, logins, admit, as };
 }
 
 const refused = (code: string) => (error: unknown) =>
   error instanceof DomainError && error.code === code;
 
-test('nobody and guest are the guest, for ever', async () => {
+test('nobody and guest are the guest at that address, for ever', async () => {
   const { admit, as } = await aDoor();
   const ways = [admit({ address }), as('guest', 'guest'), as('guest', ''), as('', '')];
+  const guest = { kind: 'guest', address };
   for (const { actor, recheck } of await Promise.all(ways)) {
-    assert.deepEqual([actor, await recheck()], [{ kind: 'guest' }, { kind: 'guest' }]);
+    assert.deepEqual([actor, await recheck()], [guest, guest]);
   }
   await assert.rejects(as('guest', 'other'), refused('unauthenticated'));
 });
@@ -75,8 +82,11 @@ test('an access key admits with any username until it is deleted', async () => {
 });
 
 test('a token admits until it expires', async () => {
-  const { clock, sessions, as } = await aDoor();
-  const token = await sessions.open(anaId, 600);
+  const { clock, sessions, logins, as } = await aDoor();
+  const token = await sessions.open(
+    await logins.logIn({ username: 'ana', password: 'right', address }),
+    600,
+  );
   const admission = await as('', token);
   assert.equal(admission.actor.kind, 'user');
   clock.advance(599_000);

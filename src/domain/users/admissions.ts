@@ -1,5 +1,5 @@
 import { hashSecret } from '../../lib/secret-token.ts';
-import { type Actor, guest } from '../actor.ts';
+import { type Actor, guestAt } from '../actor.ts';
 import { DomainError, unauthenticated } from '../errors.ts';
 import { guestUsername } from '../ids.ts';
 import type { Logins } from './logins.ts';
@@ -31,7 +31,10 @@ export interface Admission {
  */
 export type Admit = (presented: Presented) => Promise<Admission>;
 
-const guestAdmission: Admission = { actor: guest, recheck: async () => guest };
+function guestAdmission(address: string): Admission {
+  const actor = guestAt(address);
+  return { actor, recheck: async () => actor };
+}
 
 const looksLikeToken = /^[\w-]{43}$/;
 
@@ -54,10 +57,8 @@ export function createAdmit(options: {
     password: string,
     address: string,
   ): Promise<Admission> {
-    // Read before the password is checked: one that changes meanwhile ends the admission.
-    const before = await users.findLogin(username);
-    const user = await logins.logIn({ username, password, address });
-    const proof = before === undefined ? '' : hashSecret(before.passwordHash);
+    const { user, passwordHash } = await logins.logIn({ username, password, address });
+    const proof = hashSecret(passwordHash);
     return {
       actor: actorOf(user),
       async recheck() {
@@ -69,7 +70,7 @@ export function createAdmit(options: {
   }
 
   return async ({ username = '', password = '', address }) => {
-    if (isGuest(username, password)) return guestAdmission;
+    if (isGuest(username, password)) return guestAdmission(address);
     if (password.startsWith(accessKeyPrefix)) return bySecret(password);
     if (looksLikeToken.test(password)) {
       const admission = await unlessRefused(() => bySecret(password));

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { hashPassword } from '../../lib/password-hash.ts';
-import { createId, createSecret } from '../../lib/secret-token.ts';
+import { createId, createSecret, createSigningKey } from '../../lib/secret-token.ts';
 import { parseUserId, type Username } from '../ids.ts';
 import type { UserStore } from './user-store.ts';
 
@@ -24,6 +24,7 @@ export async function ensureAdmin(options: {
     profile: {},
     isAdmin: true,
     isDisabled: false,
+    webhookSecret: createSigningKey(),
   };
   const outcome = await users.insert(admin, await hashPassword(password));
   if (outcome === 'duplicate') {

@@ -1,33 +1,33 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createFailureLimiter } from '../../lib/failure-limiter.ts';
+import { createFailureLimiter, type FailureLimiter } from '../../lib/failure-limiter.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
-import { createCode, hashSecret } from '../../lib/secret-token.ts';
+import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
+import { networkOf } from '../budgets/payer.ts';
 import { DomainError, unauthenticated } from '../errors.ts';
 import type { UserId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { Logins } from './logins.ts';
+import type { CodeSender } from './code-sender.ts';
+import { findResetTarget } from './login-candidates.ts';
+import type { PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
 import type { Sessions } from './sessions.ts';
 import type { UserStore } from './user-store.ts';
-
-/** A mail with a code, to the address of one user; it resolves when it left, or never will. */
-export type SendMail = (mail: {
-  readonly username: Username;
-  readonly email: string;
-  readonly text: string;
-}) => Promise<void>;
 
 /** A new password for somebody who forgot the old one and reads mail at the profile's address. */
 export interface PasswordResets {
   /** Whether this service can send mail. */
   readonly isPossible: boolean;
   /**
-   * Sends a code to the account with this username or e-mail address, if it has one. Answers the
-   * same whether it does, so that nobody learns who has an account. Throws unavailable where no
-   * mail can be sent, rate_limited.
+   * Sends a code to the proven e-mail address of the account with this username or e-mail, if
+   * there is one. Answers the same whether there is, so that nobody learns who has an account, and
+   * whether a code was sent a moment ago and still is good. Throws unavailable where no mail can
+   * be sent, rate_limited when one address asks for many.
    */
   request(request: { readonly login: string; readonly address: string }): Promise<void>;
-  /** Sets the password and ends all tokens. Throws unauthenticated, invalid, rate_limited. */
+  /**
+   * Sets the password, and ends all tokens and the keys that were made before the address was
+   * proven [contract 14]. Throws unauthenticated, invalid, rate_limited.
+   */
   confirm(answer: {
     readonly login: string;
     readonly code: string;
@@ -36,87 +36,99 @@ export interface PasswordResets {
   }): Promise<void>;
 }
 
-interface PendingReset {
+/** A code that was mailed. Who asks for another takes none of these away. */
+interface PendingCode {
   readonly codeHash: string;
   readonly expiresAt: Instant;
-  triesLeft: number;
+  /** The address that it proves somebody reads. */
+  readonly provenAt: Instant;
 }
 
 /** Codes live in memory: after a restart one asks for another. */
 export function createPasswordResets(options: {
   readonly users: UserStore;
-  readonly logins: Logins;
+  readonly work: PasswordWork;
   readonly sessions: Sessions;
   readonly clock: Clock;
-  /** Absent: no mail can be sent from here. */
-  readonly sendMail?: SendMail;
+  readonly codes: CodeSender;
 }): PasswordResets {
-  const { users, logins, sessions, clock, sendMail } = options;
-  const pending = createLruCache<UserId, PendingReset>(limits.passwordResetsMax);
-  const window = {
-    windowMs: limits.passwordResetMs,
-    entriesMax: limits.loginFailureEntriesMax,
-    clock,
-  };
-  const byLogin = createFailureLimiter({ failuresMax: limits.passwordResetsPerUser, ...window });
-  const byAddress = createFailureLimiter({
-    failuresMax: limits.passwordResetsPerAddress,
-    ...window,
-  });
+  const { users, work, sessions, clock, codes } = options;
+  const pending = createLruCache<UserId, readonly PendingCode[]>(limits.passwordResetsMax);
+  const isPossible = codes.channels.has('email');
+  const limiterOf = (failuresMax: number): FailureLimiter =>
+    createFailureLimiter({
+      failuresMax,
+      windowMs: limits.passwordResetMs,
+      entriesMax: limits.loginFailureEntriesMax,
+      clock,
+    });
+  const byAddress = limiterOf(limits.passwordResetsPerAddress);
+  const mailsByPair = limiterOf(limits.passwordResetsPerUser);
+  const mailsToUser = limiterOf(limits.passwordResetsOfStrangers);
+  const triesByPair = limiterOf(limits.passwordResetTriesMax);
 
-  function count(login: string, address: string): void {
-    const key = login.toLowerCase();
-    const waitMs = Math.max(byLogin.blockedForMs(key), byAddress.blockedForMs(address));
-    if (waitMs > 0) {
-      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-      const message = `too many requests for a new password: try again in ${retryAfterSeconds} s`;
-      throw new DomainError('rate_limited', message, { retryAfterSeconds });
-    }
-    byLogin.recordFailure(key);
-    byAddress.recordFailure(address);
+  /** Whether this account may be mailed once more because somebody at this network asks. */
+  async function mayMail(userId: UserId, network: string): Promise<boolean> {
+    const pair = `${userId} ${network}`;
+    const isStrange = !(await users.knowsNetwork(userId, network));
+    if (mailsByPair.blockedForMs(pair) > 0) return false;
+    if (isStrange && mailsToUser.blockedForMs(userId) > 0) return false;
+    mailsByPair.recordFailure(pair);
+    if (isStrange) mailsToUser.recordFailure(userId);
+    return true;
   }
 
+  const codesOf = (userId: UserId): readonly PendingCode[] =>
+    (pending.get(userId) ?? []).filter(({ expiresAt }) => expiresAt > clock.now());
+
   return {
-    isPossible: sendMail !== undefined,
+    isPossible,
     async request({ login, address }) {
-      if (sendMail === undefined) throw noMail();
-      count(login, address);
-      const user = (await users.findLogin(login))?.user;
-      const email = user?.profile.email;
-      if (user === undefined || email === undefined || user.isDisabled) return;
+      if (!isPossible) throw noMail();
+      const network = networkOf(address);
+      requireTurn(byAddress, network);
+      byAddress.recordFailure(network);
+      const target = await findResetTarget(users, login);
+      if (target === undefined) return;
+      const { email, provenAt } = target;
+      const { id, username } = target.login.user;
+      // The mails before it hold codes that are good: no stranger can ask them away.
+      if (!(await mayMail(id, network))) return;
       const code = createCode();
       const expiresAt = clock.now() + limits.passwordResetMs;
-      const triesLeft = limits.passwordResetTriesMax;
-      pending.set(user.id, { codeHash: hashSecret(code), expiresAt, triesLeft });
+      pending.set(id, [...codesOf(id), { codeHash: hashSecret(code), expiresAt, provenAt }]);
       // Not awaited: how long a mail takes would tell that the account exists.
-      void sendMail({ username: user.username, email, text: mailText(user.username, code) });
+      const text = mailText(username, code);
+      void codes.send({ channel: 'email', username, address: email, text });
     },
     async confirm({ login, code, password, address }) {
       requireStrongPassword(password);
-      const waitMs = byAddress.blockedForMs(address);
-      const user = waitMs > 0 ? undefined : (await users.findLogin(login))?.user;
-      const reset = user === undefined ? undefined : pending.get(user.id);
-      const isRight =
-        reset !== undefined &&
-        reset.expiresAt > clock.now() &&
-        reset.triesLeft > 0 &&
-        reset.codeHash === hashSecret(spellingOf(code));
-      if (user === undefined || !isRight) {
-        if (reset !== undefined) reset.triesLeft -= 1;
-        byAddress.recordFailure(address);
+      const network = networkOf(address);
+      const target = await findResetTarget(users, login);
+      const id = target?.login.user.id;
+      const pair = `${id ?? login.toLowerCase()} ${network}`;
+      const mayTry = byAddress.blockedForMs(network) + triesByPair.blockedForMs(pair) === 0;
+      const codeHash = hashSecret(codeSpelling(code));
+      const found = id && mayTry && codesOf(id).find((known) => known.codeHash === codeHash);
+      if (id === undefined || !found) {
+        triesByPair.recordFailure(pair);
+        byAddress.recordFailure(network);
         throw unauthenticated('the code is wrong or no longer valid: ask for a new one');
       }
-      pending.delete(user.id);
-      await users.setPassword(user.id, await logins.hash(password));
+      pending.delete(id);
+      const passwordHash = await work.hash({ lane: 'known', payer: network }, password);
+      await users.setPassword(id, passwordHash, { keysMadeBefore: found.provenAt });
       sessions.forgetAll();
     },
   };
 }
 
-/** As people type it: in any case, with or without the dash. */
-function spellingOf(code: string): string {
-  const letters = code.toUpperCase().replaceAll(/[^0-9A-Z]/g, '');
-  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
+function requireTurn(limiter: FailureLimiter, key: string): void {
+  const waitMs = limiter.blockedForMs(key);
+  if (waitMs === 0) return;
+  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+  const message = `too many requests for a new password: try again in ${retryAfterSeconds} s`;
+  throw new DomainError('rate_limited', message, { retryAfterSeconds });
 }
 
 const noMail = () =>

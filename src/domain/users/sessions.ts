@@ -3,10 +3,17 @@ import { createLruCache } from '../../lib/lru-cache.ts';
 import { createSecret, hashSecret } from '../../lib/secret-token.ts';
 import type { Actor, KeyLimits } from '../actor.ts';
 import { unauthenticated } from '../errors.ts';
-import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from './account-access.ts';
-import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-store.ts';
+import { type BrowserSessions, createBrowserSessions } from './browser-sessions.ts';
+import type {
+  AccessKeyRecord,
+  Bearer,
+  CredentialStore,
+  TokenBasis,
+  TokenRecord,
+} from './credential-store.ts';
+import type { LoggedIn } from './logins.ts';
 
 /** Access keys start with this, so that they are told from tokens and found by secret scanners. */
 export const accessKeyPrefix = 'kpk_';
@@ -20,14 +27,17 @@ interface Known {
   readonly recheckAt: Instant;
 }
 
-export interface Sessions {
+export interface Sessions extends BrowserSessions {
   /** A fresh token for someone who just gave the password; lives `lifeSeconds`. */
-  open(userId: UserId, lifeSeconds: number): Promise<string>;
+  open(login: LoggedIn, lifeSeconds: number): Promise<string>;
   /** The actor behind a bearer token or access key. Throws unauthenticated. */
   authenticate(secret: string): Actor | Promise<Actor>;
+  /** The browser login that a token came from. */
+  sessionOf(secret: string): Promise<string | undefined>;
   /** A fresh token for a valid one, until 30 days after the login. */
   renew(secret: string, lifeSeconds: number): Promise<string>;
-  end(secret: string): Promise<void>;
+  /** Ends the token and the browser login that it came from; answers whether it came from one. */
+  end(secret: string): Promise<boolean>;
   /** Forgets what was remembered of everybody's credentials; call after any account changed. */
   forgetAll(): void;
   /** Grows whenever an account or credential changed; who logged in earlier must be asked again. */
@@ -81,6 +91,11 @@ export function createSessions(options: {
     };
   }
 
+  function forgetAll(): void {
+    generation += 1;
+    known.clear();
+  }
+
   const recheckAt = (): Instant => clock.now() + limits.credentialCacheMs;
 
   function requireUnexpired(expiresAt: Instant): void {
@@ -88,35 +103,48 @@ export function createSessions(options: {
     throw unauthenticated('the token has expired: request a new one from /auth/token');
   }
 
-  async function issue(userId: UserId, lifeSeconds: number, loggedInAt: Instant): Promise<string> {
-    const token = createSecret();
+  async function issue(
+    token: Pick<TokenRecord, 'userId' | 'loggedInAt' | 'sessionId'>,
+    basis: TokenBasis,
+    lifeSeconds: number,
+  ): Promise<string> {
+    const secret = createSecret();
     const now = clock.now();
-    const expiresAt = now + lifeSeconds * 1_000;
-    await credentials.insertToken({ hash: hashSecret(token), userId, expiresAt, loggedInAt }, now);
-    return token;
+    const record = { ...token, hash: hashSecret(secret), expiresAt: now + lifeSeconds * 1_000 };
+    if ((await credentials.insertToken(record, basis, now)) === 'inserted') return secret;
+    throw unauthenticated('the password was changed, or the login ended: log in again');
   }
 
   return {
-    open: (userId, lifeSeconds) => issue(userId, lifeSeconds, clock.now()),
+    open({ user, passwordHash }, lifeSeconds) {
+      const basis = { kind: 'password', passwordHash } as const;
+      return issue({ userId: user.id, loggedInAt: clock.now() }, basis, lifeSeconds);
+    },
     authenticate,
     async renew(secret, lifeSeconds) {
       const person = requirePerson(await authenticate(secret));
-      const token = await credentials.findToken(hashSecret(secret));
+      const hash = hashSecret(secret);
+      const token = await credentials.findToken(hash);
       if (token === undefined || token.loggedInAt + limits.renewalMs <= clock.now()) {
         throw unauthenticated('the login is older than 30 days: log in again');
       }
-      return issue(person.userId, lifeSeconds, token.loggedInAt);
+      const { userId } = person;
+      const { loggedInAt, sessionId } = token;
+      const fresh = { userId, loggedInAt, ...(sessionId !== undefined && { sessionId }) };
+      return issue(fresh, { kind: 'token', hash }, lifeSeconds);
     },
     async end(secret) {
-      requirePerson(await authenticate(secret));
-      await credentials.removeToken(hashSecret(secret));
-      generation += 1;
-      known.delete(secret);
+      const { userId } = requirePerson(await authenticate(secret));
+      const hash = hashSecret(secret);
+      const sessionId = (await credentials.findToken(hash))?.sessionId;
+      await credentials.removeToken(hash);
+      if (sessionId !== undefined) await credentials.removeSession(userId, sessionId);
+      forgetAll();
+      return sessionId !== undefined;
     },
-    forgetAll() {
-      generation += 1;
-      known.clear();
-    },
+    ...createBrowserSessions({ credentials, clock, issue, forgetAll }),
+    sessionOf: async (secret) => (await credentials.findToken(hashSecret(secret)))?.sessionId,
+    forgetAll,
     get generation() {
       return generation;
     },

@@ -1,10 +1,17 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { UserId, Username } from '../ids.ts';
-import type { User, UserChanges } from './user.ts';
+import type { NewUser, User, UserChanges } from './user.ts';
 
 export interface UserListing {
   readonly users: readonly User[];
   /** All that match, whatever the page. */
   readonly total: number;
+}
+
+/** An account with the hash of its password. */
+export interface StoredLogin {
+  readonly user: User;
+  readonly passwordHash: string;
 }
 
 /** What went with an account, by id. */
@@ -15,17 +22,33 @@ export interface RemovedThings {
 
 /** Where accounts are kept. Usernames are unique and found without regard to case. */
 export interface UserStore {
-  insert(user: User, passwordHash: string): Promise<'inserted' | 'duplicate'>;
+  insert(user: NewUser, passwordHash: string): Promise<'inserted' | 'duplicate'>;
   find(id: UserId): Promise<User | undefined>;
   findByUsername(username: string): Promise<User | undefined>;
-  /** The account to log in to: by username, else the oldest with this e-mail, in any case. */
-  findLogin(usernameOrEmail: string): Promise<{ user: User; passwordHash: string } | undefined>;
+  /** By username, in any case of letters. */
+  findLogin(username: string): Promise<StoredLogin | undefined>;
+  /**
+   * The first two accounts with this e-mail address, in any case of letters: those that proved it
+   * before those older than proofs before the others, and the oldest first.
+   */
+  findByEmail(email: string): Promise<readonly StoredLogin[]>;
+  /** Keeps that the account was logged in to from this network; the newest of them. */
+  rememberNetwork(id: UserId, network: string, at: Instant): Promise<void>;
+  /** Whether the account was logged in to from this network before. */
+  knowsNetwork(id: UserId, network: string): Promise<boolean>;
   /** In order of creation; `username` narrows to that one. */
   list(page: { username?: string; limit: number; offset: number }): Promise<UserListing>;
-  /** Disabling an account also ends its tokens, in the same step. */
+  /** Disabling an account also ends its tokens, keys and MQTT sessions, in the same step. */
   update(id: UserId, changes: UserChanges): Promise<'updated' | 'missing'>;
-  /** Sets the password and ends all of the user's tokens, in one step. */
-  setPassword(id: UserId, passwordHash: string): Promise<'updated' | 'missing'>;
+  /**
+   * Sets the password and ends all of the user's tokens, all logins that stay but one, and the
+   * keys made before a time, in one step.
+   */
+  setPassword(
+    id: UserId,
+    passwordHash: string,
+    ends?: { readonly keysMadeBefore?: Instant; readonly exceptSession?: string },
+  ): Promise<'updated' | 'missing'>;
   /**
    * Removes the account with everything that is its own: tokens, keys, grants given and received,
    * devices with their datapoints, gateways, projects, social messages sent and received. In one

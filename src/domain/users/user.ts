@@ -16,6 +16,18 @@ export interface Profile {
   readonly webhook?: readonly string[];
 }
 
+/** Addresses of these kinds are proven with a code that is sent to them. */
+export type ProofChannel = 'email' | 'phone';
+
+/** That an address of the profile reaches this user [contract 14]. */
+export interface AddressProof {
+  readonly channel: ProofChannel;
+  readonly address: string;
+  readonly provenAt: Instant;
+  /** earlier: the account is older than proofs, so that its alerts do not fall silent. */
+  readonly by: 'code' | 'administrator' | 'earlier';
+}
+
 export interface User {
   readonly id: UserId;
   readonly username: Username;
@@ -26,6 +38,18 @@ export interface User {
   readonly isDisabled: boolean;
   /** Deliveries by sms or voice left; absent: without limit. */
   readonly smsCredit?: number;
+  /** Of addresses that are in the profile; absent: none. */
+  readonly proofs?: readonly AddressProof[];
+  /**
+   * What messages to the webhook are signed with, shown to this user only. Absent: the account is
+   * older than stored secrets, and its secret follows from the installation's and its name.
+   */
+  readonly webhookSecret?: string;
+}
+
+/** An account that is made now: a name that is free again gets nothing of who had it before. */
+export interface NewUser extends User {
+  readonly webhookSecret: string;
 }
 
 /** Changes to an account; a profile field set to undefined is removed. */
@@ -34,4 +58,6 @@ export interface UserChanges {
   readonly isAdmin?: boolean;
   readonly isDisabled?: boolean;
   readonly smsCredit?: number | 'unlimited';
+  /** Proofs that come new; an address that leaves the profile takes its proof with it. */
+  readonly proofs?: readonly AddressProof[];
 }

@@ -4,6 +4,7 @@ import type { Reporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { jsonType, textType } from '../answer.ts';
 import type { Authenticate } from '../authentication.ts';
+import type { Clients } from '../clients.ts';
 import { type EdgeErrorCode, type ErrorAnswer, errorAnswer } from '../errors.ts';
 import { mountRoutes, type Route } from '../route.ts';
 import { acceptingTokens, influxRoute, influxV1Route } from './influx-routes.ts';
@@ -24,11 +25,12 @@ export function mountCompatibleDoors(
   options: {
     readonly services: DoorServices;
     readonly authenticate: Authenticate;
+    readonly clients: Clients;
     readonly reporter: Reporter;
     readonly log: Log;
   },
 ): void {
-  const { services, reporter, log, authenticate } = options;
+  const { services, reporter, log, authenticate, clients } = options;
   const tokens = acceptingTokens(authenticate);
   const mount = (
     prefix: string,
@@ -38,7 +40,7 @@ export function mountCompatibleDoors(
   ): void => {
     fastify.register(async (scope) => {
       answerErrors(scope, { reporter, log, refuse });
-      mountRoutes(scope, { prefix, routes, authenticate, reporter });
+      mountRoutes(scope, { prefix, routes, authenticate, clients, reporter });
     });
   };
   mount('/api/v2', compatibleV2Routes(services), tokens, refuseForInflux);

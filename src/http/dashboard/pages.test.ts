@@ -26,7 +26,9 @@ async function setUp(given: Partial<DashboardSettings> = {}) {
   fastify.setErrorHandler((_error, _request, reply) => reply.code(404).send('refused'));
   await mountDashboard(fastify, { settings: { ...settings, ...given }, folder });
   return {
-    get: (url: string, headers: Record<string, string> = {}) => fastify.inject({ url, headers }),
+    // As browsers ask for a page.
+    get: (url: string, headers: Record<string, string> = {}) =>
+      fastify.inject({ url, headers: { accept: 'text/html,*/*;q=0.8', ...headers } }),
     [Symbol.asyncDispose]: async () => {
       await fastify.close();
       rmSync(folder, { recursive: true });
@@ -131,7 +133,8 @@ test('where nothing was built, the page says how to build it', async () => {
   const fastify = Fastify();
   const empty = mkdtempSync(join(tmpdir(), 'kipimo-pages-'));
   await mountDashboard(fastify, { settings, folder: empty });
-  const reply = await fastify.inject('/anything');
+  const headers = { accept: 'text/html' };
+  const reply = await fastify.inject({ url: '/anything', headers });
   assert.equal(reply.statusCode, 200);
   assert.match(reply.body, /npm run dashboard/);
   await fastify.close();

@@ -3,13 +3,15 @@ import { join, resolve } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { notFound } from '../../domain/errors.ts';
+import { nothingAt } from '../lost-paths.ts';
 
 /** What the dashboard is told about the service, in a meta tag. Nothing in it is secret. */
 export interface DashboardSettings {
   readonly version: string;
   readonly tokenLifeSeconds: number;
   readonly signup: 'open' | 'closed';
+  /** Whether anybody may push to a public device; absent: anybody may. */
+  readonly publicPush?: 'open' | 'granted';
   /** Where MQTT over TCP listens. */
   readonly mqttPort: number;
   readonly tileUrl?: string;
@@ -53,9 +55,8 @@ export async function mountDashboard(
   const page = createPage(folder, options.settings);
   const policy = contentSecurityPolicy(options.settings.tileUrl);
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    if (!isScreen(request.url)) {
-      throw notFound(`there is nothing at ${pathOf(request.url).slice(0, 200)}: see /docs`);
-    }
+    const { accept } = request.headers;
+    if (!isScreen(request.url, accept)) throw nothingAt(request.url);
     return sendPage(request, reply, { page, policy });
   };
   fastify.get('/', answer);
@@ -185,9 +186,14 @@ const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
 /** Not clean: empty parts but the last, and steps upwards. */
 const strayParts = /\/\/|\/(\.|%2e){1,2}(\/|$)/i;
 
-/** A file at the root that is not there is missing; below it, ids may have dots. */
-function isScreen(url: string): boolean {
+/**
+ * A file at the root that is not there is missing; below it, ids may have dots. Screens are for
+ * browsers, which ask for HTML by name: whoever asks for anything is a program that got lost.
+ */
+function isScreen(url: string, accept: string | undefined): boolean {
   const path = pathOf(url);
+  if (path === '/') return true;
+  if (!/\btext\/html\b/i.test(accept ?? '')) return false;
   const [, first = '', ...others] = path.split('/');
   if (ownPaths.has(first) || strayParts.test(path)) return false;
   return others.length > 0 || !first.includes('.');

@@ -1,6 +1,7 @@
 import { DeviceMessage } from '../../wire/device.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import type { Route } from '../route.ts';
+import { noSite, type Site } from '../site.ts';
 import { type Services, v2Routes } from '../v2/index.ts';
 import { withDifferences } from './differences.ts';
 import { renamingOf } from './renaming.ts';
@@ -25,7 +26,11 @@ export const v1Spelling: Spelling = {
 };
 
 /** All routes of version 1: those of version 2 in other words; tokens live `tokenLifeSeconds`. */
-export function v1Routes(services: Services, tokenLifeSeconds: number): readonly Route[] {
-  const routes = withDifferences(v2Routes(services, tokenLifeSeconds), services);
+export function v1Routes(
+  services: Services,
+  tokenLifeSeconds: number,
+  site: Site = noSite,
+): readonly Route[] {
+  const routes = withDifferences(v2Routes(services, tokenLifeSeconds, site), services);
   return routes.map((route) => translateRoute(route, v1Spelling));
 }

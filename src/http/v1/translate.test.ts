@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { test } from 'node:test';
 import Type, { type TSchema } from 'typebox';
 import { guest } from '../../domain/actor.ts';
@@ -22,6 +24,7 @@ const asked: RouteRequest = {
   authorization: undefined,
   headers: {},
   address: '127.0.0.1',
+  raw: new IncomingMessage(new Socket()),
   spelling: v2Spelling,
 };
 

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { isRecord } from '../../wire/validation.ts';
-import type { Answer } from '../answer.ts';
+import type { Answer, NestedMessage } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
 import { EdgeError } from '../errors.ts';
 import type { Route, RouteAnswer, RouteBody, RouteRequest } from '../route.ts';
@@ -24,7 +24,7 @@ export function translateRoute(route: Route, spelling: Spelling): Route {
     tag: textToV1(route.tag),
     summary: textToV1(route.summary),
     ...(query !== undefined && { query: query.schema as TObject }),
-    ...(route.body !== undefined && body && { body: { ...route.body, schema: body.schema } }),
+    ...(route.body !== undefined && body && { body: bodyDataToV1(route.body, body) }),
     answer: answerDataToV1(route.answer),
     handle: async (request) => {
       try {
@@ -41,6 +41,12 @@ export function translateRoute(route: Route, spelling: Spelling): Route {
       }
     },
   };
+}
+
+function bodyDataToV1(body: RouteBody, { schema }: Renaming): RouteBody {
+  const { documented } = body;
+  const renamed = documented && { documented: renamingOf(documented).schema };
+  return { ...body, schema, ...renamed };
 }
 
 function createParamsToV2(
@@ -75,8 +81,29 @@ function bodyToV2(
 /** What was written by hand is spelled already. */
 function answerToV1(answer: Answer, { toV1 }: Renaming): Answer {
   if (answer.kind === 'json') return { ...answer, message: toV1(answer.message) };
+  if (answer.kind === 'nested') return { ...answer, ...nestedToV1(answer, toV1) };
+  if (answer.kind === 'nested-list') {
+    return { ...answer, elements: nestedElements(answer.elements, toV1) };
+  }
   if (answer.kind === 'list') return { ...answer, steps: mapped(answer.steps, toV1) };
   return answer;
+}
+
+/** What is nested is spelled already. */
+function nestedToV1({ message, lists }: NestedMessage, toV1: Renaming['toV1']): NestedMessage {
+  const renamed = [...lists].map(([key, pieces]) => [keyToV1(key), pieces] as const);
+  return { message: toV1(message) as object, lists: new Map(renamed) };
+}
+
+async function* nestedElements(
+  elements: AsyncIterable<NestedMessage>,
+  toV1: Renaming['toV1'],
+): AsyncGenerator<NestedMessage> {
+  for await (const { message, lists } of elements) {
+    // The schema is about the list.
+    const [renamed] = toV1([message]) as readonly object[];
+    yield { ...nestedToV1({ message, lists }, () => renamed), message: renamed ?? {} };
+  }
 }
 
 async function* mapped(
@@ -88,7 +115,12 @@ async function* mapped(
 }
 
 function answerDataToV1(answer: RouteAnswer): RouteAnswer {
-  const { description, content } = answer;
+  const { description, content, alsoOk } = answer;
+  if (alsoOk !== undefined) {
+    // Everything is answered 200 here: one description for both.
+    const both = `${description} ${alsoOk.description}`;
+    return answerDataToV1({ status: answer.status, ...alsoOk, description: both });
+  }
   if (content === undefined) return { ...answer, description: textToV1(description) };
   const renamed = Object.entries(content).map(([type, schema]) => [
     type,

@@ -4,12 +4,14 @@ import type { Actuators } from '../../domain/devices/actuators.ts';
 import { invalid } from '../../domain/errors.ts';
 import { type ActuatorId, parseActuatorId } from '../../domain/ids.ts';
 import {
-  ActuatorMessage,
   actuatorFromWire,
-  actuatorToWire,
   NewActuatorMessage,
   readActuatorValue,
+  readConfirmed,
   readNewActuator,
+  readSettingTime,
+  SettableActuatorMessage,
+  settableActuatorToWire,
 } from '../../wire/actuator.ts';
 import { readMeta } from '../../wire/fields.ts';
 import { done, json } from '../answer.ts';
@@ -45,11 +47,11 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
       answer: {
         status: 200,
         description: 'In order of creation.',
-        content: { 'application/json': Type.Array(ActuatorMessage) },
+        content: { 'application/json': Type.Array(SettableActuatorMessage) },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
-        json((await actuators.list(actor, deviceIdOf(params))).map(actuatorToWire)),
+        json((await actuators.list(actor, deviceIdOf(params))).map(settableActuatorToWire)),
     }),
     defineRoute({
       method: 'GET',
@@ -58,12 +60,18 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
       summary: 'Read an actuator',
       answer: {
         status: 200,
-        description: 'The actuator, with its value for those who may view the data.',
-        content: { 'application/json': ActuatorMessage },
+        description:
+          'The actuator, with its value for those who may view the data, and with who set it and ' +
+          'when for those who may set it.',
+        content: { 'application/json': SettableActuatorMessage },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
-        json(actuatorToWire(await actuators.get(actor, deviceIdOf(params), actuatorIdOf(params)))),
+        json(
+          settableActuatorToWire(
+            await actuators.get(actor, deviceIdOf(params), actuatorIdOf(params)),
+          ),
+        ),
     }),
     defineRoute({
       method: 'DELETE',
@@ -115,24 +123,42 @@ function valueRoutes(actuators: Actuators): readonly Route[] {
       path: `${onePath}/value`,
       tag,
       summary: 'Set an actuator to any JSON value; a text that is no JSON is itself',
+      query: SettingQuery,
       body: { kind: 'bare', schema: Type.Unknown() },
       answer: { status: 204, description: 'Set: written and synced to disk.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
-      handle: async ({ actor, params, body }) => {
+      errors: [
+        ...(['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'] as const),
+        'unavailable',
+      ],
+      handle: async ({ actor, params, query, body }) => {
         const value = readActuatorValue(bareJson(body));
-        await actuators.setValue(actor, deviceIdOf(params), actuatorIdOf(params), value);
+        const actuator = [deviceIdOf(params), actuatorIdOf(params)] as const;
+        const forMs = query.for === undefined ? undefined : readSettingTime(query.for);
+        const confirmed = readConfirmed(value);
+        if (confirmed !== undefined) await actuators.confirm(actor, ...actuator, confirmed.value);
+        else if (forMs === undefined) await actuators.setValue(actor, ...actuator, value);
+        else await actuators.setValue(actor, ...actuator, value, { forMs });
         return done;
       },
     }),
   ];
 }
 
+const SettingQuery = Type.Object({
+  for: Type.Optional(
+    Type.String({
+      description: 'Set it back after this time, such as 90s, 20m, 2h or 1d; also after a restart.',
+      examples: ['20m'],
+    }),
+  ),
+});
+
 const bareType: RouteBody = {
   kind: 'bare',
   schema: Type.Enum([...actuatorValueTypes], { type: 'string' }),
 };
 
-const actuatorFields: readonly Field<Omit<ActuatorChanges, 'value'>>[] = [
+const actuatorFields: readonly Field<ActuatorChanges>[] = [
   { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
   { name: 'actuator_kind', schema: bareTextBody, read: (body) => ({ kind: optionalText(body) }) },
   { name: 'value_type', schema: bareType, read: readValueType },

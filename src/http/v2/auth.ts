@@ -8,15 +8,21 @@ import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import { PermissionMessage } from '../../wire/grant.ts';
 import { createReader } from '../../wire/validation.ts';
-import { bare, done, list } from '../answer.ts';
+import { bare, done, doneSetting, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { browserNameOf } from '../browser-name.ts';
+import { createLoginCookies } from '../login-cookies.ts';
+import { defineRoute, type Route, type RouteRequest } from '../route.ts';
+import type { Site } from '../site.ts';
 
 const tag = 'Authentication';
 
 const LoginMessage = Type.Object({
   username: Type.String({ description: 'Username or e-mail address.', examples: ['ama'] }),
   password: Type.String({ maxLength: limits.passwordCharactersMax }),
+  remember: Type.Optional(
+    Type.Boolean({ description: 'Stay logged in: sets the cookie that renews the token.' }),
+  ),
 });
 
 const readLogin = createReader(LoginMessage, 'login');
@@ -24,12 +30,15 @@ const readLogin = createReader(LoginMessage, 'login');
 const ResetMessage = Type.Object({ username: LoginMessage.properties.username });
 
 const NewPasswordMessage = Type.Object({
-  ...LoginMessage.properties,
+  username: LoginMessage.properties.username,
+  password: LoginMessage.properties.password,
   code: Type.String({ maxLength: 64, description: 'As the mail has it.', examples: ['7KQ2-M9XD'] }),
 });
 
 const readReset = createReader(ResetMessage, 'reset');
 const readNewPassword = createReader(NewPasswordMessage, 'new password');
+
+const noStore = { 'cache-control': 'no-store' };
 
 const tokenAnswer = {
   status: 200,
@@ -44,12 +53,40 @@ export function authRoutes(options: {
   readonly sharing: Sharing;
   readonly passwordResets: PasswordResets;
   readonly tokenLifeSeconds: number;
+  readonly site: Site;
 }): readonly Route[] {
   const { logins, sessions, sharing, tokenLifeSeconds } = options;
+  const cookies = createLoginCookies(options.site);
 
-  async function token(login: { username: string; password: string }, address: string) {
-    const user = await logins.logIn({ ...login, address });
-    return bare(await sessions.open(user.id, tokenLifeSeconds), { 'cache-control': 'no-store' });
+  async function token(
+    login: { username: string; password: string; remember?: boolean },
+    { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
+  ) {
+    const deviceCookie = cookies.deviceOf(raw);
+    const loggedIn = await logins.logIn({
+      ...{ username: login.username, password: login.password, address },
+      ...(deviceCookie !== undefined && { deviceCookie }),
+    });
+    const set = cookies.isOwnPage(raw)
+      ? [cookies.device(raw, logins.deviceCookieOf(loggedIn.user))]
+      : [];
+    if (login.remember !== true || cookies.isForeignPage(raw)) {
+      return bare(await sessions.open(loggedIn, tokenLifeSeconds), noStore, set);
+    }
+    const browser = { name: browserNameOf(raw.headers['user-agent']), address };
+    const opened = await sessions.remember(loggedIn, browser, tokenLifeSeconds);
+    return bare(opened.token, noStore, [...set, cookies.session(raw, opened.cookie)]);
+  }
+
+  async function renew({ authorization, address, raw }: RouteRequest) {
+    const cookie = bearerSecret(authorization) === undefined ? cookies.sessionOf(raw) : undefined;
+    if (cookie === undefined) {
+      const fresh = await sessions.renew(requireSecret(authorization), tokenLifeSeconds);
+      return bare(fresh, noStore);
+    }
+    const renewed = await sessions.renewByCookie(cookie, address, tokenLifeSeconds);
+    const set = renewed.cookie === undefined ? [] : [cookies.session(raw, renewed.cookie)];
+    return bare(renewed.token, noStore, set);
   }
 
   return [
@@ -62,7 +99,7 @@ export function authRoutes(options: {
       body: { kind: 'json', schema: LoginMessage },
       answer: tokenAnswer,
       errors: ['invalid', 'unauthenticated', 'rate_limited', 'unavailable'],
-      handle: ({ body, address }) => token(readLogin(body), address),
+      handle: ({ body, address, raw }) => token(readLogin(body), { address, raw }),
     }),
     defineRoute({
       method: 'GET',
@@ -72,9 +109,9 @@ export function authRoutes(options: {
       isLogin: true,
       answer: tokenAnswer,
       errors: ['unauthenticated', 'rate_limited', 'unavailable'],
-      handle: ({ authorization, address }) => {
+      handle: ({ authorization, address, raw }) => {
         const login = basicCredentials(authorization);
-        if (login !== undefined) return token(login, address);
+        if (login !== undefined) return token(login, { address, raw });
         throw unauthenticated('send username and password as HTTP Basic, or as JSON with POST');
       },
     }),
@@ -82,25 +119,24 @@ export function authRoutes(options: {
       method: 'DELETE',
       path: '/auth/token',
       tag,
-      summary: 'End the token this request carries',
+      summary: 'End the token this request carries, and the browser login that it came from',
       answer: { status: 204, description: 'The token is no longer valid.' },
       errors: ['unauthenticated', 'forbidden'],
-      handle: async ({ authorization }) => {
-        await sessions.end(requireSecret(authorization));
-        return done;
+      handle: async ({ authorization, raw }) => {
+        const hadSession = await sessions.end(requireSecret(authorization));
+        return hadSession ? doneSetting(cookies.endOfSession(raw)) : done;
       },
     }),
     defineRoute({
       method: 'POST',
       path: '/auth/renew',
       tag,
-      summary: 'Get a fresh token for a valid one, until 30 days after the login',
+      summary:
+        'Get a fresh token for a valid one, until 30 days after the login; or for the cookie of ' +
+        'a browser that stays logged in, from pages of this service',
       answer: tokenAnswer,
       errors: ['unauthenticated', 'forbidden'],
-      handle: async ({ authorization }) => {
-        const fresh = await sessions.renew(requireSecret(authorization), tokenLifeSeconds);
-        return bare(fresh, { 'cache-control': 'no-store' });
-      },
+      handle: renew,
     }),
     ...passwordResetRoutes(options.passwordResets),
     ...(['device', 'gateway', 'project'] as const).map((kind) => permissionsRoute(sharing, kind)),

@@ -16,6 +16,7 @@ import {
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done } from '../answer.ts';
+import type { TakeLargePush } from '../large-push.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { deviceIdOf } from './devices.ts';
@@ -59,9 +60,10 @@ export function datapointRoutes(
   ingest: Ingest,
   readHistory: ReadHistory,
   summaries: Summaries,
+  takeLarge: TakeLargePush,
 ): readonly Route[] {
   return ['value', 'values'].flatMap((word) => [
-    pushRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, ingest),
+    pushRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, ingest, takeLarge),
     readRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, readHistory, summaries),
   ]);
 }
@@ -80,7 +82,7 @@ const sensorOf = (params: Readonly<Record<string, string>>): SensorRef => ({
   sensorId: sensorIdOf(params),
 });
 
-function pushRoute(path: string, ingest: Ingest): Route {
+function pushRoute(path: string, ingest: Ingest, takeLarge: TakeLargePush): Route {
   return defineRoute({
     method: 'POST',
     path,
@@ -99,6 +101,11 @@ function pushRoute(path: string, ingest: Ingest): Route {
     ],
     handle: async ({ actor, params, body, spelling }) => {
       const sensor = sensorOf(params);
+      if (body.kind === 'large') {
+        const push = { body: body.body, actor, sensor, spelling };
+        await takeLarge(push, (datapoints) => ingest(actor, sensor, datapoints));
+        return done;
+      }
       const isCsv = body.kind === 'csv';
       await ingest(
         actor,

@@ -1,22 +1,30 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import type { Actor } from '../../domain/actor.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { DeviceChanges } from '../../domain/devices/device.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
 import { parseFilter } from '../../domain/devices/query.ts';
+import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import {
+  CreatedDeviceMessage,
+  DeviceChangesMessage,
   DeviceMessage,
+  deviceChangesFromWire,
   deviceFromWire,
   NewDeviceMessage,
+  NewDevicesMessage,
   readGatewayReference,
   readNewDevice,
+  readTimezone,
   visibilities,
 } from '../../wire/device.ts';
-import { deviceText } from '../../wire/device-text.ts';
+import { deviceTexts, smallDeviceText } from '../../wire/device-text.ts';
 import { readMeta } from '../../wire/fields.ts';
 import { LocationMessage } from '../../wire/location.ts';
-import { done, jsonType, text } from '../answer.ts';
+import { isRecord } from '../../wire/validation.ts';
+import { done, json, jsonType, text, written } from '../answer.ts';
 import { bareJson } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -38,19 +46,7 @@ const DevicesQuery = Type.Object({
 /** Devices: create, list, read, change, delete. */
 export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly Route[] {
   return [
-    defineRoute({
-      method: 'POST',
-      path: '/devices',
-      tag,
-      summary: 'Create a device; without a token it is everybody’s',
-      body: { kind: 'json', schema: NewDeviceMessage },
-      answer: { status: 204, description: 'Created.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
-      handle: async ({ actor, body }) => {
-        await devices.create(actor, deviceFromWire(readNewDevice(body)));
-        return done;
-      },
-    }),
+    createRoute(devices),
     defineRoute({
       method: 'GET',
       path: '/devices',
@@ -68,8 +64,7 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
         const filter = q === undefined ? {} : { filter: parseFilter(q, spelling.queryField) };
         const page = await snapshots.devices(actor, { ...filter, limit, offset });
         const headers = pageHeaders({ url, total: page.total, limit, offset });
-        const texts = page.snapshots.map((snapshot) => deviceText(snapshot, spelling));
-        return text(jsonType, `[${texts.join(',')}]`, headers);
+        return written(jsonType, inBrackets(deviceTexts(page.steps, spelling)), headers);
       },
     }),
     defineRoute({
@@ -83,8 +78,13 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
         content: { 'application/json': DeviceMessage },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, spelling }) =>
-        text(jsonType, deviceText(await snapshots.device(actor, deviceIdOf(params)), spelling)),
+      handle: async ({ actor, params, spelling }) => {
+        const snapshot = await snapshots.device(actor, deviceIdOf(params));
+        const small = smallDeviceText(snapshot, spelling);
+        return small === undefined
+          ? written(jsonType, deviceTexts(onlyStep([snapshot]), spelling))
+          : text(jsonType, small);
+      },
     }),
     defineRoute({
       method: 'DELETE',
@@ -98,12 +98,31 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
         return done;
       },
     }),
+    changeRoute(devices),
     ...fieldRoutes({
       path: '/devices/:device_id',
       tag,
       thing: 'a device',
       fields: deviceFields,
       update: (actor, params, changes) => devices.update(actor, deviceIdOf(params), changes),
+    }),
+    ...handOverRoutes(devices),
+  ];
+}
+
+function handOverRoutes(devices: Devices): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'PUT',
+      path: '/devices/:device_id/accept',
+      tag,
+      summary: 'Accept a device that was handed over to you: your alerts for all devices watch it',
+      answer: { status: 204, description: 'Accepted, or nothing was to be accepted.' },
+      errors: ['unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) => {
+        await devices.accept(actor, deviceIdOf(params));
+        return done;
+      },
     }),
     ownerRoute({
       path: '/devices/:device_id',
@@ -112,6 +131,92 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
       handOver: (actor, params, owner) => devices.handOver(actor, deviceIdOf(params), owner),
     }),
   ];
+}
+
+/** Makes one device, or each of an array. */
+function createRoute(devices: Devices): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/devices',
+    tag,
+    summary: 'Create a device, or many; without a token they are everybody’s',
+    body: {
+      kind: 'json',
+      schema: Type.Union([NewDeviceMessage, NewDevicesMessage]),
+      documented: NewDeviceMessage,
+    },
+    answer: {
+      status: 204,
+      description: 'Created.',
+      alsoOk: {
+        description: 'To an array: what became of each of its devices, in their order.',
+        content: { 'application/json': Type.Array(CreatedDeviceMessage) },
+      },
+    },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
+    handle: async ({ actor, body }) => {
+      if (Array.isArray(body)) return json(await createMany(devices, actor, body));
+      await devices.create(actor, deviceFromWire(readNewDevice(body)));
+      return done;
+    },
+  });
+}
+
+/** Changes several fields in one step. */
+function changeRoute(devices: Devices): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: '/devices/:device_id',
+    tag,
+    summary: 'Change fields of a device; null removes one',
+    body: { kind: 'json', schema: DeviceChangesMessage },
+    answer: { status: 204, description: 'Changed, all of them or none.' },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, params, body }) => {
+      await devices.update(actor, deviceIdOf(params), deviceChangesFromWire(body));
+      return done;
+    },
+  });
+}
+
+/** One after the other, so that lists have them in their order; others have their turn between. */
+async function createMany(
+  devices: Devices,
+  actor: Actor,
+  messages: readonly unknown[],
+): Promise<readonly Static<typeof CreatedDeviceMessage>[]> {
+  if (!messages.some(isRecord)) throw invalid('the array has no device');
+  if (messages.length > limits.devicesPerRequestMax) {
+    throw invalid(
+      `one request makes at most ${limits.devicesPerRequestMax} devices, got ${messages.length}`,
+    );
+  }
+  const outcomes: Static<typeof CreatedDeviceMessage>[] = [];
+  for (const message of messages) {
+    const given = isRecord(message) ? message['id'] : undefined;
+    const id = typeof given === 'string' ? { id: given.slice(0, limits.idCharactersMax) } : {};
+    try {
+      await devices.create(actor, deviceFromWire(readNewDevice(message)));
+      outcomes.push({ ...id, created: true });
+    } catch (error) {
+      // A service that cannot store is no fault of this device: the whole request fails.
+      if (!(error instanceof DomainError) || error.code === 'unavailable') throw error;
+      outcomes.push({ ...id, created: false, error: error.code, description: error.message });
+    }
+  }
+  return outcomes;
+}
+
+/** The elements of an array, with its brackets. */
+async function* inBrackets(elements: AsyncIterable<string>): AsyncGenerator<string> {
+  yield '[';
+  yield* elements;
+  yield ']';
+}
+
+/** Steps of which there is one. */
+async function* onlyStep<Step>(step: Step): AsyncGenerator<Step> {
+  yield step;
 }
 
 export const deviceIdOf = (params: Readonly<Record<string, string>>): DeviceId =>
@@ -144,6 +249,14 @@ const deviceFields: readonly Field<DeviceChanges>[] = [
     read: (body) => {
       const value = bareJson(body);
       return { meta: value === null ? undefined : readMeta(value) };
+    },
+  },
+  {
+    name: 'timezone',
+    schema: bareTextBody,
+    read: (body) => {
+      const text = optionalText(body);
+      return { timezone: text === undefined ? undefined : readTimezone(text.trim()) };
     },
   },
   {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { Actor } from '../../domain/actor.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import { parseFilter } from '../../domain/devices/query.ts';
 import type { Gateway, GatewayChanges } from '../../domain/gateways/gateway.ts';
@@ -7,6 +8,7 @@ import type { Presence } from '../../domain/gateways/presence.ts';
 import { type GatewayId, parseGatewayId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { visibilities } from '../../wire/device.ts';
+import { deviceTexts } from '../../wire/device-text.ts';
 import {
   GatewayMessage,
   type GatewayView,
@@ -18,11 +20,13 @@ import {
   readStatus,
 } from '../../wire/gateway.ts';
 import { LocationMessage } from '../../wire/location.ts';
-import { done, json } from '../answer.ts';
+import type { Spelling } from '../../wire/spelling.ts';
+import { done, json, type NestedMessage } from '../answer.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Method, type Route } from '../route.ts';
 import { bareTextBody, type Field, fieldRoutes, ownerRoute } from './field-routes.ts';
 import { optionalText, readLocation, readVisibility } from './fields.ts';
+import { listed } from './listed.ts';
 
 const tag = 'Gateways';
 
@@ -33,11 +37,6 @@ export interface GatewayServices {
   readonly snapshots: Snapshots;
 }
 
-const GatewaysQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.gatewaysPageMax, default: 20 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
-});
-
 const shownMax = limits.devicesPerGatewayShown;
 
 const FullQuery = Type.Object({
@@ -47,6 +46,12 @@ const FullQuery = Type.Object({
       description: `true: adds its devices that you may view, the first ${shownMax}.`,
     }),
   ),
+});
+
+const GatewaysQuery = Type.Object({
+  ...FullQuery.properties,
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.gatewaysPageMax, default: 20 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
 });
 
 /** Gateways: declare, list, read, change, heartbeats, delete. */
@@ -78,12 +83,22 @@ export function gatewayRoutes(services: GatewayServices): readonly Route[] {
         content: { 'application/json': Type.Array(GatewayMessage) },
       },
       errors: ['invalid', 'unauthenticated'],
-      handle: async ({ actor, query, url }) => {
+      handle: async ({ actor, query, url, spelling }) => {
         const { limit = limits.gatewaysPageDefault, offset = 0 } = query;
-        const page = await gateways.list(actor, { limit, offset });
-        const headers = pageHeaders({ url, total: page.total, limit, offset });
-        const views = page.gateways.map((gateway) => gatewayView(gateway, presence));
-        return json(views.map(gatewayToWire), headers);
+        if (query.full === true) {
+          const first = await gateways.list(actor, { limit: 0, offset });
+          const headers = pageHeaders({ url, total: first.total, limit, offset });
+          const elements = withDevices(services, { actor, spelling, limit, offset });
+          return { kind: 'nested-list', elements, headers };
+        }
+        return listed(
+          { url, limit, offset },
+          async (page) => {
+            const { gateways: items, total } = await gateways.list(actor, page);
+            return { items, total };
+          },
+          (gateway) => gatewayToWire(gatewayView(gateway, presence)),
+        );
       },
     }),
     readRoute(services),
@@ -138,16 +153,50 @@ function readRoute({ gateways, presence, snapshots }: GatewayServices): Route {
       content: { 'application/json': GatewayMessage },
     },
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, query }) => {
+    handle: async ({ actor, params, query, spelling }) => {
       const view = gatewayView(await gateways.get(actor, gatewayIdOf(params)), presence);
       if (query.full !== true) return json(gatewayToWire(view));
-      // An id holds no quote, so between quotes it is one text.
-      const filter = parseFilter(`gateway_id=='${view.gateway.id}'`);
-      const page = { filter, limit: shownMax, offset: 0 };
-      const { snapshots: devices } = await snapshots.devices(actor, page);
-      return json(gatewayToWire({ ...view, devices }));
+      return { kind: 'nested', ...(await nestedGateway(snapshots, actor, view, spelling)) };
     },
   });
+}
+
+/** A gateway with those of its devices that the actor may view, the first ones of many. */
+async function nestedGateway(
+  snapshots: Snapshots,
+  actor: Actor,
+  view: GatewayView,
+  spelling: Spelling,
+): Promise<NestedMessage> {
+  // An id holds no quote, so between quotes it is one text.
+  const filter = parseFilter(`gateway_id=='${view.gateway.id}'`);
+  const page = { filter, limit: shownMax, offset: 0 };
+  const { steps } = await snapshots.devices(actor, page);
+  const lists = new Map([['devices', deviceTexts(steps, spelling)]]);
+  return { message: gatewayToWire(view), lists };
+}
+
+const gatewaysPerStep = 20;
+
+/** Gateway after gateway: a page of them may have very many devices. */
+async function* withDevices(
+  { gateways, presence, snapshots }: GatewayServices,
+  page: {
+    readonly actor: Actor;
+    readonly spelling: Spelling;
+    readonly limit: number;
+    readonly offset: number;
+  },
+): AsyncGenerator<NestedMessage> {
+  const { actor, spelling } = page;
+  for (let done = 0; done < page.limit; done += gatewaysPerStep) {
+    const limit = Math.min(gatewaysPerStep, page.limit - done);
+    const step = await gateways.list(actor, { limit, offset: page.offset + done });
+    for (const gateway of step.gateways) {
+      yield await nestedGateway(snapshots, actor, gatewayView(gateway, presence), spelling);
+    }
+    if (step.gateways.length < limit) return;
+  }
 }
 
 const heartbeats: readonly (readonly [Method, string])[] = [

@@ -1,14 +1,17 @@
 import Type from 'typebox';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
-import { parseUsername } from '../../domain/ids.ts';
+import { parseGroupId, parseUsername } from '../../domain/ids.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import {
   GrantMessage,
   givenGrantToWire,
+  givenGroupGrantToWire,
   grantToWire,
+  groupGrantToWire,
   MyGrantsMessage,
   RightsMessage,
   receivedGrantToWire,
+  receivedGroupGrantToWire,
   rightsFromWire,
 } from '../../wire/grant.ts';
 import { done, json } from '../answer.ts';
@@ -29,12 +32,12 @@ export function grantRoutes(sharing: Sharing, kind: ResourceKind): readonly Rout
       summary: `List with whom a ${kind} is shared`,
       answer: {
         status: 200,
-        description: 'One entry per user.',
+        description: 'One entry per user, then one per group.',
         content: { 'application/json': Type.Array(GrantMessage) },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
-        json((await sharing.listGrants(actor, kind, idOf(params))).map(grantToWire)),
+        json(toWire(await sharing.listGrants(actor, kind, idOf(params)))),
     }),
     defineRoute({
       method: 'PUT',
@@ -64,6 +67,57 @@ export function grantRoutes(sharing: Sharing, kind: ResourceKind): readonly Rout
         return done;
       },
     }),
+    ...groupGrantRoutes({ sharing, kind, path, idOf }),
+  ];
+}
+
+type Params = Readonly<Record<string, string>>;
+
+const toWire = ({
+  users,
+  groups,
+}: Awaited<ReturnType<Sharing['listGrants']>>): readonly object[] => [
+  ...users.map(grantToWire),
+  ...groups.map(groupGrantToWire),
+];
+
+function groupGrantRoutes(options: {
+  readonly sharing: Sharing;
+  readonly kind: ResourceKind;
+  readonly path: string;
+  readonly idOf: (params: Params) => string;
+}): readonly Route[] {
+  const { sharing, kind, idOf } = options;
+  const path = `${options.path}/groups/:group_id`;
+  return [
+    defineRoute({
+      method: 'PUT',
+      path,
+      tag,
+      summary: `Share a ${kind} with one of your groups: sets the rights, an empty array revokes`,
+      body: { kind: 'json', schema: RightsMessage },
+      answer: { status: 204, description: 'In force at once, for whoever is in the group.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params, body }) => {
+        const groupId = parseGroupId(params['group_id']);
+        const scopes = rightsFromWire(body, kind);
+        await sharing.grantToGroup(actor, kind, idOf(params), { groupId, scopes });
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path,
+      tag,
+      summary: `Stop sharing a ${kind} with a group`,
+      answer: { status: 204, description: 'In force at once.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      handle: async ({ actor, params }) => {
+        const groupId = parseGroupId(params['group_id']);
+        await sharing.revokeFromGroup(actor, kind, idOf(params), groupId);
+        return done;
+      },
+    }),
   ];
 }
 
@@ -81,10 +135,13 @@ export function myGrantsRoute(sharing: Sharing): Route {
     },
     errors: ['unauthenticated', 'forbidden'],
     handle: async ({ actor }) => {
-      const { given, received } = await sharing.mine(actor);
+      const { given, received, givenToGroups, receivedByGroups } = await sharing.mine(actor);
       return json({
-        given: given.map(givenGrantToWire),
-        received: received.map(receivedGrantToWire),
+        given: [...given.map(givenGrantToWire), ...givenToGroups.map(givenGroupGrantToWire)],
+        received: [
+          ...received.map(receivedGrantToWire),
+          ...receivedByGroups.map(receivedGroupGrantToWire),
+        ],
       });
     },
   });

@@ -1,6 +1,9 @@
+import type { StorageRoom } from '../../domain/budgets/storage-room.ts';
+import type { Usage } from '../../domain/budgets/usage.ts';
 import type { ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
+import type { ReadLastValues } from '../../domain/datapoints/last-values.ts';
 import type { ReadMany } from '../../domain/datapoints/merged-history.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
@@ -9,25 +12,32 @@ import type { Devices } from '../../domain/devices/devices.ts';
 import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
-import type { Username } from '../../domain/ids.ts';
+import type { Groups } from '../../domain/groups/groups.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import type { Socials } from '../../domain/socials/socials.ts';
 import type { AccessKeys } from '../../domain/users/access-keys.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
+import type { AddressProving } from '../../domain/users/address-proving.ts';
 import type { Logins } from '../../domain/users/logins.ts';
 import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
+import type { User } from '../../domain/users/user.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { TakeLargePush } from '../large-push.ts';
 import type { Route } from '../route.ts';
+import { noSite, type Site } from '../site.ts';
 import { accessKeyRoutes } from './access-keys.ts';
 import { actuatorRoutes } from './actuators.ts';
+import { adminRoutes } from './admin.ts';
 import { authRoutes } from './auth.ts';
+import { browserSessionRoutes } from './browser-sessions.ts';
 import { datapointRoutes } from './datapoints.ts';
 import { deviceRoutes } from './devices.ts';
 import { exportRoutes } from './exports.ts';
 import { gatewayRoutes } from './gateways.ts';
 import { grantRoutes, myGrantsRoute } from './grants.ts';
+import { groupRoutes } from './groups.ts';
 import { mergedReadRoutes } from './merged-reads.ts';
 import { type NotificationServices, notificationRoutes } from './notifications.ts';
 import { ontologyRoutes } from './ontologies.ts';
@@ -43,10 +53,12 @@ export interface Services extends NotificationServices {
   readonly sessions: Sessions;
   readonly accounts: Accounts;
   readonly passwordResets: PasswordResets;
+  readonly addressProving: AddressProving;
   /** What messages to a user's webhook are signed with. */
-  readonly webhookSecretOf: (username: Username) => string;
+  readonly webhookSecretOf: (user: User) => string;
   readonly accessKeys: AccessKeys;
   readonly sharing: Sharing;
+  readonly groups: Groups;
   readonly devices: Devices;
   readonly actuators: Actuators;
   readonly gateways: Gateways;
@@ -56,36 +68,53 @@ export interface Services extends NotificationServices {
   readonly snapshots: Snapshots;
   readonly ingest: Ingest;
   readonly ingestMany: IngestMany;
+  readonly takeLargePush: TakeLargePush;
   readonly readHistory: ReadHistory;
   readonly summaries: Summaries;
   readonly readMany: ReadMany;
+  readonly readLastValues: ReadLastValues;
   /** For protocols that never announce their sensors. */
   readonly missingSensors: MissingSensors;
+  readonly usage: Usage;
+  readonly room: StorageRoom;
   readonly clock: Clock;
 }
 
 /** All routes of version 2, in the order of the specification. */
-export function v2Routes(services: Services, tokenLifeSeconds: number): readonly Route[] {
+export function v2Routes(
+  services: Services,
+  tokenLifeSeconds: number,
+  site: Site = noSite,
+): readonly Route[] {
   const { accounts, accessKeys, sharing, devices, snapshots, ingest, readHistory } = services;
   return [
-    ...authRoutes({ ...services, tokenLifeSeconds }),
+    ...authRoutes({ ...services, tokenLifeSeconds, site }),
+    ...browserSessionRoutes(services.sessions),
     ...accessKeyRoutes(accessKeys),
     ...deviceRoutes(devices, snapshots),
     ...sensorRoutes(devices, snapshots),
     ...actuatorRoutes(services.actuators),
-    ...datapointRoutes(ingest, readHistory, services.summaries),
+    ...datapointRoutes(ingest, readHistory, services.summaries, services.takeLargePush),
     bulkPushRoute(services.ingestMany),
-    ...mergedReadRoutes(services.readMany, services.summaries),
+    ...mergedReadRoutes(services),
     ...exportRoutes(services.readMany, services.projects),
     ...grantRoutes(sharing, 'device'),
     ...gatewayRoutes(services),
     ...grantRoutes(sharing, 'gateway'),
     ...projectRoutes(services),
     ...grantRoutes(sharing, 'project'),
-    ...userRoutes(accounts, services.webhookSecretOf),
+    ...groupRoutes(services.groups),
+    ...userRoutes(
+      accounts,
+      services.addressProving,
+      services.sessions,
+      services.webhookSecretOf,
+      (owner) => services.room.useOf(owner),
+    ),
     myGrantsRoute(sharing),
     ...notificationRoutes(services),
     ...socialRoutes(services.socials),
     ...ontologyRoutes(),
+    ...adminRoutes(services.usage),
   ];
 }

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { ReadLastValues } from '../../domain/datapoints/last-values.ts';
 import type { ReadMany, SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { invalid } from '../../domain/errors.ts';
@@ -7,6 +8,7 @@ import { csvRow } from '../../wire/csv.ts';
 import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
+import { jsonType, text } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
@@ -24,9 +26,50 @@ const MergedQuery = Type.Object({
   ...summaryParameters,
 });
 
+const LastValuesQuery = Type.Object({
+  device_id: MergedQuery.properties.device_id,
+  sensor_id: MergedQuery.properties.sensor_id,
+  calibrated: DatapointsQuery.properties.calibrated,
+});
+
+export interface MergedReadServices {
+  readonly readMany: ReadMany;
+  readonly summaries: Summaries;
+  readonly readLastValues: ReadLastValues;
+}
+
+/** The last value of several sensors in one call. */
+function lastValuesRoute(readLastValues: ReadLastValues): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/sensors_data/last',
+    tag,
+    summary: 'Read the last value of several sensors',
+    query: LastValuesQuery,
+    answer: {
+      status: 200,
+      description: 'One datapoint for each sensor that has any, device after device.',
+      content: { 'application/json': Type.Array(DatapointMessage) },
+    },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+    handle: async ({ actor, query, spelling }) => {
+      const selection = selectionOf(query);
+      const isCalibrated = query.calibrated !== false;
+      const last = await readLastValues(actor, { ...selection, isCalibrated });
+      const write = createManySensorsWriter(spelling);
+      return text(jsonType, `[${last.map(write).join(',')}]`);
+    },
+  });
+}
+
 /** Reading many sensors at once [contract 6]. */
-export function mergedReadRoutes(readMany: ReadMany, summaries: Summaries): readonly Route[] {
+export function mergedReadRoutes({
+  readMany,
+  summaries,
+  readLastValues,
+}: MergedReadServices): readonly Route[] {
   return [
+    lastValuesRoute(readLastValues),
     defineRoute({
       method: 'GET',
       path: '/sensors_data',
@@ -61,7 +104,7 @@ export function mergedReadRoutes(readMany: ReadMany, summaries: Summaries): read
   ];
 }
 
-function selectionOf(query: Static<typeof MergedQuery>) {
+function selectionOf(query: Pick<Static<typeof MergedQuery>, 'device_id' | 'sensor_id'>) {
   const { device_id, sensor_id } = query;
   if (device_id === undefined) throw invalid('device_id is missing: name one device or more');
   const deviceIds = [...new Set(device_id.map(parseDeviceId))];

@@ -34,6 +34,7 @@ import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { bareTextBody } from './field-routes.ts';
 import { requiredText } from './fields.ts';
+import { listed } from './listed.ts';
 
 const tag = 'Notifications';
 
@@ -65,7 +66,7 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
         description: 'The id of the new notification.',
         content: { 'text/plain': Type.String() },
       },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'unavailable'],
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'limit_reached', 'unavailable'],
       handle: async ({ actor, body }) =>
         bare(await notifications.create(actor, notificationFromWire(body))),
     }),
@@ -134,9 +135,14 @@ function listRoute(notifications: Notifications): Route {
     errors: ['invalid', 'unauthenticated'],
     handle: async ({ actor, query, url }) => {
       const { limit = limits.notificationsPageDefault, offset = 0 } = query;
-      const page = await notifications.list(actor, { limit, offset });
-      const headers = pageHeaders({ url, total: page.total, limit, offset });
-      return json(page.notifications.map(notificationToWire), headers);
+      return listed(
+        { url, limit, offset },
+        async (page) => {
+          const { notifications: items, total } = await notifications.list(actor, page);
+          return { items, total };
+        },
+        notificationToWire,
+      );
     },
   });
 }
@@ -224,7 +230,7 @@ function previewRoute({ preview }: NotificationServices): Route {
       description: 'When it would have fired.',
       content: { 'application/json': PreviewMessage },
     },
-    errors: ['invalid', 'unauthenticated', 'forbidden'],
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
     handle: async ({ actor, body }) => {
       const { notification, from, to } = readPreviewRequest(body);
       const range = {

@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import type { Actor } from '../../domain/actor.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
 import { type ProjectId, parseProjectId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Project, ProjectChanges } from '../../domain/projects/project.ts';
+import type { ProjectChanges } from '../../domain/projects/project.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
+import { deviceTexts } from '../../wire/device-text.ts';
 import {
   DeviceIdsMessage,
   deviceIdsFromWire,
@@ -14,18 +14,17 @@ import {
   gatewayIdsFromWire,
   NewProjectMessage,
   ProjectMessage,
-  type ProjectView,
   projectFromWire,
   projectToWire,
   readNewProject,
 } from '../../wire/project.ts';
 import { bare, done, json } from '../answer.ts';
 import { bareJson } from '../body.ts';
-import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { bareTextBody, type Field, fieldRoutes } from './field-routes.ts';
 import { optionalText } from './fields.ts';
 import { gatewayView } from './gateways.ts';
+import { listed } from './listed.ts';
 
 const tag = 'Projects';
 
@@ -75,11 +74,13 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
       errors: ['invalid', 'unauthenticated'],
       handle: async ({ actor, query, url }) => {
         const { limit = limits.projectsPageDefault, offset = 0 } = query;
-        const page = await projects.list(actor, { limit, offset });
-        const headers = pageHeaders({ url, total: page.total, limit, offset });
-        return json(
-          page.projects.map((project) => projectToWire({ project })),
-          headers,
+        return listed(
+          { url, limit, offset },
+          async (page) => {
+            const { projects: items, total } = await projects.list(actor, page);
+            return { items, total };
+          },
+          (project) => projectToWire({ project }),
         );
       },
     }),
@@ -129,24 +130,22 @@ function readRoute(services: ProjectServices): Route {
       content: { 'application/json': ProjectMessage },
     },
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, query }) => {
+    handle: async ({ actor, params, query, spelling }) => {
       const project = await services.projects.get(actor, projectIdOf(params));
-      const view = query.full === true ? await fullView(services, actor, project) : { project };
-      return json(projectToWire(view));
+      const unshared = await services.projects.unshared(actor, project);
+      if (query.full !== true) return json(projectToWire({ project, unshared }));
+      const { gateways, presence, snapshots } = services;
+      const { steps } = await snapshots.those(actor, project.deviceIds);
+      const shown = await gateways.those(actor, project.gatewayIds);
+      const views = shown.map((gateway) => gatewayView(gateway, presence));
+      const message = projectToWire({ project, unshared, gateways: views });
+      return {
+        kind: 'nested',
+        message,
+        lists: new Map([['devices', deviceTexts(steps, spelling)]]),
+      };
     },
   });
-}
-
-async function fullView(
-  { gateways, presence, snapshots }: ProjectServices,
-  actor: Actor,
-  project: Project,
-): Promise<ProjectView> {
-  const [devices, shown] = await Promise.all([
-    snapshots.those(actor, project.deviceIds),
-    gateways.those(actor, project.gatewayIds),
-  ]);
-  return { project, devices, gateways: shown.map((gateway) => gatewayView(gateway, presence)) };
 }
 
 const projectFields: readonly Field<ProjectChanges>[] = [

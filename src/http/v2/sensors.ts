@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
+import type { DeviceSnapshot, Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
 import type { SensorChanges } from '../../domain/devices/sensor.ts';
 import { parseSensorId, type SensorId } from '../../domain/ids.ts';
@@ -16,7 +16,7 @@ import {
   sensorFromWire,
   sensorToWire,
 } from '../../wire/sensor.ts';
-import { done, json } from '../answer.ts';
+import { done, json, list } from '../answer.ts';
 import { bareJson } from '../body.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { deviceIdOf } from './devices.ts';
@@ -53,10 +53,7 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) => {
-        const { device, lastValueOf } = await snapshots.device(actor, deviceIdOf(params));
-        return json(
-          device.sensors.map((sensor) => sensorToWire({ sensor, lastValue: lastValueOf(sensor) })),
-        );
+        return list(sensorSteps(await snapshots.device(actor, deviceIdOf(params))));
       },
     }),
     defineRoute({
@@ -64,14 +61,18 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
       path: '/devices/:device_id/sensors/:sensor_id',
       tag,
       summary: 'Read a sensor with its last value',
+      query: SensorQuery,
       answer: {
         status: 200,
         description: 'The sensor.',
         content: { 'application/json': SensorMessage },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) =>
-        json(sensorToWire(await snapshots.sensor(actor, deviceIdOf(params), sensorIdOf(params)))),
+      handle: async ({ actor, params, query }) => {
+        const options = { isCalibrated: query.calibrated !== false };
+        const [deviceId, sensorId] = [deviceIdOf(params), sensorIdOf(params)];
+        return json(sensorToWire(await snapshots.sensor(actor, deviceId, sensorId, options)));
+      },
     }),
     defineRoute({
       method: 'DELETE',
@@ -98,6 +99,12 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
 
 export const sensorIdOf = (params: Readonly<Record<string, string>>): SensorId =>
   parseSensorId(params['sensor_id']);
+
+const SensorQuery = Type.Object({
+  calibrated: Type.Optional(
+    Type.Boolean({ default: true, description: 'false gives the last value as it was pushed.' }),
+  ),
+});
 
 const sensorFields: readonly Field<SensorChanges>[] = [
   { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
@@ -135,3 +142,19 @@ const sensorFields: readonly Field<SensorChanges>[] = [
     },
   },
 ];
+
+/** Small last values together, large ones one by one. */
+async function* sensorSteps(snapshot: DeviceSnapshot): AsyncGenerator<readonly object[]> {
+  const { device, lastValueOf, largeValueOf } = snapshot;
+  let step: object[] = [];
+  for (const sensor of device.sensors) {
+    const brief = lastValueOf(sensor);
+    if (brief !== 'large') {
+      step.push(sensorToWire({ sensor, lastValue: brief }));
+      continue;
+    }
+    yield step;
+    step = [sensorToWire({ sensor, lastValue: await largeValueOf(sensor) })];
+  }
+  yield step;
+}

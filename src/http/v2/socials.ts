@@ -11,8 +11,8 @@ import {
   socialToWire,
 } from '../../wire/social.ts';
 import { bare, done, json } from '../answer.ts';
-import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { listed } from './listed.ts';
 
 const tag = 'Social messages';
 
@@ -103,9 +103,14 @@ function listRoute(socials: Socials): Route {
     errors: ['invalid', 'unauthenticated', 'forbidden'],
     handle: async ({ actor, query, url }) => {
       const { limit = limits.socialsPageDefault, offset = 0 } = query;
-      const page = await socials.list(actor, { limit, offset });
-      const headers = pageHeaders({ url, total: page.total, limit, offset });
-      return json(page.socials.map(socialToWire), headers);
+      return listed(
+        { url, limit, offset },
+        async (page) => {
+          const { socials: items, total } = await socials.list(actor, page);
+          return { items, total };
+        },
+        socialToWire,
+      );
     },
   });
 }

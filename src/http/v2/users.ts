@@ -1,9 +1,12 @@
 import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
+import type { StorageRoom } from '../../domain/budgets/storage-room.ts';
 import { invalid } from '../../domain/errors.ts';
-import { parseUserId, type Username } from '../../domain/ids.ts';
+import { parseUserId, type UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
+import type { AddressProving } from '../../domain/users/address-proving.ts';
+import type { Sessions } from '../../domain/users/sessions.ts';
 import type { User } from '../../domain/users/user.ts';
 import {
   NewUserMessage,
@@ -15,9 +18,11 @@ import {
 } from '../../wire/user.ts';
 import { isRecord } from '../../wire/validation.ts';
 import { bare, done, json } from '../answer.ts';
+import { bearerSecret } from '../authentication.ts';
 import { type BareBody, bareJson } from '../body.ts';
-import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { addressRoutes } from './addresses.ts';
+import { listed } from './listed.ts';
 
 const tag = 'Users';
 
@@ -29,7 +34,12 @@ const UsersQuery = Type.Object({
 
 const PasswordMessage = Type.Union([
   Type.String({ description: `${limits.passwordCharactersMin} characters or more.` }),
-  Type.Object({ password: Type.String() }),
+  Type.Object({
+    password: Type.String({ description: `${limits.passwordCharactersMin} characters or more.` }),
+    old_password: Type.Optional(
+      Type.String({ description: 'The present one, when one changes one’s own.' }),
+    ),
+  }),
 ]);
 
 const oneUser = {
@@ -41,26 +51,15 @@ const oneUser = {
 /** Accounts: sign up, read, change, delete. */
 export function userRoutes(
   accounts: Accounts,
-  webhookSecretOf: (username: Username) => string,
+  addressProving: AddressProving,
+  sessions: Sessions,
+  webhookSecretOf: (user: User) => string,
+  useOf: StorageRoom['useOf'],
 ): readonly Route[] {
   const shown = (actor: Actor, user: User) => userToWire(user, accounts.maySeeContact(actor, user));
 
   return [
-    defineRoute({
-      method: 'POST',
-      path: '/users',
-      tag,
-      summary: 'Sign up',
-      body: { kind: 'json', schema: NewUserMessage },
-      answer: {
-        status: 200,
-        description: 'The id of the new user.',
-        content: { 'application/json': Type.String() },
-      },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
-      handle: async ({ actor, body }) =>
-        json((await accounts.signUp(actor, newAccountFromWire(body))).id),
-    }),
+    signUpRoute(accounts),
     defineRoute({
       method: 'GET',
       path: '/users',
@@ -76,9 +75,14 @@ export function userRoutes(
       handle: async ({ actor, query, url }) => {
         const { limit = limits.usersPageDefault, offset = 0, username } = query;
         const name = username === undefined ? {} : { username };
-        const { users, total } = await accounts.list({ ...name, limit, offset });
-        const message = users.map((user) => shown(actor, user));
-        return json(message, pageHeaders({ url, total, limit, offset }));
+        return listed(
+          { url, limit, offset },
+          async (page) => {
+            const { users: items, total } = await accounts.list({ ...name, ...page });
+            return { items, total };
+          },
+          (user) => shown(actor, user),
+        );
       },
     }),
     defineRoute({
@@ -88,7 +92,10 @@ export function userRoutes(
       summary: 'Read your own account',
       answer: oneUser,
       errors: ['unauthenticated', 'forbidden'],
-      handle: async ({ actor }) => json(shown(actor, await accounts.me(actor))),
+      handle: async ({ actor }) => {
+        const user = await accounts.me(actor);
+        return json({ ...shown(actor, user), storage: useOf(user.username) });
+      },
     }),
     webhookSecretRoute(accounts, webhookSecretOf),
     defineRoute({
@@ -115,14 +122,30 @@ export function userRoutes(
       handle: async ({ actor, params }) =>
         json(shown(actor, await accounts.get(parseUserId(params['user_id'])))),
     }),
-    ...userChangeRoutes(accounts),
+    ...userChangeRoutes(accounts, sessions),
+    ...addressRoutes(addressProving),
   ];
 }
 
-function webhookSecretRoute(
-  accounts: Accounts,
-  webhookSecretOf: (username: Username) => string,
-): Route {
+function signUpRoute(accounts: Accounts): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/users',
+    tag,
+    summary: 'Sign up',
+    body: { kind: 'json', schema: NewUserMessage },
+    answer: {
+      status: 200,
+      description: 'The id of the new user.',
+      content: { 'application/json': Type.String() },
+    },
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited', 'unavailable'],
+    handle: async ({ actor, body, address }) =>
+      json((await accounts.signUp(actor, newAccountFromWire(body), address)).id),
+  });
+}
+
+function webhookSecretRoute(accounts: Accounts, webhookSecretOf: (user: User) => string): Route {
   return defineRoute({
     method: 'GET',
     path: '/users/me/webhook_secret',
@@ -134,11 +157,15 @@ function webhookSecretRoute(
       content: { 'text/plain': Type.String() },
     },
     errors: ['unauthenticated', 'forbidden'],
-    handle: async ({ actor }) => bare(webhookSecretOf((await accounts.me(actor)).username)),
+    handle: async ({ actor }) => bare(webhookSecretOf(await accounts.me(actor))),
   });
 }
 
-function userChangeRoutes(accounts: Accounts): readonly Route[] {
+function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Route[] {
+  /** The user that a path names: `me` is the caller, as in `/users/me`. */
+  const idOf = async (actor: Actor, text: string | undefined): Promise<UserId> =>
+    text === 'me' ? (await accounts.me(actor)).id : parseUserId(text);
+
   return [
     defineRoute({
       method: 'PUT',
@@ -149,7 +176,7 @@ function userChangeRoutes(accounts: Accounts): readonly Route[] {
       answer: { status: 204, description: 'Changed.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, body }) => {
-        const id = parseUserId(params['user_id']);
+        const id = await idOf(actor, params['user_id']);
         await accounts.update(actor, id, userChangesFromWire(body));
         return done;
       },
@@ -158,13 +185,22 @@ function userChangeRoutes(accounts: Accounts): readonly Route[] {
       method: 'PUT',
       path: '/users/:user_id/password',
       tag,
-      summary: 'Set a new password; all tokens of the user end',
+      summary:
+        'Set a new password; all tokens of the user end. One’s own needs old_password; an ' +
+        'administrator sets those of others without',
       body: { kind: 'bare', schema: PasswordMessage },
       answer: { status: 204, description: 'Set.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, body }) => {
-        const id = parseUserId(params['user_id']);
-        await accounts.setPassword(actor, id, readPassword(body));
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'rate_limited'],
+      handle: async ({ actor, params, body, address, authorization }) => {
+        const id = await idOf(actor, params['user_id']);
+        const secret = bearerSecret(authorization);
+        const exceptSession = secret && (await sessions.sessionOf(secret));
+        const change = { ...readPassword(body), address };
+        await accounts.setPassword(
+          actor,
+          id,
+          exceptSession === undefined ? change : { ...change, exceptSession },
+        );
         return done;
       },
     }),
@@ -180,7 +216,7 @@ function userChangeRoutes(accounts: Accounts): readonly Route[] {
       answer: { status: 204, description: 'Set.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, body }) => {
-        const id = parseUserId(params['user_id']);
+        const id = await idOf(actor, params['user_id']);
         await accounts.update(actor, id, { smsCredit: readSmsCredit(body) });
         return done;
       },
@@ -193,19 +229,25 @@ function userChangeRoutes(accounts: Accounts): readonly Route[] {
       answer: { status: 204, description: 'Deleted.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) => {
-        await accounts.remove(actor, parseUserId(params['user_id']));
+        await accounts.remove(actor, await idOf(actor, params['user_id']));
         return done;
       },
     }),
   ];
 }
 
-function readPassword(body: BareBody): string {
-  if (!body.isJson) return body.text;
+function readPassword(body: BareBody): { password: string; oldPassword?: string } {
+  if (!body.isJson) return { password: body.text };
   const value = bareJson(body);
-  const password = isRecord(value) ? value['password'] : value;
-  if (typeof password !== 'string') throw invalid('send {"password": "…"} or the bare password');
-  return password;
+  const fields = isRecord(value) ? value : { password: value };
+  const { password, old_password: oldPassword } = fields;
+  if (typeof password !== 'string') {
+    throw invalid('send {"password": "…", "old_password": "…"}, or the bare new password');
+  }
+  if (oldPassword === undefined || oldPassword === null) return { password };
+  if (typeof oldPassword !== 'string') throw invalid('old_password must be a string');
+  if (oldPassword.length > limits.passwordCharactersMax) return { password, oldPassword: '' };
+  return { password, oldPassword };
 }
 
 function readSmsCredit(body: BareBody): number | 'unlimited' {

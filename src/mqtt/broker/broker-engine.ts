@@ -1,8 +1,9 @@
+import type { Budgets } from '../../domain/budgets/budgets.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
+import type { Log, LogFields } from '../../lib/log.ts';
 import type { Authority } from '../authority.ts';
 import type { Broker, BrokerFigures } from '../broker.ts';
 import type { Flusher, Outbox } from '../packets/outbox.ts';
@@ -14,16 +15,21 @@ import { createJournal } from './journal.ts';
 import { createMessageQueue } from './message-queue.ts';
 import { createOutbound } from './outbound.ts';
 import type { Member, Parts } from './parts.ts';
+import { createQueueRoom } from './queue-room.ts';
 import { createRetainedMessages, type RetainedMessages } from './retained.ts';
 import { createRetainedDelivery } from './retained-backlog.ts';
 import { createRouter, type Router } from './router.ts';
 import { createSessionRegistry } from './session-registry.ts';
+import { createSessionRoom } from './session-room.ts';
 import { createSubscriptionTree, type SubscriptionTree } from './subscription-tree.ts';
+import { createTurns } from './turns.ts';
 import { createWills, type PendingWill } from './wills.ts';
+import { createWorkShares } from './work-shares.ts';
 
 export interface BrokerOptions {
   readonly authority: Authority;
   readonly store: SessionStore;
+  readonly budgets: Budgets;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -48,19 +54,23 @@ interface Engine {
 const sweepMs = 1_000;
 /** What a sweep that comes late counts for. */
 const sweepStepMsMax = 2_000;
-const sweepsPerExpiry = 10;
+const sweepsPerRetained = 10;
 
 /** Loads what the store keeps, and is ready for connections. */
 export async function createBroker(options: BrokerOptions): Promise<BrokerEngine> {
   const engine = buildEngine(options);
   const { parts, tree, retained, router } = engine;
   const stored = await options.store.load();
-  for (const session of stored.sessions) parts.registry.restore(session);
-  for (const message of stored.retained) retained.restore(message);
+  for (const session of stored.sessions) {
+    restore(options.log, { clientId: session.clientId }, () => parts.registry.restore(session));
+  }
+  for (const message of stored.retained) {
+    restore(options.log, { topic: message.topic }, () => retained.restore(message));
+  }
   let sweeps = 0;
   const sweep = () => {
     sweeps += 1;
-    sweepOnce(engine, sweeps % sweepsPerExpiry === 0);
+    sweepOnce(engine, sweeps % sweepsPerRetained === 0);
   };
   const timer = setInterval(sweep, sweepMs).unref();
   return {
@@ -97,17 +107,29 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
   };
 }
 
-function buildEngine({ authority, store, clock, log }: BrokerOptions): Engine {
+/** What cannot be taken up stays in the store, and does not keep the rest from starting. */
+function restore(log: Log, about: LogFields, take: () => void): void {
+  try {
+    take();
+  } catch (error) {
+    log.error({ ...about, err: error }, 'a kept session or message cannot be taken up');
+  }
+}
+
+function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): Engine {
   const counters = createCounters();
-  const journal = createJournal({ store, log });
+  const journal = createJournal({ store, room: budgets.of('mqtt_store_changes'), log });
   const tree = createSubscriptionTree();
-  const queue = createMessageQueue({ journal, counters, clock });
+  const queue = createMessageQueue({
+    ...{ journal, counters, clock },
+    room: createQueueRoom(budgets.of('mqtt_queued_bytes')),
+  });
   const outbound = createOutbound({ authority, queue, journal, counters });
   const router = createRouter({ tree, outbound, journal, counters, clock });
-  const retained = createRetainedMessages({ journal, clock });
+  const retained = createRetainedMessages({ journal, budgets, clock });
   const intake = createIntake({ router, retained, counters });
   const underWay = new Set<Promise<void>>();
-  const wills = createWills((will) => {
+  const wills = createWills(budgets.of('mqtt_will_bytes'), (will) => {
     const published = publishWill(will, { clock, intake });
     if (published === undefined) return;
     underWay.add(published);
@@ -121,20 +143,36 @@ function buildEngine({ authority, store, clock, log }: BrokerOptions): Engine {
     journal,
     queue,
     intake,
-    registry: createSessionRegistry({ tree, queue, journal, counters, clock }),
+    registry: createSessionRegistry({
+      ...{ tree, queue, journal, clock },
+      room: createSessionRoom(budgets),
+    }),
     retainedDelivery: createRetainedDelivery({ retained, outbound, clock }),
     wills,
     frameLimits: {
       packetBytesMax: limits.mqttPacketBytesMax,
       largePacketBytesMax: limits.mqttValuesPacketBytesMax,
-      isLarge: (topic) => topic.endsWith('/values'),
-      room: { usedBytes: 0, bytesMax: limits.mqttPartialPacketsBytesMax },
+      bytesMaxOf: packetBytesMaxOf,
     },
+    partialBytes: budgets.of('partial_bytes'),
+    publishBytes: budgets.of('mqtt_publish_bytes'),
+    workShares: createWorkShares(),
+    readers: createTurns((reading) => {
+      reading.goOn();
+      return false;
+    }),
     flusher: createFlusher(),
     awake: { ms: 0 },
     members: new Set(),
   };
   return { parts, tree, retained, router, underWay, sweptAt: clock.now() };
+}
+
+/** An array of values and a web page on its way through a gateway may be larger than a value. */
+function packetBytesMaxOf(topic: string): number {
+  if (topic.endsWith('/values')) return limits.mqttValuesPacketBytesMax;
+  const isTunnel = /^(devices|gateways)\/[^/]+\//.test(topic) && !topic.endsWith('/value');
+  return isTunnel ? limits.mqttTunnelPacketBytesMax : limits.mqttPacketBytesMax;
 }
 
 /** One setImmediate for everybody who has something to send. */
@@ -176,7 +214,7 @@ function publishWill(
   );
 }
 
-function sweepOnce(engine: Engine, isExpiryDue: boolean): void {
+function sweepOnce(engine: Engine, isRetainedDue: boolean): void {
   const { parts, retained } = engine;
   const { awake, clock, members, wills, registry } = parts;
   const now = clock.now();
@@ -185,9 +223,8 @@ function sweepOnce(engine: Engine, isExpiryDue: boolean): void {
   for (const member of members) member.sweep(awake.ms);
   shedSlowest(members);
   wills.sweep(now);
-  if (!isExpiryDue) return;
   for (const { key } of registry.expire(now)) wills.publishNow(key);
-  retained.expire(now);
+  if (isRetainedDue) retained.expire(now);
 }
 
 /** Clients that do not read must not use up the memory of all, however many they are. */
@@ -195,13 +232,20 @@ function shedSlowest(members: ReadonlySet<Member>): void {
   let bytes = 0;
   for (const { waitingBytes } of members) bytes += waitingBytes;
   if (bytes <= limits.mqttSocketBuffersBytesMax) return;
-  const slowest = [...members].sort((one, other) => other.waitingBytes - one.waitingBytes);
-  for (const member of slowest) {
-    if (bytes <= limits.mqttSocketBuffersBytesMax / 2) return;
-    bytes -= member.waitingBytes;
-    member.abort(reason.quotaExceeded);
+  // Whoever holds most with all connections together goes first, not who has one that is slow.
+  const byPayer = Map.groupBy(members, ({ payer }) => payer);
+  const groups = [...byPayer.values()].map((list) => ({ list, held: waitingOf(list) }));
+  for (const { list } of groups.sort((one, other) => other.held - one.held)) {
+    for (const member of list.sort((one, other) => other.waitingBytes - one.waitingBytes)) {
+      if (bytes <= limits.mqttSocketBuffersBytesMax / 2) return;
+      bytes -= member.waitingBytes;
+      member.abort(reason.quotaExceeded);
+    }
   }
 }
+
+const waitingOf = (members: readonly Member[]): number =>
+  members.reduce((sum, { waitingBytes }) => sum + waitingBytes, 0);
 
 async function endIdentity(parts: Parts, identity: string, forget: boolean): Promise<void> {
   for (const member of [...parts.members]) {

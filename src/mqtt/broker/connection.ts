@@ -1,24 +1,28 @@
+import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
 import type { Client, ConnectAnswer, ConnectRequest } from '../authority.ts';
-import { ConnectError, decodeConnect, requireNoMethod } from '../packets/connect-decoder.ts';
+import {
+  ConnectError,
+  decodeConnect,
+  requireConnect,
+  requireNoMethod,
+} from '../packets/connect-decoder.ts';
 import { FrameReader } from '../packets/frame-reader.ts';
 import { Outbox } from '../packets/outbox.ts';
-import {
-  type ConnectPacket,
-  type DisconnectPacket,
-  type ProtocolVersion,
-  packetType,
-} from '../packets/packet.ts';
+import type { ConnectPacket, DisconnectPacket, ProtocolVersion } from '../packets/packet.ts';
 import { encodeConnack, writeDisconnect } from '../packets/packet-encoder.ts';
 import { bufferOf } from '../packets/publish-encoder.ts';
 import { ProtocolError, protocolError, reason } from '../packets/reason-codes.ts';
 import type { Receiver, Transport } from '../transport.ts';
+import { ByteHold } from './byte-hold.ts';
 import { Inbound } from './inbound.ts';
 import {
   type ConnectTerms,
+  encodeAcceptance,
   refusalCodes,
   requestOf,
+  requireFitting,
   termsFor,
   type Will,
   willOf,
@@ -26,9 +30,13 @@ import {
 import { handlePacket, type OpenConnection } from './packet-handler.ts';
 import type { Member, Parts } from './parts.ts';
 import type { Link, Session, TopicAliases } from './session.ts';
+import { ReadingTurn } from './work-shares.ts';
 
 /** The size of the largest packet that explains a refusal. */
 const explainedBytesMin = 512;
+
+/** A sensor's value comes through however much of large packets is under way. */
+const partialRoom = { freeBytes: 4_096, stepBytes: 1 };
 
 /** What exists only once the client has been let in. */
 interface Established {
@@ -44,12 +52,15 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   readonly parts: Parts;
   readonly #address: string;
   readonly #reader: FrameReader;
+  readonly #hold: ByteHold;
   #state: 'opening' | 'authenticating' | 'open' | 'closed' = 'opening';
   #established: Established | undefined;
   #inbound: Inbound | undefined;
   /** When the connection began, then when its client was heard last, in time awake. */
   #heardAt: number;
   #bytesReceived = 0;
+  readonly #turn: ReadingTurn;
+  payer: Payer;
   /** Reasons not to read: each ends by itself. */
   #pauses = 0;
   /** Since when the client has read nothing of a full buffer. */
@@ -65,7 +76,12 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     this.#address = address;
     this.outbox = new Outbox(transport, parts.flusher);
     this.#heardAt = parts.awake.ms;
-    this.#reader = new FrameReader(parts.frameLimits, (header, body) => this.#handle(header, body));
+    this.payer = payerAt(address);
+    this.#turn = new ReadingTurn(parts.workShares, parts.readers, this);
+    this.#hold = new ByteHold(parts.partialBytes, this.payer, partialRoom);
+    this.#reader = new FrameReader(parts.frameLimits, this.#hold, (header, body) =>
+      this.#handle(header, body),
+    );
   }
 
   get client(): Client {
@@ -95,11 +111,13 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     const isFirst = this.#bytesReceived === 0;
     this.#bytesReceived += chunk.length;
     counters.bytesReceived += chunk.length;
+    this.#turn.arrived(chunk.length);
     this.#guard(() => {
       // Known by its first byte, before the rest of a packet of whatever it is has arrived.
       if (isFirst && chunk.length > 0) requireConnect(chunk[0] ?? 0);
       this.#reader.read(bufferOf(chunk));
     });
+    this.#turn.end();
   }
 
   drained(): void {
@@ -126,7 +144,9 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     this.#pauses -= 1;
     if (this.#pauses > 0 || this.#state === 'closed') return;
     this.outbox.transport.resume();
+    this.#turn.resumed();
     this.#guard(() => this.#reader.resume());
+    this.#turn.end();
   }
 
   get waitingBytes(): number {
@@ -194,10 +214,16 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
       session.expirySeconds = Math.min(sessionExpirySeconds, longest);
     }
     // [MQTT-3.14.4-3]
-    if (reasonCode === reason.success) established.will = undefined;
+    if (reasonCode === reason.success) this.#discardWill(established);
     this.outbox.flush();
     this.#detach();
     this.outbox.transport.end();
+  }
+
+  #discardWill(established: Established): void {
+    const { client, will } = established;
+    established.will = undefined;
+    if (will !== undefined) this.parts.wills.discard(client, will.message);
   }
 
   #mustBeEstablished(): Established {
@@ -236,7 +262,8 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     if (this.#state === 'open') {
       this.#heardAt = this.parts.awake.ms;
       handlePacket(this, header, body);
-      if (!this.parts.journal.hasRoom) this.#waitForStore();
+      if (!this.parts.journal.hasRoomFor(this.payer)) this.#waitForStore();
+      this.#turn.packetHandled();
     } else if (this.#state === 'opening') this.#connect(header, body);
   }
 
@@ -288,20 +315,30 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     const terms = termsFor(packet, client, clientId);
     const key = sessionKey(client.identity, clientId);
     const { registry, wills, queue } = this.parts;
+    requireFitting(packet, terms);
+    const { identity, payer } = client;
+    this.#hold.moveTo(payer);
+    this.payer = payer;
+    const will = willOf(packet, key, payer);
+    if (will !== undefined && !wills.keep(client, will.message)) {
+      this.end(reason.quotaExceeded, 'there is no room for your last will');
+      return;
+    }
     registry.find(key)?.link?.end(reason.takenOver, 'the client connected again');
     const { cleanStart } = packet;
-    const { identity } = client;
-    const opened = registry.open({ identity, clientId, cleanStart, ...terms });
+    const opened = registry.open({ identity, payer, clientId, cleanStart, ...terms });
     if (opened === undefined) {
+      if (will !== undefined) wills.discard(client, will.message);
       this.end(reason.quotaExceeded, 'there are too many sessions');
       return;
     }
     const { session, isPresent } = opened;
+    for (const ended of opened.evicted) wills.publishNow(ended.key);
     // Who comes back in time is not mourned; a session that ended is [MQTT-3.1.3-9].
     if (isPresent) wills.cancel(key);
     else wills.publishNow(key);
     const { silenceMs } = terms;
-    this.#established = { client, session, silenceMs, will: willOf(packet, key) };
+    this.#established = { client, session, silenceMs, will };
     this.#open(packet, terms, isPresent);
     session.link = this;
     client.connected?.();
@@ -317,17 +354,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
       const entriesMax = Math.min(packet.topicAliasMaximum, limits.mqttTopicAliasesMax);
       this.aliases = { entriesMax, byTopic: new Map() };
     }
-    const connackBytes = encodeConnack({
-      version,
-      reasonCode: reason.success,
-      sessionPresent: sessionPresent && version !== 3,
-      properties: connack,
-    });
-    // [MQTT-3.1.2-24]
-    if (connackBytes.length > packet.maximumPacketSize) {
-      throw new ProtocolError(reason.packetTooLarge, 'not even CONNACK fits', { isSilent: true });
-    }
-    this.outbox.write(connackBytes);
+    this.outbox.write(encodeAcceptance(version, connack, sessionPresent && version !== 3));
   }
 
   #refuse(reasonCode: number, text: string | undefined): void {
@@ -366,12 +393,4 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     registry.leave(session);
     if (session.isEnded) wills.publishNow(session.key);
   }
-}
-
-/** [MQTT-3.1.0-1] */
-function requireConnect(header: number): void {
-  if (header >> 4 === packetType.connect) return;
-  throw new ProtocolError(reason.protocolError, 'the first packet is not CONNECT', {
-    isSilent: true,
-  });
 }

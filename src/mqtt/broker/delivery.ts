@@ -1,8 +1,10 @@
+import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Message, Qos } from '../../domain/messaging/message.ts';
 import type { QueueEntry } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { encodePublish, type PublishFrame } from '../packets/publish-encoder.ts';
 import type { Journal } from './journal.ts';
+import { Parcel } from './parcel.ts';
 import type { Link } from './session.ts';
 
 const none: readonly number[] = [];
@@ -12,13 +14,18 @@ export class Delivery {
   readonly message: Message;
   readonly #now: Instant;
   #frames: (PublishFrame | undefined)[] | undefined;
-  #kept: Message | undefined;
+  #parcel: Parcel | undefined;
+  #detached: Delivery | undefined;
   #entries: QueueEntry[] | undefined;
   #step = -1;
 
   constructor(message: Message, now: Instant) {
     this.message = message;
     this.#now = now;
+  }
+
+  get now(): Instant {
+    return this.#now;
   }
 
   get isExpired(): boolean {
@@ -48,20 +55,29 @@ export class Delivery {
   }
 
   /** The message in memory of its own, not a slice of what the socket brought. */
-  keep(): Message {
-    this.#kept ??= ownMessage(this.message);
-    return this.#kept;
+  keep(): Parcel {
+    this.#parcel ??= new Parcel(ownMessage(this.message));
+    return this.#parcel;
+  }
+
+  /** The same without a hold on what the socket brought, for one that waits. */
+  detached(): Delivery {
+    const { message } = this.keep();
+    if (message === this.message) return this;
+    this.#detached ??= new Delivery(message, this.#now);
+    this.#detached.#parcel = this.#parcel;
+    return this.#detached;
   }
 
   /** Makes the entry durable, together with those of other sessions. */
-  record(entry: QueueEntry, journal: Journal): void {
+  record(entry: QueueEntry, payer: Payer, journal: Journal): void {
     if (this.#entries !== undefined && this.#step === journal.step) {
       this.#entries.push(entry);
       return;
     }
     this.#entries = [entry];
     this.#step = journal.step;
-    journal.add({ kind: 'queued', message: this.keep(), entries: this.#entries });
+    journal.add({ kind: 'queued', message: this.keep().message, entries: this.#entries }, payer);
   }
 }
 

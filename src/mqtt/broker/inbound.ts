@@ -1,3 +1,4 @@
+import type { Budget } from '../../domain/budgets/budget.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -7,6 +8,7 @@ import type { Outbox } from '../packets/outbox.ts';
 import { type ProtocolVersion, type PublishPacket, packetType } from '../packets/packet.ts';
 import { writeAcknowledgement } from '../packets/packet-encoder.ts';
 import { ProtocolError, protocolError, reason } from '../packets/reason-codes.ts';
+import { ByteHold } from './byte-hold.ts';
 import type { Counters } from './counters.ts';
 import type { Intake } from './intake.ts';
 import type { Journal } from './journal.ts';
@@ -30,6 +32,7 @@ export interface InboundParts {
   readonly intake: Intake;
   readonly journal: Journal;
   readonly counters: Counters;
+  readonly publishBytes: Budget;
   readonly clock: Clock;
 }
 
@@ -37,6 +40,7 @@ export interface InboundParts {
 interface Slot {
   readonly packetId: number;
   readonly qos: number;
+  readonly bytes: number;
   /** Undefined: a repetition, which is only answered. */
   readonly message: Message | undefined;
   outcome: PublishOutcome | undefined;
@@ -44,7 +48,14 @@ interface Slot {
 }
 
 const topicInvalid: PublishOutcome = { kind: 'refused', reason: 'topic_invalid' };
+const tooMuchUnderWay: PublishOutcome = {
+  kind: 'refused',
+  reason: 'quota',
+  description: 'wait for the answers to what you have published',
+};
 const slotsTrimmedAt = 32;
+/** So much of a connection is on its way without a look at the budget. */
+const publishRoom = { freeBytes: 16_384, stepBytes: 16_384 };
 
 /**
  * The way of publishes of one connection: asks the house, hands on, and answers, each in the order
@@ -60,10 +71,16 @@ export class Inbound {
   #finished = 0;
   #aliases: Map<number, string> | undefined;
   #isPaused = false;
+  readonly #room: ByteHold;
+  #bytesUnderWay = 0;
+  /** QoS 1 publishes that have no PUBACK, and ids of QoS 2 publishes that have no PUBCOMP. */
+  #unacknowledged = 0;
+  readonly #unreleased = new Set<number>();
 
   constructor(publisher: Publisher, parts: InboundParts) {
     this.#publisher = publisher;
     this.#parts = parts;
+    this.#room = new ByteHold(parts.publishBytes, publisher.client.payer, publishRoom);
   }
 
   /** PUBLISH; `mayBeSo` tells whether a packet of this size may have the topic. */
@@ -71,25 +88,27 @@ export class Inbound {
     this.#parts.counters.messagesReceived += 1;
     const topic = this.#topicOf(packet);
     if (!mayBeSo(topic)) throw new ProtocolError(reason.packetTooLarge, 'the packet is too large');
-    if (packet.qos > 0) this.#requireRoom(packet.packetId);
+    if (packet.qos > 0) this.#requireRoom(packet);
     if (packet.qos === 2 && this.#isRepetition(packet)) return;
     const message = this.#messageOf(packet, topic);
-    const outcome = isTooLong(topic) ? topicInvalid : this.#publisher.client.publish(message);
+    const outcome = this.#refusalOf(message) ?? this.#publisher.client.publish(message);
     if (packet.qos === 2) this.#remember(packet.packetId, outcome);
-    this.#enter({ ...newSlot(packet), message }, outcome);
+    this.#enter({ ...newSlot(packet), bytes: packet.payload.length, message }, outcome);
   }
 
   /** PUBREL: the id may be used again [MQTT-4.3.3-11]. */
   release(packetId: number): void {
     const { session, outbox, version } = this.#publisher;
     const { journal } = this.#parts;
-    const answer = () =>
+    const answer = () => {
+      this.#unreleased.delete(packetId);
       writeAcknowledgement(outbox, { type: packetType.pubcomp, packetId, reasonCode: 0, version });
+    };
     if (session.received?.delete(packetId) !== true || !session.isDurable) {
       answer();
       return;
     }
-    journal.add({ kind: 'completed', key: session.key, packetId });
+    journal.add({ kind: 'completed', key: session.key, packetId }, session.payer);
     // A repetition that comes after a crash must not be taken for a message that is known.
     void journal.synced()?.then(() => {
       if (this.#publisher.isOpen) answer();
@@ -111,13 +130,21 @@ export class Inbound {
     return known;
   }
 
-  /** [MQTT-3.3.4-9]; older clients do not know the number, but nobody has so many under way. */
-  #requireRoom(packetId: number): void {
-    const { session } = this.#publisher;
-    const { received } = session;
-    const underWay = this.#slots.length - this.#answered + (received?.size ?? 0);
-    if (underWay < 2 * limits.mqttPublishesUnderWayMax || received?.has(packetId)) return;
-    throw new ProtocolError(reason.receiveMaximumExceeded, 'too many publishes are under way');
+  /** [MQTT-3.3.4-9]; older clients were not told the number, but nobody has so many under way. */
+  #requireRoom({ qos, packetId }: PublishPacket): void {
+    if (qos === 2 && this.#unreleased.has(packetId)) return;
+    const { version } = this.#publisher;
+    const most = (version === 5 ? 1 : 2) * limits.mqttPublishesUnderWayMax;
+    if (this.#unacknowledged + this.#unreleased.size >= most) {
+      throw new ProtocolError(reason.receiveMaximumExceeded, 'too many publishes are under way');
+    }
+    if (qos === 2) this.#unreleased.add(packetId);
+    else this.#unacknowledged += 1;
+  }
+
+  #refusalOf({ topic, payload }: Message): PublishOutcome | undefined {
+    if (isTooLong(topic)) return topicInvalid;
+    return this.#room.hold(this.#bytesUnderWay + payload.length) ? undefined : tooMuchUnderWay;
   }
 
   #isRepetition(packet: PublishPacket): boolean {
@@ -141,6 +168,7 @@ export class Inbound {
       qos,
       retain,
       publisher: this.#publisher.session.key,
+      payer: this.#publisher.client.payer,
       ...(isDuplicate && { isRepetition: true }),
       ...(properties !== undefined && { properties }),
       ...(expirySeconds !== undefined && {
@@ -151,6 +179,7 @@ export class Inbound {
 
   #enter(slot: Slot, outcome: PublishOutcome | Promise<PublishOutcome>): void {
     this.#slots.push(slot);
+    this.#bytesUnderWay += slot.bytes;
     if (outcome instanceof Promise) {
       const settle = (settled: PublishOutcome) => {
         slot.outcome = settled;
@@ -197,12 +226,14 @@ export class Inbound {
         : this.#parts.intake.finish(message, outcome);
     if (qos !== 2 || message === undefined) return;
     // The id stays taken until PUBREL, unless the message was refused [MQTT-4.3.3-10].
-    const isTaken = slot.code < reason.unspecified || this.#publisher.version !== 5;
+    const isTaken =
+      slot.code < reason.unspecified || (this.#publisher.version !== 5 && !isForRoom(outcome));
     if (!isTaken || slot.code === reason.unavailable) session.received?.delete(packetId);
     else if (session.received?.has(packetId) === true) {
       session.received.set(packetId, undefined);
       if (session.isDurable && !session.isEnded) {
-        this.#parts.journal.add({ kind: 'received', key: session.key, packetId });
+        const { key, payer } = session;
+        this.#parts.journal.add({ kind: 'received', key, packetId }, payer);
       }
     }
   }
@@ -211,7 +242,10 @@ export class Inbound {
     while (this.#answered < this.#durable) {
       const slot = this.#slots[this.#answered];
       this.#answered += 1;
-      if (slot !== undefined && this.#publisher.isOpen) this.#acknowledge(slot);
+      if (slot === undefined) continue;
+      this.#bytesUnderWay -= slot.bytes;
+      this.#room.hold(this.#bytesUnderWay);
+      if (this.#publisher.isOpen) this.#acknowledge(slot);
     }
     if (this.#answered === this.#slots.length || this.#answered >= slotsTrimmedAt) {
       this.#slots = this.#answered === this.#slots.length ? [] : this.#slots.slice(this.#answered);
@@ -230,6 +264,13 @@ export class Inbound {
       return;
     }
     if (qos === 0) return;
+    if (version !== 5 && outcome !== undefined && isForRoom(outcome)) {
+      // Nothing can tell it why: without an answer it sends again over its next connection.
+      this.#publisher.end(reason.quotaExceeded);
+      return;
+    }
+    if (qos === 1) this.#unacknowledged -= 1;
+    else if (code >= reason.unspecified) this.#unreleased.delete(packetId);
     const type = qos === 1 ? packetType.puback : packetType.pubrec;
     // With QoS 2 nobody expects to be told that nobody listens, though it is allowed.
     const reasonCode = qos === 2 && code === reason.noMatchingSubscribers ? reason.success : code;
@@ -253,8 +294,12 @@ export class Inbound {
   }
 }
 
+/** Whether there was no room for it, which may be so for a while only [contract 14]. */
+const isForRoom = (outcome: PublishOutcome): boolean =>
+  outcome.kind === 'refused' && outcome.reason === 'quota';
+
 function newSlot({ packetId, qos }: PublishPacket): Slot {
-  return { packetId, qos, message: undefined, outcome: undefined, code: 0 };
+  return { packetId, qos, bytes: 0, message: undefined, outcome: undefined, code: 0 };
 }
 
 /** The first one is answered with its own code; both must not differ in whether to retry. */

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settled } from '../../../test/mqtt/memory-peer.ts';
+import type { Budget } from '../../domain/budgets/budget.ts';
+import { createBudgets } from '../../domain/budgets/budgets.ts';
+import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { SessionChange } from '../../domain/messaging/session-store.ts';
 import { silentLog } from '../../lib/log.ts';
 import { createJournal } from './journal.ts';
 
+const ann = payerOfAccount('ann');
+const aRoom = (total = 100_000): Budget =>
+  createBudgets({ mqtt_store_changes: total }).of('mqtt_store_changes');
 const key: SessionKey = sessionKey('x', 'y');
 const aChange = (packetId: number): SessionChange => ({ kind: 'settled', key, packetId });
 
@@ -27,11 +33,11 @@ function slowStore() {
 
 test('changes of one turn are one step, and those that come meanwhile are the next', async () => {
   const store = slowStore();
-  const journal = createJournal({ store, log: silentLog });
+  const journal = createJournal({ store, room: aRoom(), log: silentLog });
   assert.equal(journal.synced(), undefined);
-  for (const id of [1, 2]) journal.add(aChange(id));
+  for (const id of [1, 2]) journal.add(aChange(id), ann);
   await settled();
-  for (const id of [3, 4]) journal.add(aChange(id));
+  for (const id of [3, 4]) journal.add(aChange(id), ann);
   let isSynced = false;
   const synced = journal.synced()?.then(() => {
     isSynced = true;
@@ -60,8 +66,8 @@ test('a journal gives up on a store that keeps failing at its end, not before', 
       throw new Error('the disk is full');
     },
   };
-  const journal = createJournal({ store, log: silentLog });
-  journal.add(aChange(1));
+  const journal = createJournal({ store, room: aRoom(), log: silentLog });
+  journal.add(aChange(1), ann);
   for (let round = 0; round < 8; round += 1) {
     await settled();
     t.mock.timers.tick(1_000);
@@ -72,4 +78,17 @@ test('a journal gives up on a store that keeps failing at its end, not before', 
   await settled();
   t.mock.timers.tick(1_000);
   await finished;
+});
+
+test('changes that wait for a slow store are the room of whoever makes them', async () => {
+  const store = slowStore();
+  const room = aRoom(10_000);
+  const journal = createJournal({ store, room, log: silentLog });
+  for (let id = 0; id < 3_000; id += 1) journal.add(aChange(id), ann);
+  assert.equal(journal.hasRoomFor(ann), false);
+  assert.equal(journal.hasRoomFor(payerOfAccount('ben')), true);
+  await settled();
+  for (const { done } of store.steps) done.resolve();
+  await settled();
+  assert.deepEqual([room.used, journal.hasRoomFor(ann)], [0, true]);
 });

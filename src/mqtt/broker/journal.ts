@@ -1,12 +1,15 @@
+import type { Budget } from '../../domain/budgets/budget.ts';
+import type { Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
 import type { SessionChange, SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Log } from '../../lib/log.ts';
 
 /** Makes changes of sessions durable, many in one step of the store, in the order they happened. */
 export interface Journal {
-  add(change: SessionChange): void;
-  /** Whether there is room for what may be left out, as one more queued message. */
-  readonly hasRoom: boolean;
+  /** `payer` pays for it until it is on disk. */
+  add(change: SessionChange, payer: Payer): void;
+  /** Whether the payer has room for what can wait, or be left out, as one more queued message. */
+  hasRoomFor(payer: Payer): boolean;
   /** Changes when what was added before has left for the store: an added change is then final. */
   readonly step: number;
   /** Somebody is still finding out what to add: until then nothing counts as durable. */
@@ -17,34 +20,39 @@ export interface Journal {
   finish(): Promise<void>;
 }
 
+/** With so few changes waiting nobody is asked to wait. */
+const unhurriedMax = 1_000;
+
 /** A service that stops cannot wait for ever for its disk. */
 const finalAttemptsMax = 3;
 
 interface Step {
   readonly changes: SessionChange[];
+  readonly payers: Map<Payer, number>;
   readonly done: PromiseWithResolvers<void>;
 }
 
 export function createJournal(options: {
   readonly store: SessionStore;
+  readonly room: Budget;
   readonly log: Log;
 }): Journal {
-  const { store, log } = options;
+  const { store, room, log } = options;
   let collecting: Step | undefined;
   let inFlight: Step | undefined;
-  let waiting = 0;
   let held: Promise<unknown> | undefined;
   let stepNumber = 0;
   let isFinishing = false;
 
-  function add(change: SessionChange): void {
-    waiting += 1;
+  function add(change: SessionChange, payer: Payer): void {
     if (collecting === undefined) {
-      collecting = { changes: [change], done: Promise.withResolvers<void>() };
+      collecting = { changes: [], payers: new Map(), done: Promise.withResolvers<void>() };
       if (inFlight === undefined) setImmediate(leave);
-      return;
     }
-    collecting.changes.push(change);
+    const { changes, payers } = collecting;
+    changes.push(change);
+    payers.set(payer, (payers.get(payer) ?? 0) + 1);
+    room.add(payer, 1);
   }
 
   function leave(): void {
@@ -56,11 +64,11 @@ export function createJournal(options: {
   }
 
   async function write(step: Step): Promise<void> {
-    const { changes, done } = step;
+    const { changes, payers, done } = step;
     for (let at = 0; at < changes.length; at += limits.mqttStoreChangesPerStep) {
       await writeUntilKept(changes.slice(at, at + limits.mqttStoreChangesPerStep));
     }
-    waiting -= changes.length;
+    for (const [payer, count] of payers) room.release(payer, count);
     inFlight = undefined;
     done.resolve();
     leave();
@@ -96,9 +104,7 @@ export function createJournal(options: {
   return {
     add,
     hold,
-    get hasRoom() {
-      return waiting < limits.mqttStoreChangesMax;
-    },
+    hasRoomFor: (payer) => room.used < unhurriedMax || room.check(payer, 1) === undefined,
     get step() {
       return stepNumber;
     },

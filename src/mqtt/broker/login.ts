@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type { Client, ConnectRefusal, ConnectRequest } from '../authority.ts';
-import type { ConnectPacket } from '../packets/packet.ts';
-import type { ConnackProperties } from '../packets/packet-encoder.ts';
+import type { ConnectPacket, ProtocolVersion } from '../packets/packet.ts';
+import { type ConnackProperties, encodeConnack } from '../packets/packet-encoder.ts';
 import { ProtocolError, reason } from '../packets/reason-codes.ts';
 
 /** What CONNACK says to each refusal of the house. */
@@ -74,6 +75,21 @@ export function termsFor(packet: ConnectPacket, client: Client, clientId: string
   };
 }
 
+/** CONNACK for a client that is let in. */
+export function encodeAcceptance(
+  version: ProtocolVersion,
+  properties: ConnackProperties,
+  sessionPresent: boolean,
+): Buffer {
+  return encodeConnack({ version, reasonCode: reason.success, sessionPresent, properties });
+}
+
+/** Throws ProtocolError for a client that could not even be told that it is in [MQTT-3.1.2-24]. */
+export function requireFitting(packet: ConnectPacket, { connack }: ConnectTerms): void {
+  if (encodeAcceptance(packet.version, connack, false).length <= packet.maximumPacketSize) return;
+  throw new ProtocolError(reason.packetTooLarge, 'not even CONNACK fits', { isSilent: true });
+}
+
 /** A last will, ready to be published by whoever it is of. */
 export interface Will {
   readonly message: Message;
@@ -81,7 +97,11 @@ export interface Will {
   readonly expirySeconds: number | undefined;
 }
 
-export function willOf({ will }: ConnectPacket, publisher: SessionKey): Will | undefined {
+export function willOf(
+  { will }: ConnectPacket,
+  publisher: SessionKey,
+  payer: Payer,
+): Will | undefined {
   if (will === undefined) return undefined;
   const { topic, qos, retain, properties, expirySeconds } = will;
   const delaySeconds = Math.min(will.delaySeconds, limits.mqttWillDelaySecondsMax);
@@ -92,6 +112,7 @@ export function willOf({ will }: ConnectPacket, publisher: SessionKey): Will | u
       qos,
       retain,
       publisher,
+      payer,
       ...(properties !== undefined && { properties: Buffer.from(properties) }),
     },
     delayMs: delaySeconds * 1_000,

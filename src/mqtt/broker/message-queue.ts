@@ -1,4 +1,6 @@
 import { limits } from '../../domain/limits.ts';
+import type { Message } from '../../domain/messaging/message.ts';
+import type { StoredEntry } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { DropReason } from '../broker.ts';
 import { packetType } from '../packets/packet.ts';
@@ -8,6 +10,8 @@ import { protocolError, reason } from '../packets/reason-codes.ts';
 import type { Counters } from './counters.ts';
 import { type Delivery, encodeFor } from './delivery.ts';
 import type { Journal } from './journal.ts';
+import { Parcel } from './parcel.ts';
+import type { QueueRoom } from './queue-room.ts';
 import type { Entry, Link, Session } from './session.ts';
 
 /** QoS 1 and 2 messages on their way to the clients: windows, queues, repetition. */
@@ -26,6 +30,8 @@ export interface MessageQueue {
   completed(session: Session, packetId: number): void;
   /** Gives back the room of a session that ends. */
   forget(session: Session): void;
+  /** Puts in line what waited before the start. */
+  restore(session: Session, stored: readonly StoredEntry[]): void;
 }
 
 export interface QueueTerms {
@@ -38,10 +44,11 @@ interface QueueParts {
   readonly journal: Journal;
   readonly counters: Counters;
   readonly clock: Clock;
+  readonly room: QueueRoom;
 }
 
 export function createMessageQueue(parts: QueueParts): MessageQueue {
-  const { counters, clock } = parts;
+  const { counters, clock, room } = parts;
   const settle = (session: Session, entry: Entry) => settleEntry(parts, session, entry);
 
   function drop(why: DropReason): void {
@@ -49,7 +56,8 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
   }
 
   function add(session: Session, delivery: Delivery, terms: QueueTerms): void {
-    if (!hasRoom(parts, session, delivery.message.payload.length)) {
+    const { length } = delivery.message.payload;
+    if (!hasRoom(parts, session, length) || !room.take(session, delivery.keep())) {
       drop('queue_full');
       return;
     }
@@ -108,7 +116,7 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
 
   /** Rights may have gone since it was queued [contract 8]. */
   function sendIfAllowed(session: Session, link: Link, entry: Entry): void {
-    const topic = entry.message?.topic;
+    const topic = entry.parcel?.message.topic;
     const answer = topic === undefined || link.client.mayReceive(topic);
     if (typeof answer === 'boolean') {
       finishAsked(session, link, { entry, isAllowed: answer });
@@ -139,14 +147,15 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
   }
 
   function sendAgain(session: Session, link: Link, entry: Entry): void {
-    const { message, packetId } = entry;
-    if (message === undefined) {
+    const { parcel, packetId } = entry;
+    if (parcel === undefined) {
       entry.isInFlight = true;
       session.inFlight += 1;
       release(link, packetId);
       return;
     }
     const now = clock.now();
+    const { message } = parcel;
     if (message.expiresAt !== undefined && message.expiresAt <= now) {
       drop('expired');
       settle(session, entry);
@@ -186,10 +195,10 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
       pump(session);
       return;
     }
-    if (entry.message !== undefined) {
+    if (entry.parcel !== undefined) {
       freeMessage(parts, session, entry);
       if (session.isDurable) {
-        parts.journal.add({ kind: 'released', key: session.key, packetId });
+        parts.journal.add({ kind: 'released', key: session.key, packetId }, entry.payer);
         entry.isOnDisk = false;
         releaseOnceSynced(session, entry);
       }
@@ -210,22 +219,51 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
   function completed(session: Session, packetId: number): void {
     const entry = session.entries?.get(packetId);
     if (entry === undefined) return;
-    requireStage(entry, entry.qos === 2 && entry.message === undefined, 'PUBCOMP');
+    requireStage(entry, entry.qos === 2 && entry.parcel === undefined, 'PUBCOMP');
     settle(session, entry);
     pump(session);
   }
 
   function forget(session: Session): void {
+    for (const entry of session.entries?.values() ?? []) {
+      freeMessage(parts, session, entry);
+      room.settle(entry.payer);
+    }
     counters.queuedMessages -= session.entries?.size ?? 0;
-    counters.queuedBytes -= session.queuedBytes;
-    session.queuedBytes = 0;
     session.entries = undefined;
     session.waiting = undefined;
     session.admissions = undefined;
     session.isEnded = true;
   }
 
-  return { add, resume, pump, acknowledged, received, completed, forget };
+  /** Sessions that wait for the same message share it. */
+  const parcels = new WeakMap<Message, Parcel>();
+
+  function parcelOf(message: Message): Parcel {
+    const parcel = parcels.get(message) ?? new Parcel(message);
+    parcels.set(message, parcel);
+    return parcel;
+  }
+
+  function restore(session: Session, stored: readonly StoredEntry[]): void {
+    if (stored.length === 0) return;
+    const { payer } = session;
+    session.entries = new Map();
+    for (const [index, { message, ...terms }] of stored.entries()) {
+      const parcel = message && parcelOf(message);
+      // Which of them had left is not known; those that may have are marked as repeated.
+      const wasSent = index < limits.mqttInFlightMax;
+      const state = { wasSent, isInFlight: false, isOnDisk: true };
+      session.entries.set(terms.packetId, { ...terms, ...state, payer, parcel });
+      session.queuedBytes += message?.payload.length ?? 0;
+      session.continueFrom(terms.packetId);
+      room.restore(session, parcel);
+    }
+    counters.queuedMessages += session.entries.size;
+    counters.queuedBytes += session.queuedBytes;
+  }
+
+  return { add, resume, pump, acknowledged, received, completed, forget, restore };
 }
 
 /** Takes the message into the session, durably if the session is. */
@@ -234,19 +272,20 @@ function insertEntry(
   session: Session,
   { delivery, terms }: { readonly delivery: Delivery; readonly terms: QueueTerms },
 ): Entry {
-  const message = delivery.keep();
+  const parcel = delivery.keep();
   const packetId = session.nextPacketId();
   const entry: Entry = {
-    ...{ packetId, ...terms, message, wasSent: false, isInFlight: false },
+    ...{ packetId, ...terms, parcel, wasSent: false, isInFlight: false, payer: session.payer },
     isOnDisk: terms.qos === 1 || !session.isDurable,
   };
-  const size = message.payload.length;
+  const size = parcel.message.payload.length;
   session.entries ??= new Map();
   session.entries.set(packetId, entry);
   session.queuedBytes += size;
   counters.queuedBytes += size;
   counters.queuedMessages += 1;
-  if (session.isDurable) delivery.record({ key: session.key, packetId, ...terms }, journal);
+  if (session.isDurable)
+    delivery.record({ key: session.key, packetId, ...terms }, session.payer, journal);
   return entry;
 }
 
@@ -254,25 +293,29 @@ function settleEntry(parts: QueueParts, session: Session, entry: Entry): void {
   if (session.entries?.delete(entry.packetId) !== true) return;
   if (entry.isInFlight) session.inFlight -= 1;
   freeMessage(parts, session, entry);
+  parts.room.settle(entry.payer);
   parts.counters.queuedMessages -= 1;
   if (session.isDurable) {
-    parts.journal.add({ kind: 'settled', key: session.key, packetId: entry.packetId });
+    const { packetId, payer } = entry;
+    parts.journal.add({ kind: 'settled', key: session.key, packetId }, payer);
   }
 }
 
-function freeMessage({ counters }: QueueParts, session: Session, entry: Entry): void {
-  const size = entry.message?.payload.length ?? 0;
-  entry.message = undefined;
+function freeMessage({ counters, room }: QueueParts, session: Session, entry: Entry): void {
+  const { parcel, payer } = entry;
+  if (parcel === undefined) return;
+  const size = parcel.message.payload.length;
+  entry.parcel = undefined;
+  room.letGo(payer, parcel);
   session.queuedBytes -= size;
   counters.queuedBytes -= size;
 }
 
-function hasRoom({ journal, counters }: QueueParts, session: Session, size: number): boolean {
+function hasRoom({ journal }: QueueParts, session: Session, size: number): boolean {
   return (
     (session.entries?.size ?? 0) < limits.mqttQueuedMessagesMax &&
     session.queuedBytes + size <= limits.mqttQueuedBytesMax &&
-    counters.queuedBytes + size <= limits.mqttQueuedBytesTotalMax &&
-    (!session.isDurable || journal.hasRoom)
+    (!session.isDurable || journal.hasRoomFor(session.payer))
   );
 }
 

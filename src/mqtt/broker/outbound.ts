@@ -57,7 +57,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
     terms: DeliveryTerms,
   ): Promise<void> | undefined {
     // A client that is not there gets QoS 1 and 2 later [MQTT-3.1.2-5].
-    if (session.link === undefined && terms.qos === 0) return undefined;
+    const isAway = session.link === undefined;
+    if (isAway && (terms.qos === 0 || session.expiresAt <= delivery.now)) return undefined;
     if (session.admissions !== undefined) return admitLater(session, delivery, terms);
     const answer = admits(session, delivery.message.topic);
     if (answer instanceof Promise) {

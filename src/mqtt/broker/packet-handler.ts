@@ -82,29 +82,45 @@ function refuse(type: number, version: number): never {
 
 function handlePublish(connection: OpenConnection, header: number, body: Buffer): void {
   const packet = decodePublish(header, body, connection.version);
-  const { isLarge } = connection.parts.frameLimits;
+  const { bytesMaxOf } = connection.parts.frameLimits;
   const isOrdinary = body.length <= limits.mqttPacketBytesMax;
-  connection.inbound.publish(packet, (topic) => isOrdinary || isLarge(topic));
+  connection.inbound.publish(packet, (topic) => isOrdinary || body.length <= bytesMaxOf(topic));
 }
 
 function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
   const { parts, session } = connection;
-  const isNew: Subscription[] = [];
-  const codes = packet.subscriptions.map((subscription) => {
-    const refusal = refusalOf(connection, subscription.filter);
-    if (refusal !== undefined) return refusal;
-    const outcome = parts.registry.subscribe(session, subscription);
-    if (outcome === 'full') return reason.quotaExceeded;
-    const { retainHandling } = subscription;
-    const wantsRetained = retainHandling === 0 || (retainHandling === 1 && outcome === 'new');
-    if (wantsRetained) isNew.push(subscription);
-    return subscription.qos;
-  });
-  const { packetId } = packet;
+  const { packetId, subscriptions, surplus } = packet;
+  const wanted: Subscription[] = [];
+  const refusals = new Map<string, number>();
+  // Of those with the same filter the last one counts [MQTT-3.8.4-3]: the others cost nothing.
+  const lastOfEach = new Map(subscriptions.map((one) => [one.filter, one]));
+  for (const subscription of lastOfEach.values()) {
+    const refusal = take(connection, subscription, wanted);
+    if (refusal !== undefined) refusals.set(subscription.filter, refusal);
+  }
+  const codes: number[] = subscriptions.map(({ filter, qos }) => refusals.get(filter) ?? qos);
+  addTimes(codes, reason.quotaExceeded, surplus);
   whenDurable(connection, () => {
     answerList(connection, { type: packetType.suback, packetId, codes });
-    for (const subscription of isNew) parts.retainedDelivery.start(session, subscription);
+    for (const subscription of wanted) parts.retainedDelivery.start(session, subscription);
   });
+}
+
+/** Subscribes, or answers why not; adds to `wanted` what is to bring retained messages. */
+function take(
+  connection: OpenConnection,
+  subscription: Subscription,
+  wanted: Subscription[],
+): number | undefined {
+  const refusal = refusalOf(connection, subscription.filter);
+  if (refusal !== undefined) return refusal;
+  const outcome = connection.parts.registry.subscribe(connection.session, subscription);
+  if (outcome === 'full') return reason.quotaExceeded;
+  const { retainHandling } = subscription;
+  if (retainHandling === 0 || (retainHandling === 1 && outcome === 'new')) {
+    wanted.push(subscription);
+  }
+  return undefined;
 }
 
 function refusalOf({ client }: OpenConnection, filter: string): number | undefined {
@@ -115,14 +131,23 @@ function refusalOf({ client }: OpenConnection, filter: string): number | undefin
   return client.maySubscribe(filter) ? undefined : reason.notAuthorized;
 }
 
-function unsubscribe(connection: OpenConnection, { packetId, filters }: UnsubscribePacket): void {
+function unsubscribe(connection: OpenConnection, packet: UnsubscribePacket): void {
   const { parts, session } = connection;
-  const codes = filters.map((filter) =>
-    parts.registry.unsubscribe(session, filter) ? reason.success : reason.noSubscriptionExisted,
-  );
+  const { packetId, filters, surplus } = packet;
+  const codes: number[] = filters.map((filter) => {
+    if (!parts.registry.unsubscribe(session, filter)) return reason.noSubscriptionExisted;
+    parts.retainedDelivery.stop(session, filter);
+    return reason.success;
+  });
+  // UNSUBACK has no word for too many [MQTT5 3.11.3].
+  addTimes(codes, reason.notAccepted, surplus);
   whenDurable(connection, () =>
     answerList(connection, { type: packetType.unsuback, packetId, codes }),
   );
+}
+
+function addTimes(codes: number[], code: number, times: number): void {
+  for (let count = 0; count < times; count += 1) codes.push(code);
 }
 
 function answerList(

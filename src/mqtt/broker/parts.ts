@@ -1,3 +1,5 @@
+import type { Budget } from '../../domain/budgets/budget.ts';
+import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Authority } from '../authority.ts';
@@ -9,7 +11,9 @@ import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { RetainedDelivery } from './retained-backlog.ts';
 import type { SessionRegistry } from './session-registry.ts';
+import type { Turns } from './turns.ts';
 import type { Wills } from './wills.ts';
+import type { ReadingTurn, WorkShares } from './work-shares.ts';
 
 /** What the connections of one broker share. */
 export interface Parts {
@@ -24,6 +28,11 @@ export interface Parts {
   readonly retainedDelivery: RetainedDelivery;
   readonly wills: Wills;
   readonly frameLimits: FrameLimits;
+  readonly partialBytes: Budget;
+  readonly publishBytes: Budget;
+  readonly workShares: WorkShares;
+  /** Connections with packets that wait because their payer has had its share. */
+  readonly readers: Turns<ReadingTurn>;
   readonly flusher: Flusher;
   /**
    * Time that the broker was awake, as of the last sweep: exact enough for keep alive, and free of
@@ -37,6 +46,8 @@ export interface Parts {
 /** A connection, as those see it who look after all of them. */
 export interface Member {
   readonly identity: string | undefined;
+  /** Who pays for it: the address, until it has logged in. */
+  readonly payer: Payer;
   /** Looks at its clocks, which count time awake: keep alive, login, token. */
   sweep(awakeMs: number): void;
   /** Sent so far. */

@@ -68,7 +68,7 @@ test('a publish that cannot be stored is not acknowledged, and ends the connecti
 });
 
 test('only MQTT 5 learns why a publish was refused, and nobody receives it', async () => {
-  const codes = { not_authorized: 0x87, payload_invalid: 0x99, topic_invalid: 0x90, quota: 0x97 };
+  const codes = { not_authorized: 0x87, payload_invalid: 0x99, topic_invalid: 0x90 };
   for (const [name, code] of Object.entries(codes)) {
     const { broker, house } = await houseBroker();
     house.answerPublish = () => ({ kind: 'refused', reason: name as keyof typeof codes });
@@ -83,6 +83,71 @@ test('only MQTT 5 learns why a publish was refused, and nobody receives it', asy
     assert.deepEqual(brief(await fresh.take()), [`puback 1 ${code}`, `pubrec 2 ${code}`]);
     assert.deepEqual(await reader.take(), []);
   }
+});
+
+test('a publish without room is refused with MQTT 5, and not acknowledged before', async () => {
+  for (const qos of [0, 1, 2] as const) {
+    const { broker, house } = await houseBroker();
+    house.answerPublish = () => ({ kind: 'refused', reason: 'quota' });
+    const fresh = await connectPeer(broker, { clientId: 'fresh', protocolVersion: 5 });
+    fresh.send(publish('t', { qos, messageId: 1 }));
+    const word = qos === 1 ? 'puback' : 'pubrec';
+    assert.deepEqual(brief(await fresh.take()), qos === 0 ? [] : [`${word} 1 151`]);
+    assert.equal(fresh.isClosed, false);
+    const old = await connectPeer(broker, { clientId: 'old', clean: false });
+    old.send(publish('t', { qos, messageId: 1 }));
+    assert.deepEqual([brief(await old.take()), old.isClosed], [[], qos > 0]);
+    house.answerPublish = () => ({ kind: 'accepted', isPassedOn: true });
+    const reader = await connectPeer(broker, { clientId: 'reader' });
+    await subscribe(reader, 't');
+    const again = await connectPeer(broker, { clientId: 'old', clean: false });
+    again.send(publish('t', { qos, messageId: 1, dup: qos > 0 }));
+    await again.take();
+    assert.equal((await reader.take()).length, 1);
+  }
+});
+
+test('the receive maximum that is announced is kept to, exactly', async () => {
+  const { broker } = await houseBroker();
+  const flood = (count: number) =>
+    Array.from({ length: count }, (_, index) => publish('t', { qos: 2, messageId: index + 1 }));
+  const peer = openPeer(broker, 5);
+  peer.send(connectWith({ protocolVersion: 5 }));
+  const [connack] = await peer.take();
+  const most = connack?.cmd === 'connack' ? (connack.properties?.receiveMaximum ?? 0) : 0;
+  assert.equal(most, 1_024);
+  peer.send(...flood(most));
+  // A repetition takes no more room, and what is released makes room.
+  peer.send(publish('t', { qos: 2, messageId: 1, dup: true }));
+  assert.equal((await peer.take()).length, most + 1);
+  peer.send({ cmd: 'pubrel', messageId: 1 });
+  peer.send(publish('t', { qos: 2, messageId: 2_000 }));
+  assert.deepEqual(brief(await peer.take()), ['pubcomp 1', 'pubrec 2000']);
+  peer.send(publish('t', { qos: 2, messageId: 2_001 }));
+  assert.deepEqual(brief(await peer.take()), ['disconnect 147']);
+  assert.ok(peer.isClosed);
+});
+
+test('what is under way is the room of whoever publishes it', async () => {
+  const { broker, house, budgets } = await houseBroker(undefined, {
+    mqtt_publish_bytes: 1_048_576,
+  });
+  const bytes = budgets.of('mqtt_publish_bytes');
+  const waiting: (() => void)[] = [];
+  house.answerPublish = () =>
+    new Promise((resolve) => waiting.push(() => resolve({ kind: 'accepted', isPassedOn: false })));
+  const as = (username: string) => ({ username, password: Buffer.from('p'), clientId: username });
+  const mallory = await connectPeer(broker, { ...as('mallory'), protocolVersion: 5 });
+  const payload = Buffer.alloc(200_000);
+  for (const messageId of [1, 2, 3]) mallory.send(publish('t', { qos: 1, messageId, payload }));
+  assert.ok(bytes.used > 150_000 && bytes.used <= bytes.rule.perAccount);
+  const ann = await connectPeer(broker, { ...as('ann'), protocolVersion: 5 });
+  ann.send(publish('t', { qos: 1, messageId: 1, payload }));
+  for (const resolve of waiting) resolve();
+  assert.deepEqual(brief(await ann.take()), ['puback 1']);
+  const answers = brief(await mallory.take());
+  assert.deepEqual([answers[0], answers.at(-1)], ['puback 1', 'puback 3 151']);
+  assert.equal(bytes.used, 0);
 });
 
 test('a QoS 2 message sent twice under one id arrives once, until the id is released', async () => {

@@ -7,10 +7,14 @@ import type { Outbound } from './outbound.ts';
 import type { RetainedMessages } from './retained.ts';
 import { lower } from './router.ts';
 import type { Session } from './session.ts';
+import { createTurns } from './turns.ts';
 
 /** Hands retained messages to new subscriptions, as fast as the client reads. */
 export interface RetainedDelivery {
+  /** Begins with those of this filter; once more, if it had begun already. */
   start(session: Session, subscription: Subscription): void;
+  /** The subscription has ended. */
+  stop(session: Session, filter: string): void;
   /** There is room again. */
   goOn(session: Session): void;
 }
@@ -21,38 +25,47 @@ export function createRetainedDelivery(options: {
   readonly clock: Clock;
 }): RetainedDelivery {
   const { retained, outbound, clock } = options;
+  const turns = createTurns(handSome);
 
   function start(session: Session, subscription: Subscription): void {
+    const { filter } = subscription;
     // A group gets none [MQTT5 4.8.2].
-    if (retained.size === 0 || readSharedFilter(subscription.filter) !== undefined) return;
-    session.backlog ??= [];
-    session.backlog.push({ messages: retained.find(subscription.filter), subscription });
-    if (session.backlog.length === 1) goOn(session);
+    if (retained.size === 0 || readSharedFilter(filter) !== undefined) return;
+    session.backlog ??= new Map();
+    session.backlog.set(filter, { messages: retained.find(filter), subscription });
+    goOn(session);
+  }
+
+  function stop(session: Session, filter: string): void {
+    session.backlog?.delete(filter);
+    if (session.backlog?.size === 0) session.backlog = undefined;
   }
 
   function goOn(session: Session): void {
-    let handed = 0;
-    while (session.backlog !== undefined && session.link !== undefined) {
-      const mayGoOn = hasRoom(session);
-      if (!mayGoOn || handed === limits.mqttRetainedPerTurn) {
-        // Sockets and acknowledgements call goOn; a right that is looked up does not.
-        if (mayGoOn || session.admissions !== undefined) inNextTurn(session);
-        return;
-      }
+    turns.add(session.payer, session);
+  }
+
+  /** Answers whether it has to be asked again; sockets and acknowledgements call goOn. */
+  function handSome(session: Session): boolean {
+    for (let handed = 0; handed < limits.mqttRetainedPerTurn; handed += 1) {
+      if (session.backlog === undefined || session.link === undefined) return false;
+      // Nobody calls goOn when a right was looked up.
+      if (!hasRoom(session)) return session.admissions !== undefined;
       handOne(session);
-      handed += 1;
     }
+    return true;
   }
 
   function handOne(session: Session): void {
-    const [first] = session.backlog ?? [];
-    const next = first?.messages.next();
-    if (first === undefined || next === undefined || next.done === true) {
-      session.backlog?.shift();
-      if (session.backlog?.length === 0) session.backlog = undefined;
+    const [first] = session.backlog?.values() ?? [];
+    if (first === undefined) return;
+    const { messages, subscription } = first;
+    const next = messages.next();
+    if (next.done === true) {
+      stop(session, subscription.filter);
       return;
     }
-    const { qos, identifier } = first.subscription;
+    const { qos, identifier } = subscription;
     const terms = {
       qos: lower(next.value.qos, qos),
       retain: true,
@@ -61,14 +74,7 @@ export function createRetainedDelivery(options: {
     outbound.offer(session, new Delivery(next.value, clock.now()), terms);
   }
 
-  function inNextTurn(session: Session): void {
-    const { link } = session;
-    setImmediate(() => {
-      if (session.link === link) goOn(session);
-    });
-  }
-
-  return { start, goOn };
+  return { start, stop, goOn };
 }
 
 function hasRoom({ link, entries, admissions }: Session): boolean {

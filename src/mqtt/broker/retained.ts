@@ -1,6 +1,8 @@
-import { limits } from '../../domain/limits.ts';
+import type { Budgets } from '../../domain/budgets/budgets.ts';
+import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { countLevels } from '../../lib/topic-filter.ts';
 import { ownMessage } from './delivery.ts';
 import type { Journal } from './journal.ts';
 
@@ -27,19 +29,19 @@ interface Node {
 
 export function createRetainedMessages(options: {
   readonly journal: Journal;
+  readonly budgets: Budgets;
   readonly clock: Clock;
 }): RetainedMessages {
   const { journal, clock } = options;
+  const room = createRetainedRoom(options.budgets);
   const root: Node = { children: undefined, message: undefined };
   /** Those that expire, by topic. */
   const mortal = new Map<string, Instant>();
   let size = 0;
-  let bytes = 0;
 
   function put(message: Message): void {
     const node = nodeAt(root, message.topic);
     size += node.message === undefined ? 1 : 0;
-    bytes += sizeOf(message) - sizeOf(node.message);
     node.message = message;
     if (message.expiresAt === undefined) mortal.delete(message.topic);
     else mortal.set(message.topic, message.expiresAt);
@@ -51,23 +53,35 @@ export function createRetainedMessages(options: {
       forget(topic);
       return true;
     }
-    const isFull =
-      size >= limits.mqttRetainedMessagesMax ||
-      bytes + sizeOf(message) > limits.mqttRetainedBytesMax;
-    if (isFull && findNode(root, topic)?.message === undefined) return false;
-    const own = ownMessage(message);
+    const known = findNode(root, topic)?.message;
+    if (known !== undefined) room.release(known);
+    // What the service itself renews belongs to whoever had it retained.
+    const own = { ...ownMessage(message), payer: message.payer ?? payerOf(known) };
+    if (message.payer !== undefined && !room.take(own)) {
+      // Nobody is to take an older state for the last one.
+      if (known !== undefined) forgetCounted(known);
+      return false;
+    }
+    if (message.payer === undefined) room.add(own);
     put(own);
-    journal.add({ kind: 'retained', message: own });
+    journal.add({ kind: 'retained', message: own }, own.payer);
     return true;
   }
 
   function forget(topic: string): void {
-    const removed = removeFrom(root, topic.split('/'), 0);
-    if (removed === undefined) return;
+    const known = findNode(root, topic)?.message;
+    if (known === undefined) return;
+    room.release(known);
+    forgetCounted(known);
+  }
+
+  /** Its room has been given back. */
+  function forgetCounted(message: Message): void {
+    const { topic } = message;
+    removeFrom(root, topic.split('/'), 0);
     size -= 1;
-    bytes -= sizeOf(removed);
     mortal.delete(topic);
-    journal.add({ kind: 'unretained', topic });
+    journal.add({ kind: 'unretained', topic }, payerOf(message));
   }
 
   function forgetBelow(topicPrefix: string): void {
@@ -93,7 +107,10 @@ export function createRetainedMessages(options: {
     forgetBelow,
     find,
     expire,
-    restore: put,
+    restore(message) {
+      room.add(message);
+      put(message);
+    },
     get size() {
       return size;
     },
@@ -102,10 +119,39 @@ export function createRetainedMessages(options: {
 
 const fromRoot = { depth: 0, isRoot: true };
 
-const sizeOf = (message: Message | undefined): number =>
-  message === undefined
-    ? 0
-    : message.topic.length + message.payload.length + (message.properties?.length ?? 0);
+const payerOf = (message: Message | undefined): Payer => message?.payer ?? payerAt('unknown');
+
+/** A retained message without its texts and bytes, and each level of the tree that holds it. */
+const messageBytes = 256;
+const levelBytes = 320;
+
+function sizeOf({ topic, payload, properties }: Message): number {
+  const texts = 2 * topic.length + levelBytes * countLevels(topic);
+  return messageBytes + texts + payload.length + (properties?.length ?? 0);
+}
+
+/** The room for retained messages, shared out to those who publish them. */
+function createRetainedRoom(budgets: Budgets) {
+  const entries = budgets.of('mqtt_retained');
+  const bytes = budgets.of('mqtt_retained_bytes');
+  return {
+    take(message: Message): boolean {
+      const payer = payerOf(message);
+      if (entries.take(payer, 1) !== undefined) return false;
+      if (bytes.take(payer, sizeOf(message)) === undefined) return true;
+      entries.release(payer, 1);
+      return false;
+    },
+    add(message: Message): void {
+      entries.add(payerOf(message), 1);
+      bytes.add(payerOf(message), sizeOf(message));
+    },
+    release(message: Message): void {
+      entries.release(payerOf(message), 1);
+      bytes.release(payerOf(message), sizeOf(message));
+    },
+  };
+}
 
 function nodeAt(root: Node, topic: string): Node {
   let node = root;

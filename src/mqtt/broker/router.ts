@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Reach } from '../broker.ts';
 import type { Counters } from './counters.ts';
 import { Delivery } from './delivery.ts';
+import { createFanOut } from './fan-out.ts';
 import type { Journal } from './journal.ts';
 import type { DeliveryTerms, Outbound } from './outbound.ts';
 import type { Session } from './session.ts';
@@ -34,15 +35,14 @@ export function createRouter(options: {
   readonly clock: Clock;
 }): Router {
   const { tree, outbound, journal, counters, clock } = options;
+  const fanOut = createFanOut({ offer: offerTo, journal, counters });
 
   function route(message: Message, reach?: Reach): boolean {
-    const { targets, shared } = tree.match(message.topic, reach);
+    const match = tree.match(message.topic, reach);
+    const { targets, shared } = match;
     if (targets.length === 0 && shared.length === 0) return false;
     const delivery = new Delivery(message, clock.now());
-    for (const target of targets) {
-      const terms = termsFor(message, target);
-      if (terms !== undefined) outbound.offer(target.session, delivery, terms);
-    }
+    fanOut.handOut(delivery, match);
     for (const group of shared) routeShared(message, delivery, group);
     return true;
   }
@@ -72,14 +72,14 @@ export function createRouter(options: {
   /** Asks for one after the other, those who are there first. */
   function walk(round: Round): void {
     for (const [index, target] of round.members.entries()) {
-      const answer = mayHave(target, round.message);
+      const answer = mayHave(target, round);
       if (answer instanceof Promise) {
         round.turn.waiting = [];
         journal.hold(walkOn({ ...round, members: round.members.slice(index) }, answer));
         return;
       }
       if (!answer) continue;
-      hand(round.message, round.delivery, target);
+      offerTo(round.delivery, target);
       return;
     }
   }
@@ -89,11 +89,11 @@ export function createRouter(options: {
     round.delivery.keep();
     let answer: boolean | Promise<boolean> | undefined = first;
     for (const target of round.members) {
-      answer ??= mayHave(target, round.message);
+      answer ??= mayHave(target, round);
       const isChosen = await Promise.resolve(answer).catch(() => false);
       answer = undefined;
       if (!isChosen || target.session.isEnded) continue;
-      hand(round.message, round.delivery, target);
+      offerTo(round.delivery, target);
       break;
     }
     const waiting = round.turn.waiting ?? [];
@@ -101,11 +101,14 @@ export function createRouter(options: {
     for (const goOn of waiting) goOn();
   }
 
-  function mayHave({ session }: Target, message: Message): boolean | Promise<boolean> {
+  function mayHave({ session }: Target, round: Round): boolean | Promise<boolean> {
+    const { message, delivery } = round;
+    if (session.link === undefined && session.expiresAt <= delivery.now) return false;
     return outbound.admits(session, message.topic);
   }
 
-  function hand(message: Message, delivery: Delivery, target: Target): void {
+  function offerTo(delivery: Delivery, target: Target): void {
+    const { message } = delivery;
     const terms = termsFor(message, target);
     if (terms !== undefined) outbound.offer(target.session, delivery, terms);
   }

@@ -1,24 +1,21 @@
+import { isGuestPayer, type Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
+import { payerOfIdentity } from '../../domain/messaging/identity.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
-import {
-  neverExpires,
-  type StoredSession,
-  type Subscription,
-} from '../../domain/messaging/session-store.ts';
+import type { StoredSession, Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
-import type { Counters } from './counters.ts';
+import { createAbsentSessions } from './absent-sessions.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
-import { type Entry, Session } from './session.ts';
+import { Session } from './session.ts';
+import type { SessionRoom } from './session-room.ts';
 import type { SubscriptionTree } from './subscription-tree.ts';
 
 /** All sessions, with and without a connection; what outlives one is kept in the store. */
 export interface SessionRegistry {
   find(key: SessionKey): Session | undefined;
   /** Resumes or creates; undefined: there are too many. */
-  open(
-    request: OpenRequest,
-  ): { readonly session: Session; readonly isPresent: boolean } | undefined;
+  open(request: OpenRequest): OpenedSession | undefined;
   /** Its connection is gone: it ends, or waits for the next one. */
   leave(session: Session): void;
   /** Nothing is left of it. */
@@ -33,64 +30,94 @@ export interface SessionRegistry {
   readonly size: number;
 }
 
+export interface OpenedSession {
+  readonly session: Session;
+  readonly isPresent: boolean;
+  /** Sessions that ended to make room for it. */
+  readonly evicted: readonly Session[];
+}
+
 export interface OpenRequest {
   readonly identity: string;
+  readonly payer: Payer;
   readonly clientId: string;
   readonly cleanStart: boolean;
   readonly expirySeconds: number;
 }
 
+/** More sessions than this do not end for one: their filters took no more room than its own. */
+const evictedMax = 10;
+
 export function createSessionRegistry(options: {
   readonly tree: SubscriptionTree;
+  readonly room: SessionRoom;
   readonly queue: MessageQueue;
   readonly journal: Journal;
-  readonly counters: Counters;
   readonly clock: Clock;
 }): SessionRegistry {
-  const { tree, queue, journal, counters, clock } = options;
+  const { tree, room, queue, journal, clock } = options;
   const sessions = new Map<SessionKey, Session>();
-  const counts = new Map<string, number>();
-
-  function insert(session: Session): void {
-    sessions.set(session.key, session);
-    counts.set(session.identity, (counts.get(session.identity) ?? 0) + 1);
-  }
+  const absent = createAbsentSessions();
 
   function end(session: Session): void {
     if (sessions.get(session.key) !== session) return;
     sessions.delete(session.key);
-    const count = (counts.get(session.identity) ?? 1) - 1;
-    if (count === 0) counts.delete(session.identity);
-    else counts.set(session.identity, count);
+    absent.remove(session);
+    room.leave(session);
     for (const filter of session.subscriptions?.keys() ?? []) tree.remove(session, filter);
     session.subscriptions = undefined;
     session.backlog = undefined;
     queue.forget(session);
-    if (session.isDurable) journal.add({ kind: 'ended', key: session.key });
+    if (session.isDurable) journal.add({ kind: 'ended', key: session.key }, session.payer);
   }
 
-  function open({ identity, clientId, cleanStart, expirySeconds }: OpenRequest) {
+  function open(request: OpenRequest): OpenedSession | undefined {
+    const { identity, payer, clientId, cleanStart, expirySeconds } = request;
     const key = sessionKey(identity, clientId);
     const known = sessions.get(key);
     // One that ends with its connection has ended before another one begins.
-    const isResumed = known?.isDurable === true && !cleanStart;
+    const isResumed = known?.isDurable === true && !cleanStart && known.expiresAt > clock.now();
     if (known !== undefined && isResumed) {
+      absent.remove(known);
       known.expirySeconds = expirySeconds;
-      known.leftAt = undefined;
-      journal.add({ kind: 'moved', key, expirySeconds });
-      return { session: known, isPresent: true };
+      move(known, payer);
+      journal.add({ kind: 'moved', key, expirySeconds, payer: known.payer }, known.payer);
+      return { session: known, isPresent: true, evicted: [] };
     }
     if (known !== undefined) end(known);
-    const isFull =
-      sessions.size >= limits.mqttSessionsMax ||
-      (counts.get(identity) ?? 0) >= limits.mqttSessionsPerIdentityMax;
-    if (isFull) return undefined;
-    const session = new Session({ key, identity, clientId, expirySeconds });
-    insert(session);
+    const session = new Session({ key, identity, clientId, payer, expirySeconds });
+    const evicted = makeRoom(session);
+    if (evicted === undefined) return undefined;
+    sessions.set(key, session);
     if (session.isDurable) {
-      journal.add({ kind: 'opened', session: { key, identity, clientId, expirySeconds } });
+      const record = { key, identity, clientId, payer, expirySeconds };
+      journal.add({ kind: 'opened', session: record }, payer);
     }
-    return { session, isPresent: false };
+    return { session, isPresent: false, evicted };
+  }
+
+  /** Takes room for it; guests who are not there give theirs to one who is. */
+  function makeRoom(session: Session): readonly Session[] | undefined {
+    const evicted: Session[] = [];
+    for (;;) {
+      const refusal = room.enter(session);
+      if (refusal === undefined) return evicted;
+      if (!isGuestPayer(session.payer) || evicted.length === evictedMax) return undefined;
+      const oldest =
+        refusal.scope === 'own' ? absent.oldestOf(session.payer) : absent.oldestOfGuests();
+      if (oldest === undefined) return undefined;
+      end(oldest);
+      evicted.push(oldest);
+    }
+  }
+
+  /** A guest comes back from another address: groups and room go by the payer. */
+  function move(session: Session, payer: Payer): void {
+    if (payer === session.payer) return;
+    const subscriptions = session.subscriptions ?? new Map<string, Subscription>();
+    for (const filter of subscriptions.keys()) tree.remove(session, filter);
+    room.move(session, payer);
+    for (const subscription of subscriptions.values()) tree.add(session, subscription);
   }
 
   function leave(session: Session): void {
@@ -101,49 +128,51 @@ export function createSessionRegistry(options: {
       return;
     }
     const { key, expirySeconds } = session;
-    session.leftAt = clock.now();
-    journal.add({ kind: 'moved', key, expirySeconds, leftAt: session.leftAt });
+    const leftAt = clock.now();
+    absent.add(session, leftAt);
+    journal.add({ kind: 'moved', key, expirySeconds, leftAt }, session.payer);
   }
 
   function subscribe(session: Session, subscription: Subscription): 'new' | 'replaced' | 'full' {
     const { filter } = subscription;
     session.subscriptions ??= new Map();
     const isKnown = session.subscriptions.has(filter);
-    if (!isKnown && session.subscriptions.size >= limits.mqttSubscriptionsPerSessionMax) {
-      return 'full';
+    if (!isKnown) {
+      const isFull = session.subscriptions.size >= limits.mqttSubscriptionsPerSessionMax;
+      if (isFull || room.subscribe(session, filter) !== undefined) return 'full';
     }
     session.subscriptions.set(filter, subscription);
     tree.add(session, subscription);
-    if (session.isDurable) journal.add({ kind: 'subscribed', key: session.key, subscription });
+    const { key, payer } = session;
+    if (session.isDurable) journal.add({ kind: 'subscribed', key, subscription }, payer);
     return isKnown ? 'replaced' : 'new';
   }
 
   function unsubscribe(session: Session, filter: string): boolean {
     if (session.subscriptions?.delete(filter) !== true) return false;
     tree.remove(session, filter);
-    if (session.isDurable) journal.add({ kind: 'unsubscribed', key: session.key, filter });
+    room.unsubscribe(session, filter);
+    const { key, payer } = session;
+    if (session.isDurable) journal.add({ kind: 'unsubscribed', key, filter }, payer);
     return true;
   }
 
   function expire(now: Instant): readonly Session[] {
-    const ended: Session[] = [];
-    for (const session of sessions.values()) {
-      const { leftAt, expirySeconds, link } = session;
-      if (leftAt === undefined || link !== undefined || expirySeconds >= neverExpires) continue;
-      if (leftAt + expirySeconds * 1_000 <= now) ended.push(session);
-    }
+    const ended = absent.expired(now);
     for (const session of ended) end(session);
     return ended;
   }
 
   function restore(stored: StoredSession): void {
-    const session = new Session(stored);
+    const { identity, payer = payerOfIdentity(identity) } = stored;
+    const session = new Session({ ...stored, payer });
     // Whoever was connected when the process ended left at that moment, or a little before now.
-    session.leftAt = stored.leftAt ?? clock.now();
-    insert(session);
+    absent.add(session, stored.leftAt ?? clock.now());
+    sessions.set(session.key, session);
     session.subscriptions = new Map(stored.subscriptions.map((one) => [one.filter, one]));
     for (const subscription of stored.subscriptions) tree.add(session, subscription);
-    restoreQueue(session, stored, counters);
+    room.restore(session);
+    queue.restore(session, stored.queue);
     if (stored.received.length > 0) {
       session.received = new Map(stored.received.map((id) => [id, undefined]));
     }
@@ -163,24 +192,4 @@ export function createSessionRegistry(options: {
       return sessions.size;
     },
   };
-}
-
-function restoreQueue(session: Session, stored: StoredSession, counters: Counters): void {
-  if (stored.queue.length === 0) return;
-  session.entries = new Map();
-  for (const [index, { message, ...terms }] of stored.queue.entries()) {
-    const entry: Entry = {
-      ...terms,
-      message,
-      // Which of them had left is not known; those that may have are marked as repeated.
-      wasSent: index < limits.mqttInFlightMax,
-      isInFlight: false,
-      isOnDisk: true,
-    };
-    session.entries.set(entry.packetId, entry);
-    session.queuedBytes += message?.payload.length ?? 0;
-    session.continueFrom(entry.packetId);
-  }
-  counters.queuedMessages += session.entries.size;
-  counters.queuedBytes += session.queuedBytes;
 }

@@ -1,9 +1,11 @@
+import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Client, PublishOutcome } from '../authority.ts';
 import type { Outbox } from '../packets/outbox.ts';
 import type { ProtocolVersion } from '../packets/packet.ts';
+import type { Parcel } from './parcel.ts';
 
 /** The connection of a session, as far as messages to its client are concerned. */
 export interface Link {
@@ -30,8 +32,10 @@ export interface Entry {
   readonly qos: 1 | 2;
   readonly retain: boolean;
   readonly identifiers: readonly number[];
+  /** Whose room it takes: who paid for the session when it was queued. */
+  readonly payer: Payer;
   /** Let go when the receiver has it [MQTT-4.3.3-8]. */
-  message: Message | undefined;
+  parcel: Parcel | undefined;
   /** Whether it was under way on this connection, or on one before. */
   wasSent: boolean;
   isInFlight: boolean;
@@ -60,9 +64,13 @@ export class Session {
   readonly clientId: string;
   /** Whether it outlives its connection, and so is kept in the store. */
   readonly isDurable: boolean;
+  /** Whose room it takes. */
+  payer: Payer;
+  /** What it takes of it, without what waits for its client. */
+  roomBytes = 0;
   expirySeconds: number;
-  /** When its connection ended. */
-  leftAt: Instant | undefined;
+  /** From then on it is over, though it may still be looked at; never, while it has a link. */
+  expiresAt: Instant = Number.POSITIVE_INFINITY;
   link: Link | undefined;
   isEnded = false;
   subscriptions: Map<string, Subscription> | undefined;
@@ -77,8 +85,8 @@ export class Session {
   admissions: Admission[] | undefined;
   /** Whether the right to the next waiting message is being looked up. */
   isAsking = false;
-  /** Retained messages on their way to new subscriptions. */
-  backlog: RetainedBacklog[] | undefined;
+  /** Retained messages on their way to new subscriptions, by filter. */
+  backlog: Map<string, RetainedBacklog> | undefined;
   /** QoS 2 ids the client has not released; a promise while the house has not answered. */
   received: Map<number, Promise<PublishOutcome> | undefined> | undefined;
   #lastPacketId = 0;
@@ -87,11 +95,13 @@ export class Session {
     readonly key: SessionKey;
     readonly identity: string;
     readonly clientId: string;
+    readonly payer: Payer;
     readonly expirySeconds: number;
   }) {
     this.key = options.key;
     this.identity = options.identity;
     this.clientId = options.clientId;
+    this.payer = options.payer;
     this.expirySeconds = options.expirySeconds;
     this.isDurable = options.expirySeconds > 0;
   }

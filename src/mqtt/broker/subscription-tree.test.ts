@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { isTopicFilter, matchesFilter } from '../../lib/topic-filter.ts';
@@ -8,7 +9,10 @@ import { Session } from './session.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 
 const aSession = (clientId: string): Session =>
-  new Session({ key: sessionKey('x', clientId), identity: 'x', clientId, expirySeconds: 0 });
+  new Session({
+    ...{ key: sessionKey('x', clientId), identity: 'x', clientId, expirySeconds: 0 },
+    payer: payerOfAccount('x'),
+  });
 
 const aSubscription = (filter: string): Subscription => ({
   filter,

@@ -1,3 +1,4 @@
+import type { Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
@@ -25,8 +26,16 @@ export interface Turn {
   waiting?: (() => void)[] | undefined;
 }
 
+/** The sessions of one payer that get it. */
+export interface PayerTargets {
+  readonly payer: Payer;
+  readonly targets: readonly Target[];
+}
+
 export interface Match {
   readonly targets: readonly Target[];
+  /** The same, by who pays for the sessions. */
+  byPayer(): readonly PayerTargets[];
   readonly shared: readonly SharedTarget[];
 }
 
@@ -40,7 +49,7 @@ export interface SubscriptionTree {
 
 interface Leaf {
   readonly plain: Map<Session, Subscription>;
-  /** By the name of the group. */
+  /** By the payer and the name of the group. */
   readonly groups: Map<string, { members: Map<Session, Subscription>; turn: Turn }>;
 }
 
@@ -50,7 +59,7 @@ interface Node {
   leaf: Leaf | undefined;
 }
 
-const nobody: Match = { targets: [], shared: [] };
+const nobody: Match = { targets: [], shared: [], byPayer: () => [] };
 
 export function createSubscriptionTree(): SubscriptionTree {
   const root: Node = { children: undefined, leaf: undefined };
@@ -59,7 +68,7 @@ export function createSubscriptionTree(): SubscriptionTree {
   let size = 0;
 
   function add(session: Session, subscription: Subscription): void {
-    const { group, filter } = split(subscription.filter);
+    const { group, filter } = split(session, subscription.filter);
     const leaf = leafAt(root, filter);
     const members = membersOf(leaf, group);
     if (!members.has(session)) size += 1;
@@ -68,7 +77,7 @@ export function createSubscriptionTree(): SubscriptionTree {
   }
 
   function remove(session: Session, text: string): void {
-    const { group, filter } = split(text);
+    const { group, filter } = split(session, text);
     if (removeFrom(root, { session, group, levels: filter.split('/') }, 0)) size -= 1;
     forget();
   }
@@ -100,9 +109,14 @@ export function createSubscriptionTree(): SubscriptionTree {
   };
 }
 
-function split(text: string): { readonly group: string | undefined; readonly filter: string } {
+/** A group is one of its payer: nobody takes the messages of a group by taking its name. */
+function split(
+  { payer }: Session,
+  text: string,
+): { readonly group: string | undefined; readonly filter: string } {
   const shared = readSharedFilter(text);
-  return shared === undefined || shared === 'invalid' ? { group: undefined, filter: text } : shared;
+  if (shared === undefined || shared === 'invalid') return { group: undefined, filter: text };
+  return { group: `${payer}/${shared.group}`, filter: shared.filter };
 }
 
 function leafAt(root: Node, filter: string): Leaf {
@@ -206,5 +220,13 @@ function combine(leaves: readonly Leaf[]): Match {
     }
   }
   const targets = [...bySession].map(([session, subscriptions]) => ({ session, subscriptions }));
-  return { targets, shared };
+  let groups: readonly PayerTargets[] | undefined;
+  const byPayer = (): readonly PayerTargets[] => {
+    groups ??= [...Map.groupBy(targets, ({ session }) => session.payer)].map(([payer, own]) => ({
+      payer,
+      targets: own,
+    }));
+    return groups;
+  };
+  return { targets, shared, byPayer };
 }

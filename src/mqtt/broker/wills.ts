@@ -1,3 +1,4 @@
+import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Client } from '../authority.ts';
@@ -12,8 +13,12 @@ export interface PendingWill {
   readonly dueAt: Instant;
 }
 
-/** Last wills that wait: at most one for each session [MQTT-3.1.3-9]. */
+/** Last wills, of clients that are here and of those that left; at most one for each session. */
 export interface Wills {
+  /** Takes room for it as long as it may be published; false: there is none. */
+  keep(client: Client, message: Message): boolean;
+  /** It will not be published: its client said goodbye. */
+  discard(client: Client, message: Message): void;
   /** Publishes it now, or when it is due. */
   leave(key: SessionKey, will: PendingWill, now: Instant): void;
   /** The client is back in time. */
@@ -26,24 +31,41 @@ export interface Wills {
   publishAll(): void;
 }
 
-export function createWills(publish: (will: PendingWill) => void): Wills {
+/** A will without its texts and bytes. */
+const willBytes = 512;
+
+export function createWills(bytes: Budget, publish: (will: PendingWill) => void): Wills {
   const pending = new Map<SessionKey, PendingWill>();
+
+  function discard({ payer }: Client, message: Message): void {
+    bytes.release(payer, sizeOf(message));
+  }
+
+  function publishOnce(will: PendingWill): void {
+    discard(will.client, will.message);
+    publish(will);
+  }
 
   function publishNow(key: SessionKey): void {
     const will = pending.get(key);
     if (will === undefined) return;
     pending.delete(key);
-    publish(will);
+    publishOnce(will);
   }
 
   return {
+    keep: ({ payer }, message) => bytes.take(payer, sizeOf(message)) === undefined,
+    discard,
     leave(key, will, now) {
       publishNow(key);
-      if (will.dueAt <= now) publish(will);
+      if (will.dueAt <= now) publishOnce(will);
       else pending.set(key, will);
     },
-    cancel: (key) => {
+    cancel(key) {
+      const will = pending.get(key);
+      if (will === undefined) return;
       pending.delete(key);
+      discard(will.client, will.message);
     },
     publishNow,
     sweep(now) {
@@ -54,3 +76,6 @@ export function createWills(publish: (will: PendingWill) => void): Wills {
     },
   };
 }
+
+const sizeOf = ({ topic, payload, properties }: Message): number =>
+  willBytes + 2 * topic.length + payload.length + (properties?.length ?? 0);

@@ -56,6 +56,11 @@ export class ByteReader {
     return readText(this.bytes, start, start + length);
   }
 
+  /** Passes over a text without looking at it. */
+  skipText(): void {
+    this.take(this.twoBytes());
+  }
+
   rest(): Buffer {
     const start = this.offset;
     this.offset = this.end;

@@ -3,6 +3,7 @@ import { neverExpires } from '../../domain/messaging/session-store.ts';
 import { isTopicName } from '../../lib/topic-filter.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ConnectPacket, ProtocolVersion, WillPacket } from './packet.ts';
+import { packetType } from './packet.ts';
 import { noProperties, place, readProperties } from './properties.ts';
 import { malformed, ProtocolError, protocolError, reason } from './reason-codes.ts';
 
@@ -151,4 +152,12 @@ export function requireNoMethod({ authenticationMethod }: ConnectPacket): void {
 /** What the client may not send after CONNECT: AUTH continues what was never begun. */
 export function refuseAuth(): never {
   throw protocolError('there was no enhanced authentication to go on with');
+}
+
+/** Refuses a first packet that is not CONNECT, by its first byte [MQTT-3.1.0-1]. */
+export function requireConnect(header: number): void {
+  if (header >> 4 === packetType.connect) return;
+  throw new ProtocolError(reason.protocolError, 'the first packet is not CONNECT', {
+    isSilent: true,
+  });
 }

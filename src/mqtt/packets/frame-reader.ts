@@ -1,18 +1,19 @@
-import { ProtocolError, reason } from './reason-codes.ts';
+import { packetType } from './packet.ts';
+import { malformed, ProtocolError, protocolError, reason } from './reason-codes.ts';
 
-/** How large packets may be, and the room for those that have arrived in part. */
+/** How large packets may be. */
 export interface FrameLimits {
   readonly packetBytesMax: number;
-  /** A PUBLISH on a topic that isLarge admits. */
+  /** A PUBLISH, on a topic that may have the largest. */
   readonly largePacketBytesMax: number;
-  readonly isLarge: (topic: string) => boolean;
-  readonly room: PartialRoom;
+  /** How large a PUBLISH on this topic may be. */
+  readonly bytesMaxOf: (topic: string) => number;
 }
 
-/** Bytes of unfinished packets of all connections together. */
+/** The room for what has arrived of a connection and cannot be handed on yet. */
 export interface PartialRoom {
-  usedBytes: number;
-  readonly bytesMax: number;
+  /** So many bytes are held from now on, instead of those before; false: they may not be. */
+  hold(bytes: number): boolean;
 }
 
 /** Gets every packet: its first byte and what follows the length. */
@@ -27,6 +28,7 @@ const waitingBytesMax = 1_048_576;
 export class FrameReader {
   readonly #onFrame: FrameHandler;
   readonly #limits: FrameLimits;
+  readonly #room: PartialRoom;
   /** The unfinished packet: its first `#partialLength` bytes are there. */
   #partial: Buffer | undefined;
   #partialLength = 0;
@@ -36,8 +38,9 @@ export class FrameReader {
   #waiting: Buffer | undefined;
   #isStopped = false;
 
-  constructor(limits: FrameLimits, onFrame: FrameHandler) {
+  constructor(limits: FrameLimits, room: PartialRoom, onFrame: FrameHandler) {
     this.#limits = limits;
+    this.#room = room;
     this.#onFrame = onFrame;
   }
 
@@ -48,7 +51,7 @@ export class FrameReader {
       if (length > waitingBytesMax) {
         throw new ProtocolError(reason.messageRateTooHigh, 'the client does not wait');
       }
-      this.#waiting = this.#waiting === undefined ? chunk : Buffer.concat([this.#waiting, chunk]);
+      this.#wait(this.#waiting === undefined ? chunk : Buffer.concat([this.#waiting, chunk]));
       return;
     }
     this.#cut(this.#partial === undefined ? chunk : this.#complete(chunk));
@@ -63,14 +66,14 @@ export class FrameReader {
   resume(): void {
     this.#isStopped = false;
     const waiting = this.#waiting;
-    this.#waiting = undefined;
+    this.#wait(undefined);
     if (waiting !== undefined) this.read(waiting);
   }
 
   /** Forgets what waits and gives its room back. */
   dispose(): void {
-    this.#release();
     this.#waiting = undefined;
+    this.#release();
     this.#isStopped = true;
   }
 
@@ -79,7 +82,7 @@ export class FrameReader {
     let offset = 0;
     while (offset < bytes.length) {
       if (this.#isStopped) {
-        this.#waiting = bytes.subarray(offset);
+        this.#wait(bytes.subarray(offset));
         return;
       }
       let at = offset + 1;
@@ -98,6 +101,7 @@ export class FrameReader {
       }
       if (byte === 0 && at - offset > 2) throw tooLong();
       const header = bytes[offset] ?? 0;
+      requireClients(header, length);
       const end = at + length;
       if (length > this.#limits.packetBytesMax) this.#admitLarge(header, length);
       if (end > bytes.length) {
@@ -140,28 +144,36 @@ export class FrameReader {
       // By doubling: the length a packet announces is not yet a reason to give it room.
       const wanted = Math.max(needed, 2 * capacity, firstRoomBytes);
       const size = this.#frameLength === 0 ? headerBytesMax : Math.min(wanted, this.#frameLength);
-      this.#limits.room.usedBytes += size - capacity;
-      if (this.#limits.room.usedBytes > this.#limits.room.bytesMax) {
-        this.#limits.room.usedBytes -= size - capacity;
-        throw new ProtocolError(reason.busy, 'too many large packets are under way');
-      }
       const larger = Buffer.allocUnsafe(size);
       this.#partial?.copy(larger, 0, 0, this.#partialLength);
       this.#partial = larger;
     }
     if (this.#partial !== undefined) bytes.copy(this.#partial, this.#partialLength);
     this.#partialLength = needed;
+    this.#count();
     if (this.#frameLength > this.#limits.packetBytesMax && !this.#isTopicChecked) {
       this.#checkTopic();
     }
   }
 
   #release(): void {
-    this.#limits.room.usedBytes -= this.#partial?.length ?? 0;
     this.#partial = undefined;
     this.#partialLength = 0;
     this.#frameLength = 0;
     this.#isTopicChecked = false;
+    this.#count();
+  }
+
+  #wait(bytes: Buffer | undefined): void {
+    this.#waiting = bytes;
+    this.#count();
+  }
+
+  /** By what has arrived, not by what a packet announces. */
+  #count(): void {
+    const bytes = this.#partialLength + (this.#waiting?.length ?? 0);
+    if (this.#room.hold(bytes)) return;
+    throw new ProtocolError(reason.quotaExceeded, 'too many bytes of large packets are under way');
   }
 
   #admitLarge(header: number, length: number): void {
@@ -180,9 +192,27 @@ export class FrameReader {
     this.#isTopicChecked = true;
     // Without a topic there is an alias, which the connection knows.
     if (topicEnd === topicStart) return;
-    if (!this.#limits.isLarge(partial.toString('latin1', topicStart, topicEnd))) throw tooLarge();
+    const topic = partial.toString('latin1', topicStart, topicEnd);
+    if (this.#frameLength - start > this.#limits.bytesMaxOf(topic)) throw tooLarge();
   }
 }
+
+/** Refuses what no client sends before its body arrives, which may never be. */
+function requireClients(header: number, length: number): void {
+  const type = header >> 4;
+  if (type === 0) throw malformed('there is no packet of this type');
+  if (ofServer.has(type)) throw protocolError('this packet is one of a server');
+  if (type !== packetType.pingreq) return;
+  if ((header & 15) !== 0) throw malformed('the packet has reserved flags');
+  if (length > 0) throw malformed('the packet is longer than its fields');
+}
+
+const ofServer: ReadonlySet<number> = new Set([
+  packetType.connack,
+  packetType.suback,
+  packetType.unsuback,
+  packetType.pingresp,
+]);
 
 function headerLength(frame: Buffer): number {
   let at = 1;

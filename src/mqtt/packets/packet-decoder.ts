@@ -1,3 +1,4 @@
+import { limits } from '../../domain/limits.ts';
 import type { Qos } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { isTopicFilter, isTopicName, readSharedFilter } from '../../lib/topic-filter.ts';
@@ -108,14 +109,19 @@ export function decodeSubscribe(
   const properties = version === 5 ? readProperties(reader, place.subscribe) : noProperties;
   const identifier = properties.subscriptionIdentifier ?? 0;
   const subscriptions: Subscription[] = [];
-  while (!reader.isAtEnd) {
+  while (!reader.isAtEnd && subscriptions.length < limits.mqttFiltersPerPacketMax) {
     const filter = readFilter(reader);
     const options = reader.byte();
     subscriptions.push({ filter, identifier, ...readOptions(options, filter, version) });
   }
   // [MQTT-3.8.3-2]
   if (subscriptions.length === 0) throw malformed('there is no filter');
-  return { packetId, subscriptions };
+  let surplus = 0;
+  for (; !reader.isAtEnd; surplus += 1) {
+    reader.skipText();
+    reader.byte();
+  }
+  return { packetId, subscriptions, surplus };
 }
 
 function readOptions(options: number, filter: string, version: ProtocolVersion) {
@@ -147,9 +153,13 @@ export function decodeUnsubscribe(
   const { reader, packetId } = readListHead(header, body);
   if (version === 5) readProperties(reader, place.unsubscribe);
   const filters: string[] = [];
-  while (!reader.isAtEnd) filters.push(readFilter(reader));
+  while (!reader.isAtEnd && filters.length < limits.mqttFiltersPerPacketMax) {
+    filters.push(readFilter(reader));
+  }
   if (filters.length === 0) throw malformed('there is no filter');
-  return { packetId, filters };
+  let surplus = 0;
+  for (; !reader.isAtEnd; surplus += 1) reader.skipText();
+  return { packetId, filters, surplus };
 }
 
 function readListHead(header: number, body: Buffer) {

@@ -2,11 +2,13 @@ import type { Actuator } from '../../domain/devices/actuator.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Sensor } from '../../domain/devices/sensor.ts';
 import type { Gateway } from '../../domain/gateways/gateway.ts';
+import type { Group } from '../../domain/groups/group.ts';
 import type {
   AccessKeyId,
   ActuatorId,
   DeviceId,
   GatewayId,
+  GroupId,
   ProjectId,
   SensorId,
   SocialId,
@@ -15,8 +17,13 @@ import type {
 } from '../../domain/ids.ts';
 import type { Project } from '../../domain/projects/project.ts';
 import type { Social } from '../../domain/socials/social.ts';
-import type { AccessKeyRecord, TokenRecord } from '../../domain/users/credential-store.ts';
-import type { User } from '../../domain/users/user.ts';
+import type {
+  AccessKeyRecord,
+  SessionRecord,
+  TokenBasis,
+  TokenRecord,
+} from '../../domain/users/credential-store.ts';
+import type { NewUser } from '../../domain/users/user.ts';
 import type { Instant } from '../../lib/clock.ts';
 
 // Tests choose names that the parse functions would let through, or that no client could send.
@@ -25,6 +32,7 @@ export const sensorId = (text: string): SensorId => text as SensorId;
 export const actuatorId = (text: string): ActuatorId => text as ActuatorId;
 export const gatewayId = (text: string): GatewayId => text as GatewayId;
 export const projectId = (text: string): ProjectId => text as ProjectId;
+export const groupId = (text: string): GroupId => text as GroupId;
 export const socialId = (text: string): SocialId => text as SocialId;
 export const userId = (text: string): UserId => text as UserId;
 export const username = (text: string): Username => text as Username;
@@ -68,8 +76,14 @@ export function aProject(id: string, fields: Partial<Omit<Project, 'id'>> = {}):
   return { id: projectId(id), owner, deviceIds: [], gatewayIds: [], ...fields };
 }
 
+/** A group of alice's. */
+export function aGroup(id: string, fields: Partial<Omit<Group, 'id'>> = {}): Group {
+  const owner = username('alice');
+  return { id: groupId(id), owner, name: `group ${id}`, usernames: [], ...fields };
+}
+
 /** An account whose id is `id-` and its username. */
-export function aUser(name: string, fields: Partial<User> = {}): User {
+export function aUser(name: string, fields: Partial<NewUser> = {}): NewUser {
   return {
     id: userId(`id-${name}`),
     username: username(name),
@@ -77,9 +91,13 @@ export function aUser(name: string, fields: Partial<User> = {}): User {
     profile: {},
     isAdmin: false,
     isDisabled: false,
+    webhookSecret: `secret of ${name}`,
     ...fields,
   };
 }
+
+/** What tokens rest on in tests whose accounts have the password hash "hash". */
+export const byPassword: TokenBasis = { kind: 'password', passwordHash: 'hash' };
 
 /** A token of the account that `aUser` makes, good for ten minutes from noon. */
 export function aToken(
@@ -89,6 +107,23 @@ export function aToken(
 ): TokenRecord {
   const userIdOfOwner = userId(`id-${owner}`);
   return { hash, userId: userIdOfOwner, expiresAt: noon + 600_000, loggedInAt: noon, ...fields };
+}
+
+/** A browser of the account that `aUser` makes, which stays logged in. */
+export function aLogin(
+  id: string,
+  owner: string,
+  fields: Partial<Omit<SessionRecord, 'id'>> = {},
+): SessionRecord {
+  return {
+    id,
+    hash: `hash-${id}`,
+    userId: userId(`id-${owner}`),
+    name: 'Chrome on Android \u0000',
+    address: '192.0.2.1',
+    ...{ createdAt: noon, lastUsedAt: noon, expiresAt: noon + 86_400_000 },
+    ...fields,
+  };
 }
 
 /** An access key of the account that `aUser` makes. */

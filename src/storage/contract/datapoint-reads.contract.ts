@@ -89,7 +89,7 @@ export const datapointReads: Promises = {
       for (const part of [{}, { skip: 3, limit: 9 }, { from: second(4), to: second(11) }]) {
         const page = { order, skip: 0, limit: 100, ...part };
         const read = await datapoints.read(sensor(), page);
-        const scanned = await datapoints.scan(sensor(), page);
+        const { columns: scanned } = await datapoints.scan(sensor(), page, 1_000);
         assert.equal(scanned.count, read.length);
         assert.deepEqual(
           read.map((_, row) => scanned.at(row)),
@@ -100,8 +100,53 @@ export const datapointReads: Promises = {
         assert.deepEqual([...scanned.numbers], numbers);
       }
     }
-    const nowhere = await datapoints.scan(sensor('nope'), { order: 'asc', skip: 0, limit: 9 });
-    assert.equal(nowhere.count, 0);
+    const page = { order: 'asc', skip: 0, limit: 9 } as const;
+    const nowhere = await datapoints.scan(sensor('nope'), page, 1_000);
+    assert.equal(nowhere.columns.count, 0);
+    assert.equal(nowhere.isCut, false);
+  },
+
+  'a page of long values is read and scanned in parts': async ({ datapoints }) => {
+    const values = Array.from({ length: 9 }, (_, n) => `${n}`.repeat(100));
+    await datapoints.append([push(values.map((value, n) => at(n, value)))]);
+    for (const order of ['asc', 'desc'] as const) {
+      const expected = order === 'asc' ? values : values.toReversed();
+      for (const how of ['readPart', 'scan'] as const) {
+        const found: unknown[] = [];
+        for (let isCut = true; isCut; ) {
+          const page = { order, skip: found.length, limit: 100 };
+          if (how === 'readPart') {
+            const part = await datapoints.readPart(sensor(), page, 250);
+            found.push(...part.datapoints.map(({ value }) => value));
+            isCut = part.isCut;
+          } else {
+            const { columns, ...part } = await datapoints.scan(sensor(), page, 250);
+            for (let row = 0; row < columns.count; row += 1) found.push(columns.at(row).value);
+            isCut = part.isCut;
+          }
+        }
+        assert.deepEqual(found, expected);
+      }
+    }
+  },
+
+  'large last values are marked in lists, and read one by one': async ({ datapoints }) => {
+    const large = 'x'.repeat(100_000);
+    const { deviceId, sensorId } = sensor();
+    const none = await datapoints.briefLastValues([deviceId]);
+    assert.equal(none.get(deviceId)?.get(sensorId), undefined);
+    await datapoints.append([push([at(1, large)])]);
+    assert.equal((await datapoints.lastValue(sensor()))?.value, large);
+    assert.equal(
+      (await datapoints.lastValues([deviceId])).get(deviceId)?.get(sensorId)?.value,
+      large,
+    );
+    const brief = (await datapoints.briefLastValues([deviceId])).get(deviceId)?.get(sensorId);
+    assert.ok(brief === 'large' || brief?.value === large);
+    await datapoints.append([push([at(2, 'small')])]);
+    const small = (await datapoints.briefLastValues([deviceId])).get(deviceId)?.get(sensorId);
+    assert.ok(small !== 'large' && small?.value === 'small');
+    assert.equal(await datapoints.lastValue(sensor('nope')), undefined);
   },
 
   'times far in the past and at the end of time are times': async ({ datapoints }) => {

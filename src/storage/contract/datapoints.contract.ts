@@ -27,7 +27,7 @@ const storing: Promises = {
   'a stored datapoint comes back as it was': async ({ datapoints }) => {
     const [timed, bare] = [at(5, 21.5), untimed(6, 'dry')];
     assert.deepEqual(await datapoints.append([push([timed, bare])]), [
-      { kind: 'stored', fresh: [timed, bare] },
+      { kind: 'stored', fresh: [timed, bare], weight: 2 },
     ]);
     assert.deepEqual(await allValues(datapoints), [21.5, 'dry']);
     const page = { order: 'asc', skip: 0, limit: 10 } as const;
@@ -98,7 +98,7 @@ const repeating: Promises = {
   'a repeated push brings what is new in it': async ({ datapoints }) => {
     await datapoints.append([push([at(2, 2), at(4, 4)])]);
     const [outcome] = await datapoints.append([push([at(1, 1), at(2, 2), at(3, 3), at(4, 4)])]);
-    assert.deepEqual(outcome, { kind: 'stored', fresh: [at(1, 1), at(3, 3)] });
+    assert.deepEqual(outcome, { kind: 'stored', fresh: [at(1, 1), at(3, 3)], weight: 2 });
     assert.deepEqual(await allValues(datapoints), [1, 2, 3, 4]);
   },
 
@@ -128,8 +128,8 @@ const repeating: Promises = {
       push([at(1, 8), at(2, 8)]),
     ]);
     assert.deepEqual(outcomes, [
-      { kind: 'stored', fresh: [at(1, 7), at(1, 8)] },
-      { kind: 'stored', fresh: [at(2, 8)] },
+      { kind: 'stored', fresh: [at(1, 7), at(1, 8)], weight: 2 },
+      { kind: 'stored', fresh: [at(2, 8)], weight: 1 },
     ]);
     assert.deepEqual(await allValues(datapoints), [7, 8, 8]);
   },
@@ -148,7 +148,7 @@ const repeating: Promises = {
       push([at(1, 5)], sensor('d2', 's1')),
     ]);
     for (const outcome of outcomes) {
-      assert.deepEqual(outcome, { kind: 'stored', fresh: [at(1, 5)] });
+      assert.deepEqual(outcome, { kind: 'stored', fresh: [at(1, 5)], weight: 1 });
     }
   },
 

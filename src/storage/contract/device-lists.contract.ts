@@ -34,10 +34,16 @@ const promises: Promises = {
         limit,
         offset,
       });
-    assert.deepEqual(await page(2, 1), { devices: all.slice(1, 3), total: 5 });
-    assert.deepEqual(await page(9, 4), { devices: all.slice(4), total: 5 });
+    const heads = (from: number, to?: number) =>
+      all.slice(from, to).map(({ id, owner }) => ({ id, owner }));
+    assert.deepEqual(await page(2, 1), { devices: heads(1, 3), total: 5 });
+    assert.deepEqual(await page(9, 4), { devices: heads(4), total: 5 });
     assert.deepEqual(await page(9, 5), { devices: [], total: 5 });
-    assert.deepEqual(await page(2, 1, '!name'), { devices: all.slice(2, 4), total: 4 });
+    assert.deepEqual(await page(2, 1, '!name'), { devices: heads(2, 4), total: 4 });
+    const ids = ['e', 'nope', 'a', 'b'].map(deviceId);
+    const { devices, taken } = await opened.devices.readSome(ids);
+    assert.deepEqual(devices, [all[3], all[1], all[2]]);
+    assert.equal(taken, 4);
     await opened.devices.remove(deviceId('d'));
     await opened.devices.insert(aDevice('d'));
     await opened.devices.insert(aDevice('0'));
@@ -154,6 +160,32 @@ const promises: Promises = {
     ]);
     assert.deepEqual(await idsVisibleTo(opened, everything, 's==150'), ['d']);
     assert.deepEqual(await idsVisibleTo(opened, everything, 's==5'), []);
+  },
+
+  'what is stored is counted for its owner, and comes back when it goes': async (opened) => {
+    for (const name of ['alice', 'bob']) await opened.users.insert(aUser(name), 'hash');
+    const { devices, datapoints } = opened;
+    await devices.insert(aDevice('d', { sensors: [aSensor('s'), aSensor('t')] }));
+    await devices.insert(aDevice('bobs', { owner: username('bob') }));
+    const alice = username('alice');
+    const used = async (owner: typeof alice) => (await devices.storedByOwner()).get(owner) ?? 0;
+    const empty = await devices.storedBytes(deviceId('d'));
+    assert.ok(empty > 0);
+    assert.equal(await used(alice), empty);
+    const push = { deviceId: deviceId('d'), sensorId: sensorId('s') };
+    const value = 'x'.repeat(10_000);
+    await datapoints.append([{ ...push, datapoints: [{ value, receivedAt: noon }] }]);
+    const filled = await devices.storedBytes(deviceId('d'));
+    assert.ok(filled >= empty + 10_000 && filled < empty + 11_000, `${filled - empty}`);
+    assert.equal(await used(alice), filled);
+    const ofSensor = await devices.storedBytes(deviceId('d'), sensorId('s'));
+    assert.ok(ofSensor >= 10_000 && ofSensor < filled);
+    await devices.removeSensor(deviceId('d'), sensorId('s'), noon);
+    assert.equal(await used(alice), filled - ofSensor);
+    await devices.update(deviceId('d'), { owner: username('bob') }, noon);
+    assert.equal(await used(alice), 0);
+    assert.ok((await used(username('bob'))) >= filled - ofSensor);
+    assert.equal(await devices.storedBytes(deviceId('nope')), 0);
   },
 
   'a long list is searched to its end': async (opened) => {

@@ -253,17 +253,55 @@ const promises: Promises = {
     const actuators = [anActuator('a', { name: 'n', kind: 'k', value: 1 }), anActuator('b')];
     await opened.devices.insert(aDevice('d', { actuators }));
     await find(opened, 'd');
-    const changes = { name: undefined, valueType: 'bool' as const, value: false };
+    const changes = { name: undefined, valueType: 'bool' as const, meta: [1] };
     const update = opened.devices.updateActuator;
     assert.equal(await update(id, actuatorId('a'), changes, later), 'updated');
     const found = await find(opened, 'd');
     assert.deepEqual(found?.actuators, [
-      anActuator('a', { kind: 'k', valueType: 'bool', value: false }),
+      anActuator('a', { kind: 'k', valueType: 'bool', value: 1, meta: [1] }),
       anActuator('b'),
     ]);
     assert.equal(found?.modifiedAt, later);
-    assert.equal(await update(id, actuatorId('c'), { value: 1 }, later), 'missing');
-    assert.equal(await update(deviceId('e'), actuatorId('a'), { value: 1 }, later), 'missing');
+    assert.equal(await update(id, actuatorId('c'), { kind: 'k' }, later), 'missing');
+    assert.equal(await update(deviceId('e'), actuatorId('a'), { kind: 'k' }, later), 'missing');
+  },
+
+  'a setting is kept with who and when, and goes back to what was before': async (opened) => {
+    const { insert, stepActuator: step, listTimedSettings, putActuator } = opened.devices;
+    const [id, pump, by] = [deviceId('d'), actuatorId('pump'), username('alice')];
+    const digits = parseJson('[12345678901234567890.5]');
+    const described = { name: 'n', meta: { revert: '"revert":{"at":1}' } };
+    await insert(
+      aDevice('d', { actuators: [anActuator('pump', { ...described, value: digits })] }),
+    );
+    assert.deepEqual(await listTimedSettings(), []);
+    const forAWhile = { kind: 'set', value: 1, by, at: later, forMs: 5_000 } as const;
+    await step(id, pump, forAWhile);
+    const again = await step(id, pump, { ...forAWhile, value: 2, at: later + 1 });
+    const revert = { at: later + 5_001, value: digits };
+    const set = { ...described, value: 2, setBy: by, setAt: later + 1, revert };
+    assert.deepEqual(JSON.stringify(again), JSON.stringify(anActuator('pump', set)));
+    assert.deepEqual(await listTimedSettings(), [
+      { deviceId: id, actuatorId: pump, at: later + 5_001 },
+    ]);
+    await putActuator(id, anActuator('pump', { kind: 'k' }), later);
+    const kept = (await find(opened, 'd'))?.actuators[0];
+    assert.deepEqual(kept?.revert, revert);
+    const early = { kind: 'revert', at: later + 5_000 } as const;
+    assert.equal(await step(id, pump, early), 'unchanged');
+    const confirm = { kind: 'confirm', at: later + 9 } as const;
+    assert.equal(await step(id, pump, { ...confirm, value: 1 }), 'unchanged');
+    const confirmed = await step(id, pump, { ...confirm, value: 2 });
+    assert.ok(typeof confirmed === 'object' && confirmed.confirmedAt === later + 9);
+    assert.equal((await find(opened, 'd'))?.modifiedAt, later);
+    const back = await step(id, pump, { ...early, at: later + 5_001 });
+    const after = { kind: 'k', value: digits, setBy: by, setAt: later + 5_001 };
+    assert.deepEqual(back, anActuator('pump', after));
+    assert.deepEqual((await find(opened, 'd'))?.actuators, [back]);
+    assert.equal((await find(opened, 'd'))?.modifiedAt, later + 5_001);
+    assert.deepEqual(await listTimedSettings(), []);
+    assert.equal(await step(id, actuatorId('none'), forAWhile), 'missing');
+    assert.equal(await step(deviceId('none'), pump, forAWhile), 'missing');
   },
 
   'devices are counted by owner': async (opened) => {

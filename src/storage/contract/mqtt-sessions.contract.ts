@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { payerAt, payerOfAccount } from '../../domain/budgets/payer.ts';
 import { type Message, sessionKey } from '../../domain/messaging/message.ts';
 import {
   neverExpires,
@@ -122,7 +123,8 @@ const promises: Promises = {
   },
 
   'a session is loaded as it was opened, subscribed and moved': async (storage) => {
-    const session = { ...aSession(ana, 'client ü'), expirySeconds: 60 };
+    const payer = payerOfAccount('id-ana');
+    const session = { ...aSession(ana, 'client ü'), expirySeconds: 60, payer };
     const { key } = session;
     const filters = [
       aSubscription('#', { qos: 2, identifier: 268_435_455, retainHandling: 2 }),
@@ -141,7 +143,11 @@ const promises: Promises = {
     const stored = plain(await storage.mqttSessions.load()).sessions;
     assert.deepEqual(stored, [{ ...expected, subscriptions: filters, ...empty }]);
     await storage.mqttSessions.apply([{ kind: 'moved', key, expirySeconds: 80 }]);
-    assert.equal('leftAt' in (await sessionOf(storage, 'client ü')), false);
+    const moved = await sessionOf(storage, 'client ü');
+    assert.deepEqual(['leftAt' in moved, moved.payer], [false, payer]);
+    const other = payerAt('10.0.0.1');
+    await storage.mqttSessions.apply([{ kind: 'moved', key, expirySeconds: 80, payer: other }]);
+    assert.equal((await sessionOf(storage, 'client ü')).payer, other);
   },
 
   'a session opened anew keeps nothing of the old one': async (storage) => {
@@ -247,7 +253,9 @@ const promises: Promises = {
 
   'the retained message of a topic is the last one, with all it has': async ({ mqttSessions }) => {
     const topic = 'devices/d/sensors/t/value';
-    const message = aMessage(topic, { retain: true, properties: Uint8Array.of(1), expiresAt: 5 });
+    const payer = payerAt('10.0.0.1');
+    const fields = { retain: true, properties: Uint8Array.of(1), expiresAt: 5, payer };
+    const message = aMessage(topic, fields);
     await mqttSessions.apply([retained(topic), { kind: 'retained', message }]);
     assert.deepEqual(plain(await mqttSessions.load()).retained, [plainMessage(message)]);
     await mqttSessions.apply([{ kind: 'unretained', topic }]);

@@ -256,19 +256,69 @@ const delivered: Promises = {
     const sms = aDelivery({ channel: 'sms' });
     await notifications.fire([aFiring('n1', { deliveries: [sms, sms, aDelivery()] })]);
     const { claimed } = await claim(opened);
-    assert.deepEqual(claimed.map(({ isUnpaid }) => isUnpaid).sort(), [true, undefined, undefined]);
+    assert.deepEqual(claimed.map(({ unpaid }) => unpaid).sort(), [
+      'no_credit',
+      undefined,
+      undefined,
+    ]);
     assert.equal(await credit(), 0);
-    const paid = claimed.find(({ channel, isUnpaid }) => channel === 'sms' && isUnpaid !== true);
+    const paid = claimed.find(({ channel, unpaid }) => channel === 'sms' && unpaid === undefined);
     assert.ok(paid);
     const settled = { id: paid.id, attempts: 1, at: noon };
     await outbox.settle([{ ...settled, kind: 'retry', dueAt: noon + 1, reason: 'busy' }]);
     const again = (await claim(opened, noon + 1)).claimed;
     assert.deepEqual(
-      again.map(({ isUnpaid }) => isUnpaid),
+      again.map(({ unpaid }) => unpaid),
       [undefined],
     );
     await outbox.settle([{ ...settled, attempts: 2, kind: 'failed', reason: 'no' }]);
     assert.equal(await credit(), 1);
+  },
+
+  'hands out one delivery of each payer and then the next of each, whoever came first': async (
+    opened,
+  ) => {
+    const { notifications, socials, outbox } = opened;
+    const deliveries = Array.from({ length: 30 }, () => aDelivery({ channel: 'webhook' }));
+    await notifications.fire([aFiring('n1', { deliveries })]);
+    const pending = (id: string) =>
+      ({ ...aSocial(id), channel: 'webhook', status: 'pending', createdAt: noon + 1 }) as const;
+    await socials.insert([{ ...pending('s1'), sender: username('bob') }]);
+    const order = { now: noon + 5, leaseEndsAt: noon + 60_000 };
+    const rooms = new Map([['webhook', 4]] as const);
+    const { claimed } = await outbox.claimDue({ ...order, rooms });
+    assert.equal(claimed.filter(({ payer }) => payer === 'bob').length, 1);
+    assert.equal(claimed.length, 4);
+    const underWay = new Map([['webhook', new Map([['ana', 3]])]] as const);
+    const next = await outbox.claimDue({ ...order, rooms, underWay, perPayerMax: 5 });
+    assert.equal(next.claimed.length, 2);
+    const full = await outbox.claimDue({ ...order, rooms, underWay, perPayerMax: 3 });
+    assert.deepEqual(full.claimed, []);
+  },
+
+  'ids of deliveries have a random part, the same at every try': async (opened) => {
+    await opened.notifications.fire([aFiring('n1')]);
+    const [first] = (await claim(opened)).claimed;
+    assert.match(first?.id ?? '', /^[0-9a-f]{16,}-\d+$/);
+    const [again] = (await claim(opened, noon + 60_000)).claimed;
+    assert.equal(again?.id, first?.id);
+  },
+
+  'a day has so many messages of paid channels, of one payer and of all': async (opened) => {
+    const { outbox } = opened;
+    const at = noon;
+    const pay = (payer: string, perDay = { each: 2, all: 3 }, when = at) =>
+      outbox.pay(payer, 'sms', when, perDay);
+    assert.deepEqual([await pay('ana'), await pay('ANA')], ['paid', 'paid']);
+    assert.equal(await pay('ana'), 'own_day_full');
+    assert.equal(await outbox.pay('ana', 'voice', at, { each: 2, all: 3 }), 'paid');
+    assert.equal(await pay('bob'), 'day_full');
+    assert.equal(await pay('bob', { each: 2, all: 3 }, at + 86_400_000), 'paid');
+    assert.equal(await pay('nobody', { each: 9, all: 9 }), 'no_credit');
+    const racing = { each: 99, all: 99 };
+    await opened.users.update(userId('id-ana'), { smsCredit: 1 });
+    const two = await Promise.all([pay('ana', racing), pay('ana', racing)]);
+    assert.deepEqual(two.toSorted(), ['no_credit', 'paid']);
   },
 
   'a pending social message is delivered and tells what became of it': async (opened) => {

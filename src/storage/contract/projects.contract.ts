@@ -5,6 +5,7 @@ import type { Storage } from '../storage.ts';
 import { aProject, aUser, deviceId, gatewayId, projectId, userId, username } from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
+const byOwner = { isOwners: true };
 const everything: VisibleTo = { who: 'everything' };
 
 async function idsVisibleTo({ projects }: Storage, visibleTo: VisibleTo): Promise<string[]> {
@@ -30,11 +31,14 @@ const promises: Promises = {
     const deviceIds = [deviceId('d')];
     await projects.insert(aProject('p', { name: 'n', deviceIds }));
     const gatewayIds = ['h', 'g'].map(gatewayId);
-    assert.equal(await projects.update(id, { name: undefined, gatewayIds }), 'updated');
+    assert.equal(await projects.update(id, { name: undefined, gatewayIds }, byOwner), 'updated');
     assert.deepEqual(await projects.find(id), aProject('p', { deviceIds, gatewayIds }));
-    await Promise.all([projects.update(id, { name: 'm' }), projects.update(id, { deviceIds: [] })]);
+    await Promise.all([
+      projects.update(id, { name: 'm' }, byOwner),
+      projects.update(id, { deviceIds: [] }, byOwner),
+    ]);
     assert.deepEqual(await projects.find(id), aProject('p', { name: 'm', gatewayIds }));
-    assert.equal(await projects.update(projectId('q'), { name: 'x' }), 'missing');
+    assert.equal(await projects.update(projectId('q'), { name: 'x' }, byOwner), 'missing');
   },
 
   'projects are listed in order of creation, in pages, to nobody but theirs': async (opened) => {

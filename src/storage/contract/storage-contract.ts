@@ -5,10 +5,12 @@ import { deviceListsContract } from './device-lists.contract.ts';
 import { devicesContract } from './devices.contract.ts';
 import { gatewaysContract } from './gateways.contract.ts';
 import { grantsContract } from './grants.contract.ts';
+import { groupsContract } from './groups.contract.ts';
 import { mqttSessionsContract } from './mqtt-sessions.contract.ts';
 import { notificationsContract } from './notifications.contract.ts';
 import { projectsContract } from './projects.contract.ts';
 import type { OpenEmptyStorage } from './promises.ts';
+import { reachingGrantsContract } from './reaching-grants.contract.ts';
 import { socialsContract } from './socials.contract.ts';
 import { usersContract } from './users.contract.ts';
 
@@ -17,6 +19,8 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('users', () => usersContract(openEmptyStorage));
   describe('credentials', () => credentialsContract(openEmptyStorage));
   describe('grants', () => grantsContract(openEmptyStorage));
+  describe('groups', () => groupsContract(openEmptyStorage));
+  describe('what grants reach', () => reachingGrantsContract(openEmptyStorage));
   describe('devices', () => devicesContract(openEmptyStorage));
   describe('lists of devices', () => deviceListsContract(openEmptyStorage));
   describe('gateways', () => gatewaysContract(openEmptyStorage));

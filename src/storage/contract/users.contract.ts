@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { limits } from '../../domain/limits.ts';
 import {
   aDevice,
   aGateway,
@@ -6,6 +7,7 @@ import {
   aSensor,
   aToken,
   aUser,
+  byPassword,
   deviceId,
   noon,
   userId,
@@ -51,17 +53,47 @@ const promises: Promises = {
     }
   },
 
-  'a login is a username, else the oldest account with the e-mail': async ({ users }) => {
-    await users.insert(aUser('old', { profile: { email: 'Ärzte@x.org' } }), 'hash-old');
-    await users.insert(aUser('new', { profile: { email: 'ärzte@X.org' } }), 'hash-new');
+  'a login is found by username, and by e-mail the best proven and oldest first': async ({
+    users,
+  }) => {
+    const profile = { email: 'ärzte@X.org' };
+    for (const name of ['old', 'new', 'third']) {
+      await users.insert(aUser(name, { profile }), `hash-${name}`);
+    }
     await users.insert(aUser('ceo@x.org'), 'hash-name');
-    await users.insert(aUser('thief', { profile: { email: 'ceo@x.org' } }), 'hash-thief');
-    assert.equal((await users.findLogin('ÄRZTE@x.org'))?.passwordHash, 'hash-old');
+    const hashes = async (email: string) =>
+      (await users.findByEmail(email)).map(({ passwordHash }) => passwordHash);
     assert.equal((await users.findLogin('NEW'))?.passwordHash, 'hash-new');
     assert.equal((await users.findLogin('ceo@x.org'))?.passwordHash, 'hash-name');
-    assert.equal(await users.findLogin('nobody'), undefined);
-    await users.update(userId('id-old'), { profile: { email: undefined } });
-    assert.equal((await users.findLogin('ärzte@x.org'))?.passwordHash, 'hash-new');
+    for (const name of ['nobody', 'ärzte@x.org']) {
+      assert.equal(await users.findLogin(name), undefined);
+    }
+    assert.deepEqual(await hashes('ÄRZTE@x.org'), ['hash-old', 'hash-new']);
+    assert.deepEqual(await hashes('ceo@x.org'), []);
+    const proof = { channel: 'email', address: 'Ärzte@x.org', provenAt: noon } as const;
+    await users.update(userId('id-new'), { proofs: [{ ...proof, by: 'earlier' }] });
+    assert.deepEqual(await hashes('ärzte@x.org'), ['hash-new', 'hash-old']);
+    await users.update(userId('id-third'), { proofs: [{ ...proof, by: 'code' }] });
+    assert.deepEqual(await hashes('ärzte@x.org'), ['hash-third', 'hash-new']);
+    await users.update(userId('id-third'), { profile: { email: undefined } });
+    assert.deepEqual(await hashes('ärzte@x.org'), ['hash-new', 'hash-old']);
+  },
+
+  'a proof stays while its address is in the profile, and goes with it': async ({ users }) => {
+    const email = { channel: 'email', address: 'ana@x.org', provenAt: noon, by: 'code' } as const;
+    const phone = { ...email, channel: 'phone', address: '+1 (2) 3-4', by: 'earlier' } as const;
+    const profile = { email: 'Ana@x.org', phone: ['+1234', '+99'] };
+    await users.insert(aUser('ana', { profile, proofs: [email] }), 'hash');
+    const proofs = async () => (await users.find(userId('id-ana')))?.proofs;
+    assert.deepEqual(await proofs(), [email]);
+    await users.update(userId('id-ana'), { proofs: [phone, { ...email, address: 'b@x.org' }] });
+    assert.deepEqual(await proofs(), [email, phone]);
+    await users.update(userId('id-ana'), { isAdmin: true, proofs: [{ ...email, provenAt: 5 }] });
+    assert.deepEqual(await proofs(), [{ ...email, provenAt: 5 }, phone]);
+    await users.update(userId('id-ana'), { profile: { email: 'c@x.org' } });
+    assert.deepEqual(await proofs(), [phone]);
+    await users.update(userId('id-ana'), { profile: { email: 'ana@x.org', phone: ['+99'] } });
+    assert.equal(await proofs(), undefined, 'an address that comes back has to be proven anew');
   },
 
   'accounts are listed in order of creation, in pages': async ({ users }) => {
@@ -110,12 +142,12 @@ const promises: Promises = {
   }) => {
     for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
     const ends = [
-      () => users.setPassword(userId('id-ana'), 'new hash'),
       () => users.update(userId('id-ana'), { isDisabled: true }),
+      () => users.setPassword(userId('id-ana'), 'new hash'),
     ];
     for (const end of ends) {
-      await credentials.insertToken(aToken('t1', 'ana'), noon);
-      await credentials.insertToken(aToken('t2', 'bob'), noon);
+      await credentials.insertToken(aToken('t1', 'ana'), byPassword, noon);
+      await credentials.insertToken(aToken('t2', 'bob'), byPassword, noon);
       assert.equal(await end(), 'updated');
       await users.update(userId('id-ana'), { isDisabled: false });
       assert.equal(await credentials.findToken('t1'), undefined);
@@ -126,10 +158,50 @@ const promises: Promises = {
     assert.equal(await users.setPassword(userId('nobody'), 'hash'), 'missing');
   },
 
+  'a new password can end the keys made before a time': async ({ users, credentials }) => {
+    for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
+    for (const [id, owner, createdAt] of [
+      ['old', 'ana', noon - 1],
+      ['new', 'ana', noon],
+      ['of bob', 'bob', noon - 1],
+    ] as const) {
+      await credentials.insertKey(aKey(id, owner, { createdAt }));
+    }
+    await users.setPassword(userId('id-ana'), 'second');
+    assert.equal((await credentials.findKey('hash-old'))?.id, 'old');
+    await users.setPassword(userId('id-ana'), 'third', { keysMadeBefore: noon });
+    assert.equal(await credentials.findKey('hash-old'), undefined);
+    assert.equal((await credentials.findKey('hash-new'))?.id, 'new');
+    assert.equal((await credentials.findKey('hash-of bob'))?.id, 'of bob');
+  },
+
+  'an account knows the networks it was logged in to from, the newest of them': async ({
+    users,
+  }) => {
+    for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
+    const ana = userId('id-ana');
+    assert.equal(await users.knowsNetwork(ana, '10.0.0.1'), false);
+    await users.rememberNetwork(ana, '10.0.0.1', noon);
+    assert.equal(await users.knowsNetwork(ana, '10.0.0.1'), true);
+    assert.equal(await users.knowsNetwork(userId('id-bob'), '10.0.0.1'), false);
+    for (let index = 1; index < limits.knownNetworksPerUserMax; index += 1) {
+      await users.rememberNetwork(ana, `192.0.2.${index}`, noon + index);
+    }
+    await users.rememberNetwork(ana, '10.0.0.1', noon + 100);
+    await users.rememberNetwork(ana, '203.0.113.7', noon + 101);
+    assert.equal(await users.knowsNetwork(ana, '10.0.0.1'), true);
+    assert.equal(await users.knowsNetwork(ana, '203.0.113.7'), true);
+    assert.equal(await users.knowsNetwork(ana, '192.0.2.1'), false, 'the oldest went');
+    await users.rememberNetwork(userId('nobody'), '10.0.0.1', noon);
+    await users.remove(ana);
+    await users.insert(aUser('ana'), 'hash');
+    assert.equal(await users.knowsNetwork(ana, '10.0.0.1'), false);
+  },
+
   'removing an account removes all that is its own and nothing else': async (all) => {
     const { users, credentials, grants, devices, gateways, datapoints } = all;
     for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
-    await credentials.insertToken(aToken('t', 'ana'), noon);
+    await credentials.insertToken(aToken('t', 'ana'), byPassword, noon);
     await credentials.insertKey(aKey('k', 'ana'));
     const sensors = [aSensor('s')];
     for (const id of ['a1', 'a2'])

@@ -2,18 +2,22 @@ import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoin
 import { toDatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type {
   AppendOutcome,
+  BriefLastValues,
   DatapointStore,
   LastValues,
   Page,
   Push,
   Range,
 } from '../../domain/datapoints/datapoint-store.ts';
+import { weightOf } from '../../domain/datapoints/weight.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 
 /** Datapoints in memory, with what their owner must call. */
 export interface MemoryDatapoints extends DatapointStore {
   /** Drops what a removed sensor, or all sensors of a removed device, had. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
+  /** What is stored of a sensor, or of a device. */
+  weightOf(deviceId: DeviceId, sensorId?: SensorId): number;
 }
 
 interface History {
@@ -48,28 +52,50 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
     return ordered.slice(page.skip, page.skip + page.limit);
   }
 
+  function lastValues(deviceIds: readonly DeviceId[]): LastValues {
+    const values = new Map<DeviceId, ReadonlyMap<SensorId, Datapoint>>();
+    for (const deviceId of deviceIds) {
+      const lasts = new Map<SensorId, Datapoint>();
+      for (const [sensorId, { last }] of devices.get(deviceId) ?? []) {
+        if (last !== undefined) lasts.set(sensorId, last);
+      }
+      if (lasts.size > 0) values.set(deviceId, lasts);
+    }
+    return values;
+  }
+
   return {
     async append(batch) {
       return batch.map((push): AppendOutcome => {
         if (!hasSensor(push)) return { kind: 'missing' };
-        return { kind: 'stored', fresh: addPush(historyOf(push), push) };
+        const fresh = addPush(historyOf(push), push);
+        if (fresh.length === 0) return { kind: 'stored', fresh };
+        return { kind: 'stored', fresh, weight: weightOf(fresh) };
       });
     },
     read: async (sensor, page) => readPage(sensor, page),
-    scan: async (sensor, page) => toDatapointColumns(readPage(sensor, page)),
+    readPart: async (sensor, page) => ({
+      datapoints: readPage(sensor, page),
+      isCut: false,
+    }),
+    scan: async (sensor, page) => ({
+      columns: toDatapointColumns(readPage(sensor, page)),
+      isCut: false,
+    }),
     async count(sensor, range) {
       return within(sensor, range).length;
     },
-    async lastValues(deviceIds): Promise<LastValues> {
-      const values = new Map<DeviceId, ReadonlyMap<SensorId, Datapoint>>();
-      for (const deviceId of deviceIds) {
-        const lasts = new Map<SensorId, Datapoint>();
-        for (const [sensorId, { last }] of devices.get(deviceId) ?? []) {
-          if (last !== undefined) lasts.set(sensorId, last);
-        }
-        if (lasts.size > 0) values.set(deviceId, lasts);
+    lastValues: async (deviceIds) => lastValues(deviceIds),
+    async briefLastValues(deviceIds): Promise<BriefLastValues> {
+      return lastValues(deviceIds);
+    },
+    lastValue: async ({ deviceId, sensorId }) => devices.get(deviceId)?.get(sensorId)?.last,
+    weightOf(deviceId, sensorId) {
+      let weight = 0;
+      for (const [id, { datapoints }] of devices.get(deviceId) ?? []) {
+        if (sensorId === undefined || sensorId === id) weight += weightOf(datapoints);
       }
-      return values;
+      return weight;
     },
     forget(deviceId, sensorId) {
       if (sensorId === undefined) devices.delete(deviceId);

@@ -1,21 +1,33 @@
-import type { Device } from '../../domain/devices/device.ts';
+import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
+import type { Actuator } from '../../domain/devices/actuator.ts';
+import { actuatorAfter } from '../../domain/devices/actuator-step.ts';
+import { type Device, sensorOf } from '../../domain/devices/device.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
-import type { DeviceId } from '../../domain/ids.ts';
+import type { DeviceId, Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { topicsOfPart } from '../../domain/messaging/place.ts';
-import { passing, type ReadLastValues } from '../device-filter.ts';
+import { type LastValueReads, passing } from '../device-filter.ts';
+import { descriptionBytes, partBytes } from '../sql/stored-size.ts';
+import type { MemoryDatapoints } from './datapoints.ts';
 import {
   isVisible,
   type MemoryState,
   removeDevice,
+  removeGrantsOn,
   removeRetained,
   sameUsername,
   withChanges,
 } from './memory-state.ts';
 
 /** Devices in memory. */
-export function createDeviceStore(state: MemoryState, readLastValues: ReadLastValues): DeviceStore {
+export function createDeviceStore(
+  state: MemoryState,
+  datapoints: LastValueReads & Pick<MemoryDatapoints, 'weightOf'>,
+): DeviceStore {
   const { devices } = state;
+
+  const bytesOf = (device: Device): number =>
+    descriptionBytes(device) + bytesPerWeight * datapoints.weightOf(device.id);
 
   function change(id: DeviceId, changes: Partial<Device>): void {
     const device = devices.get(id);
@@ -37,15 +49,39 @@ export function createDeviceStore(state: MemoryState, readLastValues: ReadLastVa
       const matching =
         filter === undefined
           ? visible
-          : await passing(visible, filter, { maySeeValues, readLastValues });
-      return { devices: matching.slice(offset, offset + limit), total: matching.length };
+          : await passing(visible, filter, { maySeeValues, datapoints });
+      const page = matching.slice(offset, offset + limit).map(({ id, owner, visibility }) => ({
+        ...{ id, owner },
+        ...(visibility !== undefined && { visibility }),
+      }));
+      return { devices: page, total: matching.length };
+    },
+    async readSome(ids) {
+      const found = ids.map((id) => devices.get(id)).filter((device) => device !== undefined);
+      return { devices: found, taken: ids.length };
     },
     countOwnedBy: async (owner) =>
       [...devices.values()].filter((device) => sameUsername(device.owner, owner)).length,
+    async storedBytes(id, sensorId) {
+      const device = devices.get(id);
+      if (device === undefined) return 0;
+      if (sensorId === undefined) return bytesOf(device);
+      const sensor = sensorOf(device, sensorId);
+      if (sensor === undefined) return 0;
+      return partBytes(sensor) + bytesPerWeight * datapoints.weightOf(id, sensorId);
+    },
+    async storedByOwner() {
+      const uses = new Map<Username, number>();
+      for (const device of devices.values()) {
+        uses.set(device.owner, (uses.get(device.owner) ?? 0) + bytesOf(device));
+      }
+      return uses;
+    },
     async update(id, changes, at) {
       const device = devices.get(id);
       if (device === undefined) return 'missing';
       const { owner = device.owner, ...others } = changes;
+      if (!sameUsername(owner, device.owner)) removeGrantsOn(state, 'device', id);
       devices.set(id, withChanges(device, { ...others, owner, modifiedAt: at }));
       return 'updated';
     },
@@ -79,8 +115,8 @@ export function createDeviceStore(state: MemoryState, readLastValues: ReadLastVa
     },
     async putActuator(id, actuator, at) {
       const known = devices.get(id)?.actuators;
-      const value = known?.find((other) => other.id === actuator.id)?.value;
-      const kept = actuator.value === undefined && value !== undefined ? { value } : {};
+      const before = known?.find((other) => other.id === actuator.id);
+      const kept = actuator.value === undefined && before ? settingOf(before) : {};
       const actuators = withPart(known, { ...actuator, ...kept });
       if (typeof actuators === 'string') return actuators;
       change(id, { actuators, modifiedAt: at });
@@ -95,6 +131,23 @@ export function createDeviceStore(state: MemoryState, readLastValues: ReadLastVa
       change(id, { actuators: changed, modifiedAt: at });
       return 'updated';
     },
+    async stepActuator(id, actuatorId, step) {
+      const actuators = devices.get(id)?.actuators;
+      const before = actuators?.find((actuator) => actuator.id === actuatorId);
+      if (actuators === undefined || before === undefined) return 'missing';
+      const after = actuatorAfter(before, step);
+      if (after === undefined) return 'unchanged';
+      const changed = actuators.map((actuator) => (actuator.id === actuatorId ? after : actuator));
+      const isModified = step.kind !== 'confirm';
+      change(id, { actuators: changed, ...(isModified && { modifiedAt: step.at }) });
+      return after;
+    },
+    listTimedSettings: async () =>
+      [...devices.values()].flatMap(({ id: deviceId, actuators }) =>
+        actuators.flatMap(({ id: actuatorId, revert }) =>
+          revert === undefined ? [] : [{ deviceId, actuatorId, at: revert.at }],
+        ),
+      ),
     async removeActuator(id, actuatorId, at) {
       const actuators = withoutPart(devices.get(id)?.actuators, actuatorId);
       if (actuators === 'missing') return actuators;
@@ -102,6 +155,17 @@ export function createDeviceStore(state: MemoryState, readLastValues: ReadLastVa
       removeRetained(state, topicsOfPart(id, 'actuator', actuatorId));
       return 'removed';
     },
+  };
+}
+
+/** What a setting wrote. */
+function settingOf({ value, setBy, setAt, confirmedAt, revert }: Actuator): Partial<Actuator> {
+  return {
+    ...(value !== undefined && { value }),
+    ...(setBy !== undefined && { setBy }),
+    ...(setAt !== undefined && { setAt }),
+    ...(confirmedAt !== undefined && { confirmedAt }),
+    ...(revert !== undefined && { revert }),
   };
 }
 

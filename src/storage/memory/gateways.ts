@@ -3,6 +3,7 @@ import {
   isVisible,
   type MemoryState,
   removeGateway,
+  removeGrantsOn,
   sameUsername,
   withChanges,
 } from './memory-state.ts';
@@ -30,6 +31,7 @@ export function createGatewayStore(state: MemoryState): GatewayStore {
       const gateway = gateways.get(id);
       if (gateway === undefined) return 'missing';
       const { owner = gateway.owner, ...others } = changes;
+      if (!sameUsername(owner, gateway.owner)) removeGrantsOn(state, 'gateway', id);
       gateways.set(id, withChanges(gateway, { ...others, owner, modifiedAt: at }));
       return 'updated';
     },

@@ -1,12 +1,14 @@
-import type { Grant } from '../../domain/access/grant.ts';
+import type { Grant, GroupGrant, ReachingGrant } from '../../domain/access/grant.ts';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Gateway } from '../../domain/gateways/gateway.ts';
+import type { Group } from '../../domain/groups/group.ts';
 import {
   type AccessKeyId,
   type DeviceId,
   type GatewayId,
+  type GroupId,
   guestUsername,
   type NotificationId,
   type ProjectId,
@@ -27,13 +29,20 @@ import type { DeliverySource, NewDelivery } from '../../domain/notifications/del
 import type { DeviceState, Notification, Tally } from '../../domain/notifications/notification.ts';
 import type { Project } from '../../domain/projects/project.ts';
 import type { Social } from '../../domain/socials/social.ts';
-import type { AccessKeyRecord, Bearer, TokenRecord } from '../../domain/users/credential-store.ts';
+import type {
+  AccessKeyRecord,
+  Bearer,
+  SessionRecord as LoginSessionRecord,
+  TokenRecord,
+} from '../../domain/users/credential-store.ts';
 import type { User } from '../../domain/users/user.ts';
 
 /** An account with what only logins need. */
 export interface StoredUser {
   readonly user: User;
   readonly passwordHash: string;
+  /** When it was last logged in to, by network; the newest last. */
+  readonly networks?: ReadonlyMap<string, number>;
 }
 
 /** An MQTT session with what is kept for it. */
@@ -57,6 +66,8 @@ export interface KeptNotification {
 export interface KeptDelivery extends Omit<NewDelivery, 'isUnderWay'> {
   readonly source: DeliverySource;
   readonly payer: string;
+  /** The random part of its id. */
+  readonly token: string;
   readonly attempts: number;
   readonly createdAt: number;
   readonly isCharged: boolean;
@@ -67,8 +78,15 @@ export interface MemoryState {
   readonly users: Map<UserId, StoredUser>;
   readonly tokens: Map<string, TokenRecord>;
   readonly keys: Map<AccessKeyId, AccessKeyRecord>;
+  /** Browsers that stay logged in, by id. */
+  readonly logins: Map<string, LoginSessionRecord>;
   /** By grantKey. */
   readonly grants: Map<string, Grant>;
+  readonly groups: Map<GroupId, Group>;
+  /** By groupGrantKey. */
+  readonly groupGrants: Map<string, GroupGrant>;
+  /** By project: grantKey-like texts of what grants on it reach. */
+  readonly projectMembers: Map<ProjectId, ReadonlySet<string>>;
   readonly devices: Map<DeviceId, Device>;
   readonly gateways: Map<GatewayId, Gateway>;
   readonly projects: Map<ProjectId, Project>;
@@ -77,6 +95,8 @@ export interface MemoryState {
   /** By number, in order of filing. */
   readonly deliveries: Map<number, KeptDelivery>;
   lastDelivery: number;
+  /** Messages of paid channels, by day, channel and payer. */
+  readonly paidMessages: Map<string, number>;
   readonly mqttSessions: Map<SessionKey, KeptSession>;
   /** By topic. */
   readonly retained: Map<string, Message>;
@@ -89,7 +109,11 @@ export function createMemoryState(): MemoryState {
     users: new Map(),
     tokens: new Map(),
     keys: new Map(),
+    logins: new Map(),
     grants: new Map(),
+    groups: new Map(),
+    groupGrants: new Map(),
+    projectMembers: new Map(),
     devices: new Map(),
     gateways: new Map(),
     projects: new Map(),
@@ -97,6 +121,7 @@ export function createMemoryState(): MemoryState {
     notifications: new Map(),
     deliveries: new Map(),
     lastDelivery: 0,
+    paidMessages: new Map(),
     mqttSessions: new Map(),
     retained: new Map(),
     forgetDatapoints: () => undefined,
@@ -125,6 +150,20 @@ export function bearerOf(state: MemoryState, id: UserId): Bearer | undefined {
 export function endTokensOf(state: MemoryState, id: UserId): void {
   for (const token of state.tokens.values()) {
     if (token.userId === id) state.tokens.delete(token.hash);
+  }
+}
+
+/** Ends browsers that stay logged in, with the tokens that came from them. */
+export function endLoginsOf(state: MemoryState, userId: UserId, except?: string): void {
+  for (const login of state.logins.values()) {
+    if (login.userId === userId && login.id !== except) removeLogin(state, login.id);
+  }
+}
+
+export function removeLogin(state: MemoryState, id: string): void {
+  state.logins.delete(id);
+  for (const token of state.tokens.values()) {
+    if (token.sessionId === id) state.tokens.delete(token.hash);
   }
 }
 
@@ -178,13 +217,87 @@ export function removeSessionsOf(state: MemoryState, userId: UserId, keyId?: Acc
 /** Removes a project with its grants. */
 export function removeProject(state: MemoryState, id: ProjectId): void {
   state.projects.delete(id);
+  state.projectMembers.delete(id);
   removeGrantsOn(state, 'project', id);
 }
 
-function removeGrantsOn(state: MemoryState, kind: ResourceKind, resource: string): void {
+/** Ends every grant on something that goes, or that gets another owner. */
+export function removeGrantsOn(state: MemoryState, kind: ResourceKind, resource: string): void {
   for (const [key, grant] of state.grants) {
     if (grant.kind === kind && grant.resource === resource) state.grants.delete(key);
   }
+  removeGroupGrantsOn(state, kind, resource);
+}
+
+function removeGroupGrantsOn(
+  { groupGrants }: MemoryState,
+  kind: ResourceKind,
+  resource: string,
+): void {
+  for (const [key, grant] of groupGrants) {
+    if (grant.kind === kind && grant.resource === resource) groupGrants.delete(key);
+  }
+}
+
+/** Removes a group with what was granted to it. */
+export function removeGroup({ groups, groupGrants }: MemoryState, id: GroupId): void {
+  groups.delete(id);
+  for (const [key, { groupId }] of groupGrants) if (groupId === id) groupGrants.delete(key);
+}
+
+/** A thing as a member of a project. */
+export const memberKey = (kind: ResourceKind, resource: string): string =>
+  JSON.stringify([kind, resource]);
+
+/** What grants to groups give `username` on things of this kind. */
+function reachingByGroups(
+  { groups, groupGrants }: MemoryState,
+  kind: ResourceKind,
+  username: Username,
+): readonly ReachingGrant[] {
+  return [...groupGrants.values()].filter(
+    (grant) =>
+      grant.kind === kind &&
+      groups.get(grant.groupId)?.usernames.some((member) => sameUsername(member, username)),
+  );
+}
+
+/** What projects give `username` on things of this kind that their owners own. */
+function reachingByProjects(
+  state: MemoryState,
+  kind: ResourceKind,
+  username: Username,
+): readonly ReachingGrant[] {
+  if (kind === 'project') return [];
+  const things = kind === 'device' ? state.devices : state.gateways;
+  return reachingOf(state, 'project', username).flatMap(({ resource, scopes }) => {
+    const project = state.projects.get(resource as ProjectId);
+    const members = project && state.projectMembers.get(project.id);
+    return [...things.values()]
+      .filter(({ id, owner }) => members?.has(memberKey(kind, id)) && owner === project?.owner)
+      .map(({ id }) => ({ resource: id, scopes }));
+  });
+}
+
+/** What groups and projects give `username` on things of this kind. */
+export function reachingIndirectly(
+  state: MemoryState,
+  kind: ResourceKind,
+  username: Username,
+): readonly ReachingGrant[] {
+  return [...reachingByGroups(state, kind, username), ...reachingByProjects(state, kind, username)];
+}
+
+/** Everything of this kind that any grant reaches for `username`. */
+export function reachingOf(
+  state: MemoryState,
+  kind: ResourceKind,
+  username: Username,
+): readonly ReachingGrant[] {
+  const direct = [...state.grants.values()].filter(
+    (grant) => grant.kind === kind && sameUsername(grant.username, username),
+  );
+  return [...direct, ...reachingIndirectly(state, kind, username)];
 }
 
 /** Removes a social message with its delivery. */
@@ -222,7 +335,8 @@ export function isVisible(
   if (only !== undefined && !only.has(id)) return false;
   if (who === 'everything' || visibility !== 'private' || owner === guestUsername) return true;
   if (who === 'public') return false;
-  return sameUsername(owner, who.username) || state.grants.has(grantKey(kind, id, who.username));
+  if (sameUsername(owner, who.username)) return true;
+  return reachingOf(state, kind, who.username).some(({ resource }) => resource === id);
 }
 
 /** The object after changes in which undefined means "remove this". */

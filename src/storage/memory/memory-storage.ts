@@ -6,6 +6,7 @@ import { createDatapointStore } from './datapoints.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
+import { createGroupStore } from './groups.ts';
 import { createMemoryState } from './memory-state.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
@@ -29,7 +30,8 @@ export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): 
     users: createUserStore(state),
     credentials: createCredentialStore(state),
     grants: createGrantStore(state),
-    devices: createDeviceStore(state, datapoints.lastValues),
+    groups: createGroupStore(state),
+    devices: createDeviceStore(state, datapoints),
     gateways: createGatewayStore(state),
     projects: createProjectStore(state),
     socials: createSocialStore(state),

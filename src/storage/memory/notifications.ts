@@ -3,6 +3,7 @@ import type { Firing, FiringOutcome, NewDelivery } from '../../domain/notificati
 import type { NotificationStore } from '../../domain/notifications/notification-store.ts';
 import { outboxFull } from '../../domain/notifications/notification-store.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { createHexId } from '../../lib/secret-token.ts';
 import {
   findByUsername,
   type KeptDelivery,
@@ -79,7 +80,14 @@ function fire(state: MemoryState, firing: Firing): FiringOutcome {
     return { kind: 'throttled', lastFiredAt };
   }
   const waiting = deliveriesOf(state, id).filter(([, one]) => one.progress.status === 'pending');
-  let room = limits.deliveriesPendingMax - waiting.length;
+  const ofPayer = [...state.deliveries.values()].filter(
+    ({ payer, progress }) =>
+      progress.status === 'pending' && sameUsername(payer, kept.notification.owner),
+  );
+  let room = Math.min(
+    limits.deliveriesPendingMax - waiting.length,
+    limits.deliveriesPendingPerPayerMax - ofPayer.length,
+  );
   const deliveryIds = firing.deliveries.map((delivery) => {
     const isWaiting = delivery.progress.status === 'pending';
     const isFull = isWaiting && room <= 0;
@@ -112,13 +120,15 @@ function file(
     kept.tally = { ...kept.tally, lastFailureAt: at, lastFailureReason: progress.reason };
   }
   state.lastDelivery += 1;
+  const token = createHexId();
   state.deliveries.set(state.lastDelivery, {
     ...delivery,
     source: { kind: 'notification', id },
     payer: owner,
+    token,
     attempts: Number(isUnderWay === true),
     createdAt: at,
     isCharged: false,
   });
-  return String(state.lastDelivery);
+  return `${token}-${state.lastDelivery}`;
 }

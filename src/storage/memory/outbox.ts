@@ -1,27 +1,59 @@
-import type { ClaimedDelivery, Settlement } from '../../domain/notifications/delivery.ts';
-import { type OutboxStore, paidChannels } from '../../domain/notifications/outbox-store.ts';
+import type {
+  ClaimedDelivery,
+  DeliveryWay,
+  Settlement,
+} from '../../domain/notifications/delivery.ts';
+import {
+  type Claim,
+  type DailyMax,
+  type OutboxStore,
+  oneOfEach,
+  type Payment,
+  paidChannels,
+} from '../../domain/notifications/outbox-store.ts';
 import { findByUsername, type KeptDelivery, type MemoryState } from './memory-state.ts';
 
 /** The outbox in memory. */
 export function createOutboxStore(state: MemoryState): OutboxStore {
   const { deliveries } = state;
+  const lastOf = new Map<DeliveryWay, string>();
 
   return {
-    async claimDue({ now, leaseEndsAt, rooms }) {
+    async claimDue(order) {
+      const { now, rooms, underWay, perPayerMax = Number.MAX_SAFE_INTEGER } = order;
       const claimed = [...rooms].flatMap(([channel, count]) => {
         const due = [...deliveries].flatMap(([position, kept]) => {
           const dueAt = kept.channel === channel ? dueAtOf(kept) : undefined;
           return dueAt !== undefined && dueAt <= now ? [{ position, kept, dueAt }] : [];
         });
-        const first = due.sort((a, b) => a.dueAt - b.dueAt || a.position - b.position);
-        return first
-          .slice(0, count)
-          .map(({ position, kept }) => claim(state, position, kept, leaseEndsAt));
+        due.sort((a, b) => a.dueAt - b.dueAt || a.position - b.position);
+        const byPayer = Map.groupBy(due, ({ kept }) => kept.payer.toLowerCase());
+        const payers = [...byPayer.keys()].sort();
+        const last = lastOf.get(channel) ?? '';
+        const rotated = [
+          ...payers.filter((payer) => payer > last),
+          ...payers.filter((payer) => payer <= last),
+        ];
+        const lists = rotated
+          .map((payer) => {
+            const own = perPayerMax - (underWay?.get(channel)?.get(payer) ?? 0);
+            return (byPayer.get(payer) ?? []).slice(0, Math.max(0, own));
+          })
+          .filter(({ length }) => length > 0)
+          .slice(0, count);
+        const served = lists.at(-1)?.[0]?.kept.payer.toLowerCase();
+        if (served !== undefined) lastOf.set(channel, served);
+        return oneOfEach(lists, count).map(({ position, kept }) =>
+          claim(state, position, kept, order),
+        );
       });
       const times = [...deliveries.values()].flatMap((kept) =>
         rooms.has(kept.channel) ? (dueAtOf(kept) ?? []) : [],
       );
       return { claimed, nextDueAt: times.length === 0 ? undefined : Math.min(...times) };
+    },
+    async pay(payer, channel, at, perDay) {
+      return pay(state, payer, { channel, at, ...(perDay !== undefined && { perDay }) });
     },
     async settle(settlements) {
       for (const settlement of settlements) settle(state, settlement);
@@ -36,38 +68,54 @@ function claim(
   state: MemoryState,
   position: number,
   kept: KeptDelivery,
-  dueAt: number,
+  { now: at, leaseEndsAt: dueAt, perDay }: Claim,
 ): ClaimedDelivery {
   const isFree = kept.isCharged || !paidChannels.includes(kept.channel);
-  const outcome = isFree ? 'free' : takeCredit(state, kept.payer);
+  const about = { channel: kept.channel, at, ...(perDay !== undefined && { perDay }) };
+  const outcome = isFree ? undefined : pay(state, kept.payer, about);
   const leased: KeptDelivery = {
     ...kept,
     attempts: kept.attempts + 1,
-    isCharged: kept.isCharged || outcome === 'taken',
+    isCharged: kept.isCharged || outcome === 'paid',
     progress: { ...kept.progress, status: 'pending', dueAt },
   };
   state.deliveries.set(position, leased);
-  const { source, username, channel, message, createdAt, attempts } = leased;
+  const { source, payer, username, channel, message, createdAt, attempts } = leased;
   return {
-    id: String(position),
+    id: `${kept.token}-${position}`,
     source,
+    payer,
     username,
     channel,
     message,
     createdAt,
     attempts,
-    ...(outcome === 'none' && { isUnpaid: true as const }),
+    ...(outcome !== undefined && outcome !== 'paid' && { unpaid: outcome }),
   };
 }
 
-function takeCredit(state: MemoryState, payer: string): 'taken' | 'free' | 'none' {
+const dayMs = 86_400_000;
+
+function pay(
+  state: MemoryState,
+  payer: string,
+  about: { readonly channel: DeliveryWay; readonly at: number; readonly perDay?: DailyMax },
+): Payment {
+  const { channel, at, perDay } = about;
+  const day = Math.floor(at / dayMs);
+  const key = `${day} ${channel} ${payer.toLowerCase()}`;
+  const own = state.paidMessages.get(key) ?? 0;
+  if (perDay !== undefined) {
+    if (own >= perDay.each) return 'own_day_full';
+    const ofDay = [...state.paidMessages].filter(([one]) => one.startsWith(`${day} `));
+    if (ofDay.reduce((sum, [, count]) => sum + count, 0) >= perDay.all) return 'day_full';
+  }
   const stored = findByUsername(state, payer);
-  if (stored === undefined) return 'none';
-  const { smsCredit } = stored.user;
-  if (smsCredit === undefined) return 'free';
-  if (smsCredit < 1) return 'none';
+  const credit = stored?.user.smsCredit;
+  if (stored === undefined || (credit !== undefined && credit < 1)) return 'no_credit';
   addCredit(state, payer, -1);
-  return 'taken';
+  state.paidMessages.set(key, own + 1);
+  return 'paid';
 }
 
 function addCredit(state: MemoryState, payer: string, by: number): void {
@@ -78,7 +126,7 @@ function addCredit(state: MemoryState, payer: string, by: number): void {
 }
 
 function settle(state: MemoryState, settlement: Settlement): void {
-  const position = Number(settlement.id);
+  const position = Number(settlement.id.slice(settlement.id.lastIndexOf('-') + 1));
   const kept = state.deliveries.get(position);
   if (kept?.attempts !== settlement.attempts || kept.progress.status !== 'pending') return;
   const isFailed = settlement.kind === 'failed';

@@ -78,8 +78,13 @@ function applyToSession(session: KeptSession, change: OfSession): void {
   switch (change.kind) {
     case 'moved': {
       const { leftAt: _, ...others } = record;
-      const { expirySeconds, leftAt } = change;
-      session.record = { ...others, expirySeconds, ...(leftAt !== undefined && { leftAt }) };
+      const { expirySeconds, leftAt, payer } = change;
+      session.record = {
+        ...others,
+        expirySeconds,
+        ...(leftAt !== undefined && { leftAt }),
+        ...(payer !== undefined && { payer }),
+      };
       break;
     }
     case 'subscribed':

@@ -2,6 +2,7 @@ import type { Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Social } from '../../domain/socials/social.ts';
 import type { SocialStore } from '../../domain/socials/social-store.ts';
+import { createHexId } from '../../lib/secret-token.ts';
 import {
   findByUsername,
   isSocialOf,
@@ -59,6 +60,7 @@ function fileDelivery(state: MemoryState, social: Social): void {
   state.deliveries.set(state.lastDelivery, {
     source: { kind: 'social', id },
     payer: sender,
+    token: createHexId(),
     username: recipient,
     channel,
     message,

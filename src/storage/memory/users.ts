@@ -1,7 +1,11 @@
-import type { UserId } from '../../domain/ids.ts';
+import type { Group } from '../../domain/groups/group.ts';
+import type { UserId, Username } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import { addressKey, emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
 import type { User, UserChanges } from '../../domain/users/user.ts';
-import type { RemovedThings, UserStore } from '../../domain/users/user-store.ts';
+import type { RemovedThings, StoredLogin, UserStore } from '../../domain/users/user-store.ts';
 import {
+  endLoginsOf,
   endTokensOf,
   findByUsername,
   isSocialOf,
@@ -9,6 +13,7 @@ import {
   removeDeliveriesOf,
   removeDevice,
   removeGateway,
+  removeGroup,
   removeProject,
   removeSessionsOf,
   removeSocial,
@@ -28,12 +33,22 @@ export function createUserStore(state: MemoryState): UserStore {
     },
     find: async (id) => users.get(id)?.user,
     findByUsername: async (username) => findByUsername(state, username)?.user,
-    async findLogin(usernameOrEmail) {
-      const byUsername = findByUsername(state, usernameOrEmail);
-      if (byUsername !== undefined) return byUsername;
-      const email = usernameOrEmail.toLowerCase();
-      return [...users.values()].find(({ user }) => user.profile.email?.toLowerCase() === email);
+    findLogin: async (username) => findByUsername(state, username),
+    async findByEmail(email) {
+      const key = addressKey('email', email);
+      return [...users.values()]
+        .filter(({ user }) => addressKey('email', user.profile.email ?? '') === key)
+        .sort((left, right) => strengthOf(right) - strengthOf(left))
+        .slice(0, 2);
     },
+    async rememberNetwork(id, network, at) {
+      const stored = users.get(id);
+      if (stored === undefined) return;
+      const others = [...(stored.networks ?? [])].filter(([name]) => name !== network);
+      const newest = [...others, [network, at] as const].slice(-limits.knownNetworksPerUserMax);
+      users.set(id, { ...stored, networks: new Map(newest) });
+    },
+    knowsNetwork: async (id, network) => users.get(id)?.networks?.has(network) === true,
     async list({ username, limit, offset }) {
       const all = [...users.values()].map(({ user }) => user);
       const matching =
@@ -44,14 +59,21 @@ export function createUserStore(state: MemoryState): UserStore {
       const stored = users.get(id);
       if (stored === undefined) return 'missing';
       users.set(id, { ...stored, user: changed(stored.user, changes) });
-      if (changes.isDisabled === true) endTokensOf(state, id);
+      if (changes.isDisabled === true) endCredentialsOf(state, id);
       return 'updated';
     },
-    async setPassword(id, passwordHash) {
+    async setPassword(id, passwordHash, ends) {
       const stored = users.get(id);
       if (stored === undefined) return 'missing';
       users.set(id, { ...stored, passwordHash });
       endTokensOf(state, id);
+      endLoginsOf(state, id, ends?.exceptSession);
+      const before = ends?.keysMadeBefore ?? Number.NEGATIVE_INFINITY;
+      for (const key of state.keys.values()) {
+        if (key.userId !== id || key.createdAt >= before) continue;
+        state.keys.delete(key.id);
+        removeSessionsOf(state, id, key.id);
+      }
       return 'updated';
     },
     remove: async (id) => remove(state, id),
@@ -60,14 +82,27 @@ export function createUserStore(state: MemoryState): UserStore {
   };
 }
 
-function changed(user: User, { profile = {}, smsCredit, ...flags }: UserChanges): User {
+const strengthOf = ({ user }: StoredLogin) => emailStrength(user.profile, user.proofs ?? []);
+
+function changed(user: User, { profile = {}, smsCredit, proofs, ...flags }: UserChanges): User {
+  const newProfile = withChanges(user.profile, profile);
+  const newProofs = proofsAfter(newProfile, user.proofs ?? [], proofs);
   return withChanges(user, {
     ...flags,
-    profile: withChanges(user.profile, profile),
+    profile: newProfile,
+    proofs: newProofs.length === 0 ? undefined : newProofs,
     ...(smsCredit !== undefined && {
       smsCredit: smsCredit === 'unlimited' ? undefined : smsCredit,
     }),
   });
+}
+
+/** Ends tokens, keys and MQTT sessions of an account. */
+function endCredentialsOf(state: MemoryState, id: UserId): void {
+  for (const key of state.keys.values()) if (key.userId === id) state.keys.delete(key.id);
+  endTokensOf(state, id);
+  endLoginsOf(state, id);
+  removeSessionsOf(state, id);
 }
 
 function remove(state: MemoryState, id: UserId): RemovedThings | 'missing' {
@@ -87,6 +122,10 @@ function remove(state: MemoryState, id: UserId): RemovedThings | 'missing' {
   for (const [key, grant] of state.grants) {
     if (sameUsername(grant.username, user.username)) state.grants.delete(key);
   }
+  for (const group of state.groups.values()) {
+    if (sameUsername(group.owner, user.username)) removeGroup(state, group.id);
+    else state.groups.set(group.id, { ...group, usernames: without(group, user.username) });
+  }
   for (const social of state.socials.values()) {
     if (isSocialOf(social, user.username)) removeSocial(state, social.id);
   }
@@ -95,9 +134,11 @@ function remove(state: MemoryState, id: UserId): RemovedThings | 'missing' {
     removeDeliveriesOf(state, { kind: 'notification', id: notification.id });
     state.notifications.delete(notification.id);
   }
-  for (const key of state.keys.values()) if (key.userId === id) state.keys.delete(key.id);
-  endTokensOf(state, id);
-  removeSessionsOf(state, id);
+  endCredentialsOf(state, id);
   state.users.delete(id);
   return { devices, gateways };
+}
+
+function without({ usernames }: Group, gone: Username): readonly Username[] {
+  return usernames.filter((member) => !sameUsername(member, gone));
 }

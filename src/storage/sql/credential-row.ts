@@ -1,7 +1,12 @@
 import type { Scope } from '../../domain/access/scopes.ts';
 import type { AccessKeyId, DeviceId, UserId, Username } from '../../domain/ids.ts';
-import type { AccessKeyRecord, Bearer, TokenRecord } from '../../domain/users/credential-store.ts';
-import { parseJson } from '../../lib/json.ts';
+import type {
+  AccessKeyRecord,
+  Bearer,
+  SessionRecord,
+  TokenRecord,
+} from '../../domain/users/credential-store.ts';
+import { detailsFrom } from './details.ts';
 
 /** A row of the table tokens. */
 export interface TokenRow {
@@ -9,6 +14,20 @@ export interface TokenRow {
   readonly user_id: string;
   readonly expires_at: number;
   readonly logged_in_at: number;
+  readonly session_id: string | null;
+}
+
+/** A row of the table login_sessions. */
+export interface SessionRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly hash: string;
+  readonly replaced_hash: string | null;
+  readonly replaced_at: number | null;
+  readonly created_at: number;
+  readonly last_used_at: number;
+  readonly expires_at: number;
+  readonly details: string;
 }
 
 /** A row of the table access_keys. */
@@ -40,6 +59,27 @@ export function tokenFromRow(row: TokenRow): TokenRecord {
     userId: row.user_id as UserId,
     expiresAt: row.expires_at,
     loggedInAt: row.logged_in_at,
+    ...(row.session_id === null ? {} : { sessionId: row.session_id }),
+  };
+}
+
+/** What the column details of a session holds. */
+export function sessionDetails({ name, address }: SessionRecord): string {
+  return JSON.stringify({ name, address });
+}
+
+export function sessionFromRow(row: SessionRow): SessionRecord {
+  const { replaced_hash: hash, replaced_at: at } = row;
+  return {
+    id: row.id,
+    userId: row.user_id as UserId,
+    hash: row.hash,
+    ...(hash === null || at === null ? {} : { replaced: { hash, at } }),
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+    // The text was written by sessionDetails.
+    ...detailsFrom<Pick<SessionRecord, 'name' | 'address'>>(row.details),
   };
 }
 
@@ -57,7 +97,7 @@ export function keyFromRow(row: AccessKeyRow): AccessKeyRecord {
     createdAt: row.created_at,
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
     // The text was written by keyDetails.
-    ...(parseJson(row.details) as unknown as KeyDetails),
+    ...detailsFrom<KeyDetails>(row.details),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Actuator } from '../../domain/devices/actuator.ts';
 import type { Device, Visibility } from '../../domain/devices/device.ts';
 import type { Sensor } from '../../domain/devices/sensor.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../../domain/ids.ts';
-import { parseJson } from '../../lib/json.ts';
+import { detailsFrom } from './details.ts';
 
 /** A row of the table devices. */
 export interface DeviceRow {
@@ -39,7 +39,7 @@ export function deviceDetails(device: Device): string {
 
 /** The columns beside these details. */
 export function searchColumns(details: string): SearchColumns {
-  const { gatewayId, domain } = parseDetails<DeviceDetails>(details);
+  const { gatewayId, domain } = detailsFrom<DeviceDetails>(details);
   return { gatewayId: gatewayId ?? null, domain: domain ?? null };
 }
 
@@ -49,34 +49,27 @@ export function partDetails(part: Sensor | Actuator): string {
   return JSON.stringify(details);
 }
 
-/** The device of these rows; sensors and actuators in the order given. */
-export function deviceFromRows(
+/** The device of this row with its parts. Throws when the row cannot be understood. */
+export function deviceFromRow(
   row: DeviceRow,
-  sensors: readonly PartRow[],
-  actuators: readonly PartRow[],
+  parts: Pick<Device, 'sensors' | 'actuators'>,
 ): Device {
   return {
     // Rows hold what parsed ids and checked enums were written from.
     id: row.id as DeviceId,
     owner: row.owner as Username,
     ...(row.visibility === null ? {} : { visibility: row.visibility as Visibility }),
-    ...parseDetails<DeviceDetails>(row.details),
-    sensors: sensors.map(sensorFromRow),
-    actuators: actuators.map(actuatorFromRow),
+    ...detailsFrom<DeviceDetails>(row.details),
+    ...parts,
     createdAt: row.created_at,
     modifiedAt: row.modified_at,
   };
 }
 
-function sensorFromRow(row: PartRow): Sensor {
-  return { id: row.id as SensorId, ...parseDetails<Omit<Sensor, 'id'>>(row.details) };
+export function sensorFromRow(row: PartRow): Sensor {
+  return { id: row.id as SensorId, ...detailsFrom<Omit<Sensor, 'id'>>(row.details) };
 }
 
-function actuatorFromRow(row: PartRow): Actuator {
-  return { id: row.id as ActuatorId, ...parseDetails<Omit<Actuator, 'id'>>(row.details) };
-}
-
-function parseDetails<Details>(text: string): Details {
-  // The text was written from such an object.
-  return parseJson(text) as Details;
+export function actuatorFromRow(row: PartRow): Actuator {
+  return { id: row.id as ActuatorId, ...detailsFrom<Omit<Actuator, 'id'>>(row.details) };
 }

@@ -2,6 +2,7 @@ import type { Visibility } from '../../domain/devices/device.ts';
 import type { Gateway } from '../../domain/gateways/gateway.ts';
 import type { GatewayId, Username } from '../../domain/ids.ts';
 import { parseJson } from '../../lib/json.ts';
+import { detailsFrom } from './details.ts';
 
 /** A row of the table gateways. */
 export interface GatewayRow {
@@ -43,7 +44,7 @@ export function gatewayFromRow(row: GatewayRow): Gateway {
     ...(row.visibility !== null && { visibility: row.visibility as Visibility }),
     ...(row.last_seen_at !== null && { lastSeenAt: row.last_seen_at }),
     ...(row.status !== null && { status: parseJson(row.status) }),
-    ...(parseJson(row.details) as GatewayDetails),
+    ...detailsFrom<GatewayDetails>(row.details),
     createdAt: row.created_at,
     modifiedAt: row.modified_at,
   };

@@ -1,7 +1,7 @@
 import type { Grant, OwnedGrant } from '../../domain/access/grant.ts';
 import type { ResourceKind, Scope } from '../../domain/access/scopes.ts';
 import type { Username } from '../../domain/ids.ts';
-import { parseJson } from '../../lib/json.ts';
+import { textsFrom } from './details.ts';
 
 /** A row of the table grants. */
 export interface GrantRow {
@@ -13,7 +13,7 @@ export interface GrantRow {
 
 /** The scopes kept as a JSON array. */
 export function scopesFromText(text: string): readonly Scope[] {
-  return parseJson(text) as unknown as readonly Scope[];
+  return textsFrom(text) as readonly Scope[];
 }
 
 export function grantFromRow(row: GrantRow): Grant {

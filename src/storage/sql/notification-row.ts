@@ -6,11 +6,13 @@ import type {
   DeliveryWay,
 } from '../../domain/notifications/delivery.ts';
 import type {
+  DeviceState,
   Notification,
   NotificationDraft,
   TalliedNotification,
 } from '../../domain/notifications/notification.ts';
-import { parseJson } from '../../lib/json.ts';
+import { type JsonValue, parseJson } from '../../lib/json.ts';
+import { areTexts, DamagedRowError, detailsFrom, isObject } from './details.ts';
 
 /** A row of the table notifications, without its tally. */
 export interface NotificationRow {
@@ -56,7 +58,7 @@ export function notificationFromRow(row: NotificationRow & TallyRow): TalliedNot
   const { last_failure_at, last_failure_reason } = row;
   return {
     notification: {
-      ...(parseJson(row.details) as unknown as NotificationDraft),
+      ...draftFrom(row.details),
       // Rows hold what parsed ids were written from.
       id: row.id as NotificationId,
       owner: row.owner as Username,
@@ -75,6 +77,46 @@ export function notificationFromRow(row: NotificationRow & TallyRow): TalliedNot
       }),
     },
   };
+}
+
+/** What a client said of it; throws where a part is missing or not what it must be. */
+function draftFrom(text: string): NotificationDraft {
+  const details = detailsFrom<NotificationDraft & { readonly [key: string]: JsonValue }>(text);
+  const { condition, action } = details as { readonly [key: string]: JsonValue };
+  const isSound =
+    isObject(condition) &&
+    areTexts(condition['devices']) &&
+    areTexts(condition['sensors']) &&
+    typeof condition['expression'] === 'string' &&
+    isObject(action) &&
+    (action['kind'] === 'message'
+      ? areTexts(action['usernames']) &&
+        areTexts(action['channels']) &&
+        typeof action['message'] === 'string'
+      : typeof action['deviceId'] === 'string' && typeof action['actuatorId'] === 'string');
+  if (!isSound) throw new DamagedRowError('the condition or the action is incomplete');
+  return details;
+}
+
+/** What a notification remembers of a device; throws where it is not what it must be. */
+export function stateFromText(text: string): DeviceState {
+  const state = detailsFrom<{ readonly [key: string]: JsonValue }>(text);
+  const { holdsSince, silenceToldAt, firedFor, firedKeys } = state;
+  const isSound =
+    [holdsSince, silenceToldAt, ...valuesOf(firedFor)].every(isInstantOrAbsent) &&
+    valuesOf(firedKeys).every(areTexts);
+  if (!isSound) throw new DamagedRowError('the state is malformed');
+  return state as DeviceState;
+}
+
+const isInstantOrAbsent = (value: JsonValue | undefined): boolean =>
+  value === undefined || typeof value === 'number';
+
+/** The values of an object that may be absent; anything else is no such object. */
+function valuesOf(value: JsonValue | undefined): readonly JsonValue[] {
+  if (value === undefined) return [];
+  if (!isObject(value)) throw new DamagedRowError('the state is malformed');
+  return Object.values(value);
 }
 
 /** What of a delivery is text. */
@@ -115,8 +157,14 @@ export function deliveryDetails(details: {
   return JSON.stringify(details);
 }
 
+function deliveryDetailsFrom(text: string): DeliveryDetails {
+  const details = detailsFrom<DeliveryDetails>(text);
+  if (typeof details.username === 'string' && typeof details.message === 'string') return details;
+  throw new DamagedRowError('a delivery lacks whom it reaches or what it says');
+}
+
 export function deliveryFromRow(row: DeliveryRow): Delivery {
-  const { username, message, reason } = parseJson(row.details) as unknown as DeliveryDetails;
+  const { username, message, reason } = deliveryDetailsFrom(row.details);
   return {
     username,
     channel: row.channel as DeliveryWay,
@@ -134,6 +182,12 @@ function progressFromRow(row: DeliveryRow, reason: string | undefined): Delivery
   return { status: 'pending', dueAt, ...(reason !== undefined && { reason }) };
 }
 
+/** A random part, so that no two databases have the same ids, and where the row is. */
+export const deliveryId = (token: string, position: number): string => `${token}-${position}`;
+
+/** Where the delivery of an id is. */
+export const positionOf = (id: string): number => Number(id.slice(id.lastIndexOf('-') + 1));
+
 /** A delivery on its way out of the writer thread. */
 export interface ClaimedRow {
   readonly position: number;
@@ -143,13 +197,16 @@ export interface ClaimedRow {
   readonly attempts: number;
   readonly created_at: number;
   readonly details: string;
-  readonly is_unpaid: boolean;
+  readonly payer: string;
+  readonly token: string;
+  readonly unpaid: ClaimedDelivery['unpaid'];
 }
 
 export function claimedFromRow(row: ClaimedRow): ClaimedDelivery {
-  const { username, message } = parseJson(row.details) as unknown as DeliveryDetails;
+  const { username, message } = deliveryDetailsFrom(row.details);
   return {
-    id: String(row.position),
+    id: deliveryId(row.token, row.position),
+    payer: row.payer,
     source:
       row.social === null
         ? { kind: 'notification', id: row.notification_id as NotificationId }
@@ -162,6 +219,6 @@ export function claimedFromRow(row: ClaimedRow): ClaimedDelivery {
     message,
     createdAt: row.created_at,
     attempts: row.attempts,
-    ...(row.is_unpaid && { isUnpaid: true as const }),
+    ...(row.unpaid !== undefined && { unpaid: row.unpaid }),
   };
 }

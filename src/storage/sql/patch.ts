@@ -21,9 +21,11 @@ export function applyPatch(text: string, patch: Patch): string {
   return JSON.stringify(Object.fromEntries(merged));
 }
 
-/** The JSON text of an object, with the field of the older text where it has none of that name. */
-export function withKept(text: string, older: string, field: string): string {
-  const kept = entriesOf(older).filter(([key]) => key === field);
+/** The JSON text of an object, with these fields of the older text unless it has the first one. */
+export function withKept(text: string, older: string, fields: readonly string[]): string {
+  const [first] = fields;
+  if (entriesOf(text).some(([key]) => key === first)) return text;
+  const kept = entriesOf(older).filter(([key]) => fields.includes(key));
   return JSON.stringify(Object.fromEntries([...kept, ...entriesOf(text)]));
 }
 

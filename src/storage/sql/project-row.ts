@@ -1,6 +1,6 @@
 import type { ProjectId, Username } from '../../domain/ids.ts';
 import type { Project } from '../../domain/projects/project.ts';
-import { parseJson } from '../../lib/json.ts';
+import { detailsFrom } from './details.ts';
 
 /** A row of the table projects. */
 export interface ProjectRow {
@@ -23,6 +23,6 @@ export function projectFromRow(row: ProjectRow): Project {
     // Rows hold what parsed ids were written from.
     id: row.id as ProjectId,
     owner: row.owner as Username,
-    ...(parseJson(row.details) as unknown as ProjectDetails),
+    ...detailsFrom<ProjectDetails>(row.details),
   };
 }

@@ -1,3 +1,4 @@
+import { isPayer, type Payer } from '../../domain/budgets/payer.ts';
 import {
   type Message,
   type Qos,
@@ -10,6 +11,8 @@ import type {
   StoredEntry,
   Subscription,
 } from '../../domain/messaging/session-store.ts';
+import { isTopicFilter } from '../../lib/topic-filter.ts';
+import { DamagedRowError, numbersFrom, textsFrom } from './details.ts';
 
 /** Where something is among the bytes that travel with the changes. */
 export type Span = readonly [start: number, end: number];
@@ -40,15 +43,22 @@ export interface MessageRow {
 
 export const messageColumns = 'topic, payload, qos, properties, expires_at, publisher';
 
+export interface RetainedRow extends MessageRow {
+  readonly payer: string | null;
+}
+
+export const retainedColumns = `${messageColumns}, payer`;
+
 export interface SessionRow {
   readonly session: number;
   readonly identity: string;
   readonly client_id: string;
   readonly expiry_seconds: number;
   readonly left_at: number | null;
+  readonly payer: string | null;
 }
 
-export const sessionColumns = 'session, identity, client_id, expiry_seconds, left_at';
+export const sessionColumns = 'session, identity, client_id, expiry_seconds, left_at, payer';
 
 export interface SubscriptionRow {
   readonly session: number;
@@ -120,12 +130,15 @@ export function keyParts(key: SessionKey): readonly [identity: string, clientId:
 export const keyToText = (key: SessionKey): string => JSON.stringify(keyParts(key));
 
 export function keyFromText(text: string): SessionKey {
-  // Written above.
-  const [identity, clientId] = JSON.parse(text) as [string, string];
+  const [identity, clientId] = textsFrom(text);
+  if (identity === undefined || clientId === undefined) {
+    throw new DamagedRowError('a session is named by its identity and its client id');
+  }
   return sessionKey(identity, clientId);
 }
 
 export function messageFromRow(row: MessageRow, retain: boolean): Message {
+  requireQos(row.qos);
   return {
     topic: row.topic,
     payload: row.payload,
@@ -144,10 +157,21 @@ export function sessionFromRow(row: SessionRow): SessionRecord {
     clientId: row.client_id,
     expirySeconds: row.expiry_seconds,
     ...(row.left_at !== null && { leftAt: row.left_at }),
+    ...payerFromRow(row),
   };
 }
 
+export function retainedFromRow(row: RetainedRow): Message {
+  return { ...messageFromRow(row, true), ...payerFromRow(row) };
+}
+
+function payerFromRow({ payer }: { readonly payer: string | null }): { readonly payer?: Payer } {
+  return payer !== null && isPayer(payer) ? { payer } : {};
+}
+
 export function subscriptionFromRow(row: SubscriptionRow): Subscription {
+  requireQos(row.qos);
+  if (!isTopicFilter(row.filter)) throw new DamagedRowError('the filter is malformed');
   return {
     filter: row.filter,
     qos: row.qos as Qos,
@@ -158,12 +182,16 @@ export function subscriptionFromRow(row: SubscriptionRow): Subscription {
   };
 }
 
+function requireQos(qos: number): void {
+  if (qos !== 0 && qos !== 1 && qos !== 2) throw new DamagedRowError(`${qos} is no QoS`);
+}
+
 export function entryFromRow(row: QueueRow, message: Message | undefined): StoredEntry {
   return {
     packetId: row.packet_id,
     qos: row.qos as 1 | 2,
     retain: row.retain === 1,
-    identifiers: JSON.parse(row.identifiers) as readonly number[],
+    identifiers: numbersFrom(row.identifiers),
     ...(message !== undefined && { message }),
   };
 }

@@ -1,6 +1,6 @@
 import type { SocialId, Username } from '../../domain/ids.ts';
 import type { Channel, Social, SocialState } from '../../domain/socials/social.ts';
-import { parseJson } from '../../lib/json.ts';
+import { detailsFrom } from './details.ts';
 
 /** A row of the table socials. */
 export interface SocialRow {
@@ -34,7 +34,7 @@ export function socialToRow(social: Social): SocialRow {
 }
 
 export function socialFromRow(row: SocialRow): Social {
-  const details = parseJson(row.details) as unknown as SocialDetails;
+  const details = detailsFrom<SocialDetails>(row.details);
   return {
     // Rows hold what parsed ids were written from, and a reason where the message failed.
     id: row.id as SocialId,

@@ -1,6 +1,7 @@
 import type { UserId, Username } from '../../domain/ids.ts';
-import type { Profile, User } from '../../domain/users/user.ts';
-import { parseJson } from '../../lib/json.ts';
+import { addressKey } from '../../domain/users/address-proofs.ts';
+import type { AddressProof, Profile, User } from '../../domain/users/user.ts';
+import { detailsFrom } from './details.ts';
 
 /** A row of the table users. */
 export interface UserRow {
@@ -12,11 +13,13 @@ export interface UserRow {
   readonly is_disabled: number;
   readonly sms_credit: number | null;
   readonly profile: string;
+  readonly proofs: string;
+  readonly webhook_secret: string | null;
 }
 
 /** What e-mails are found by: without regard to case. */
 export function emailKey(email: string): string {
-  return email.toLowerCase();
+  return addressKey('email', email);
 }
 
 /** The e-mail key of a profile kept as JSON text; null without an e-mail. */
@@ -26,6 +29,7 @@ export function emailKeyOf(profile: string): string | null {
 }
 
 export function userFromRow(row: UserRow): User {
+  const proofs = parseProofs(row.proofs);
   return {
     // Rows hold what parsed ids were written from.
     id: row.id as UserId,
@@ -35,9 +39,18 @@ export function userFromRow(row: UserRow): User {
     isAdmin: row.is_admin !== 0,
     isDisabled: row.is_disabled !== 0,
     ...(row.sms_credit === null ? {} : { smsCredit: row.sms_credit }),
+    ...(proofs.length > 0 && { proofs }),
+    ...(row.webhook_secret !== null && { webhookSecret: row.webhook_secret }),
   };
 }
 
-function parseProfile(text: string): Profile {
-  return parseJson(text) as Profile;
+/** A profile from its JSON text. */
+export function parseProfile(text: string): Profile {
+  return detailsFrom<Profile>(text);
+}
+
+/** Proofs from their JSON text. */
+export function parseProofs(text: string): readonly AddressProof[] {
+  // The text was written from proofs.
+  return JSON.parse(text) as readonly AddressProof[];
 }

@@ -1,6 +1,8 @@
+import { silentReporter } from '../../domain/reporter.ts';
 import type { CredentialStore } from '../../domain/users/credential-store.ts';
 import type { UserStore } from '../../domain/users/user-store.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
+import { createDamagedRows } from '../damaged-rows.ts';
 import { openConnection } from './connection.ts';
 import { createCredentialStore } from './credentials.ts';
 import { prepareForCommand } from './opening.ts';
@@ -22,10 +24,12 @@ export async function openAccounts(
   const path = prepareForCommand(directory);
   const writer = await createWriter({ path, log });
   const reader = openConnection(path, { role: 'read' });
+  const damaged = createDamagedRows({ log, reporter: silentReporter });
+  const parts = { reader, writer, damaged };
   return {
     // A running service notices the end of an account by itself: it asks for each credential anew.
-    users: createUserStore({ reader, writer, forgetDevice: () => undefined }),
-    credentials: createCredentialStore({ reader, writer }),
+    users: createUserStore({ ...parts, forgetDevice: () => undefined }),
+    credentials: createCredentialStore(parts),
     async close() {
       reader.close();
       await writer.close();

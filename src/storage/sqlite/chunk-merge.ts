@@ -1,19 +1,6 @@
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
-import type { JsonValue } from '../../lib/json.ts';
+import { weigh } from '../../domain/datapoints/weight.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-
-const charactersPerWeight = 32;
-
-/** How much of the limits a datapoint takes up: 1, and more for a long value. */
-export function weigh(datapoint: Datapoint): number {
-  const { value } = datapoint;
-  if (typeof value === 'number' || typeof value === 'boolean') return 1;
-  return 1 + Math.floor(lengthOf(value) / charactersPerWeight);
-}
-
-function lengthOf(value: JsonValue): number {
-  return typeof value === 'string' ? value.length : JSON.stringify(value).length;
-}
 
 /** Sorts by order time; those of the same time keep their order. */
 export function sortByTime(datapoints: readonly Datapoint[]): Datapoint[] {

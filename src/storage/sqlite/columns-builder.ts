@@ -4,24 +4,33 @@ import type { Columns } from './columns.ts';
 /** Columns being put together from datapoints and from rows of other columns. */
 export interface ColumnsBuilder {
   put(datapoint: Datapoint): void;
-  /** `rows` of them, beginning with `firstRow`, the next ones as the order says. */
+  /** `rows` of them, beginning with `firstRow`, then as the order says, until it is full. */
   putRows(columns: Columns, firstRow: number, rows: number): void;
+  /** There is no room for another text. */
+  isFull(): boolean;
   /** In the order they were put; where there is a text the number is NaN. */
   finish(): Columns;
 }
 
-/** A builder with room for this many rows and no more. */
-export function createColumnsBuilder(rowsMax: number, order: 'asc' | 'desc'): ColumnsBuilder {
+/** A builder with room for this many rows and characters of text; the last text may be longer. */
+export function createColumnsBuilder(room: {
+  readonly rowsMax: number;
+  readonly charactersMax: number;
+  readonly order: 'asc' | 'desc';
+}): ColumnsBuilder {
+  const { rowsMax, charactersMax, order } = room;
   const times = new Float64Array(rowsMax);
   const received = new Float64Array(rowsMax);
   const timed = new Uint8Array(rowsMax);
   const numbers = new Float64Array(rowsMax);
   let texts: (string | undefined)[] | undefined;
   let count = 0;
+  let characters = 0;
 
   function putText(text: string): void {
     texts ??= new Array<string | undefined>(rowsMax).fill(undefined);
     texts[count] = text;
+    characters += text.length;
     numbers[count] = Number.NaN;
   }
   function putRow(columns: Columns, row: number): void {
@@ -53,8 +62,11 @@ export function createColumnsBuilder(rowsMax: number, order: 'asc' | 'desc'): Co
         return;
       }
       const step = order === 'asc' ? 1 : -1;
-      for (let n = 0; n < rows; n += 1) putRow(columns, firstRow + n * step);
+      for (let n = 0; n < rows && characters < charactersMax; n += 1) {
+        putRow(columns, firstRow + n * step);
+      }
     },
+    isFull: () => characters >= charactersMax,
     finish: () => ({
       count,
       times: times.subarray(0, count),

@@ -1,13 +1,38 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../domain/limits.ts';
-import type { TokenRecord } from '../../domain/users/credential-store.ts';
-import type { AccessKeyRow } from '../sql/credential-row.ts';
+import type {
+  SessionRecord,
+  SessionRenewal,
+  TokenBasis,
+  TokenRecord,
+} from '../../domain/users/credential-store.ts';
+import { type AccessKeyRow, sessionDetails } from '../sql/credential-row.ts';
 import { createSelection } from './selection.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
 const insertToken = `
-  insert into tokens (hash, user_id, expires_at, logged_in_at)
-  select ?, id, ?, ? from users where id = ?`;
+  insert into tokens (hash, user_id, expires_at, logged_in_at, session_id)
+  select ?, id, ?, ?, ? from users where id = ? and is_disabled = 0`;
+const insertTokenByPassword = `${insertToken} and password_hash = ?`;
+const insertTokenByToken = `
+  ${insertToken} and exists (select 1 from tokens where hash = ? and user_id = users.id)`;
+const insertTokenBySession = `
+  ${insertToken}
+  and exists (select 1 from login_sessions where login_sessions.id = ? and user_id = users.id)`;
+const insertSession = `
+  insert into login_sessions (id, user_id, hash, created_at, last_used_at, expires_at, details)
+  select ?, id, ?, ?, ?, ?, ? from users where id = ? and is_disabled = 0 and password_hash = ?`;
+const deleteExpiredSessions = `
+  delete from login_sessions where user_id = ? and expires_at <= ?`;
+const deleteOldestSessions = `
+  delete from login_sessions where id in
+    (select id from login_sessions where user_id = ? order by last_used_at desc
+     limit -1 offset ?)`;
+const renewSession = `
+  update login_sessions set replaced_hash = hash, replaced_at = ?, hash = ?, last_used_at = ?,
+    expires_at = ?, details = json_set(details, '$.address', ?)
+  where hash = ?`;
+const deleteSession = 'delete from login_sessions where user_id = ? and id = ?';
 const deleteExpired = `
   delete from tokens where position in
     (select position from tokens where expires_at <= ? order by expires_at limit ?)`;
@@ -18,16 +43,25 @@ const deleteToken = 'delete from tokens where hash = ?';
 const countKeys = 'select count(*) as n from access_keys where user_id = ?';
 const insertKey = `
   insert into access_keys (id, hash, user_id, created_at, expires_at, details)
-  select ?, ?, id, ?, ?, ? from users where id = ?`;
+  select ?, ?, id, ?, ?, ? from users where id = ? and is_disabled = 0`;
 const deleteKey = 'delete from access_keys where user_id = ? and id = ?';
 
 /**
- * What the writer thread does to tokens and access keys. An account that ends meanwhile takes
- * what was being inserted with it.
+ * What the writer thread does to tokens and access keys. What is inserted stands or falls with
+ * what it rests on, in the same step.
  */
 export function createCredentialWrites(database: DatabaseSync) {
   const keyCount = createSelection<{ n: number }>(database, countKeys);
-  const addToken = database.prepare(insertToken);
+  const addToken = {
+    password: database.prepare(insertTokenByPassword),
+    token: database.prepare(insertTokenByToken),
+    session: database.prepare(insertTokenBySession),
+  };
+  const addSession = database.prepare(insertSession);
+  const removeExpiredSessions = database.prepare(deleteExpiredSessions);
+  const removeOldestSessions = database.prepare(deleteOldestSessions);
+  const replaceCookie = database.prepare(renewSession);
+  const removeSession = database.prepare(deleteSession);
   const removeExpired = database.prepare(deleteExpired);
   const removeOldest = database.prepare(deleteOldest);
   const removeToken = database.prepare(deleteToken);
@@ -35,19 +69,46 @@ export function createCredentialWrites(database: DatabaseSync) {
   const removeKey = database.prepare(deleteKey);
 
   return {
-    insertToken(token: TokenRecord, now: number): void {
+    insertToken(token: TokenRecord, basis: TokenBasis, now: number): 'inserted' | 'gone' {
+      const { hash, expiresAt, loggedInAt, userId } = token;
+      const row = [hash, expiresAt, loggedInAt, token.sessionId ?? null, userId] as const;
+      const { changes } = addToken[basis.kind].run(...row, proofOf(basis));
       removeExpired.run(now, sqliteLimits.expiredTokensPerStep);
-      addToken.run(token.hash, token.expiresAt, token.loggedInAt, token.userId);
-      removeOldest.run(token.userId, limits.tokensPerUserMax);
+      removeOldest.run(userId, limits.tokensPerUserMax);
+      return changes === 0 ? 'gone' : 'inserted';
     },
     removeToken: (hash: string): 'removed' | 'missing' =>
       removeToken.run(hash).changes === 0 ? 'missing' : 'removed',
-    insertKey(key: AccessKeyRow): 'inserted' | 'too_many' {
+    insertSession(session: SessionRecord, basis: TokenBasis, now: number): 'inserted' | 'gone' {
+      if (basis.kind !== 'password') return 'gone';
+      const { id, userId, hash, createdAt, lastUsedAt, expiresAt } = session;
+      const times = [createdAt, lastUsedAt, expiresAt] as const;
+      const details = sessionDetails(session);
+      const { changes } = addSession.run(id, hash, ...times, details, userId, basis.passwordHash);
+      removeExpiredSessions.run(userId, now);
+      removeOldestSessions.run(userId, limits.sessionsPerUserMax);
+      return changes === 0 ? 'gone' : 'inserted';
+    },
+    renewSession(from: string, renewal: SessionRenewal): 'renewed' | 'gone' {
+      const { hash, lastUsedAt, expiresAt, address } = renewal;
+      const { changes } = replaceCookie.run(lastUsedAt, hash, lastUsedAt, expiresAt, address, from);
+      return changes === 0 ? 'gone' : 'renewed';
+    },
+    removeSession: (userId: string, id: string): 'removed' | 'missing' =>
+      removeSession.run(userId, id).changes === 0 ? 'missing' : 'removed',
+    insertKey(key: AccessKeyRow): 'inserted' | 'too_many' | 'gone' {
       if ((keyCount.first(key.user_id)?.n ?? 0) >= limits.accessKeysPerUserMax) return 'too_many';
-      addKey.run(key.id, key.hash, key.created_at, key.expires_at, key.details, key.user_id);
-      return 'inserted';
+      const { id, hash, created_at, expires_at, details, user_id } = key;
+      const { changes } = addKey.run(id, hash, created_at, expires_at, details, user_id);
+      return changes === 0 ? 'gone' : 'inserted';
     },
     removeKey: (userId: string, id: string): 'removed' | 'missing' =>
       removeKey.run(userId, id).changes === 0 ? 'missing' : 'removed',
   };
+}
+
+/** What a statement compares the basis with. */
+function proofOf(basis: TokenBasis): string {
+  if (basis.kind === 'password') return basis.passwordHash;
+  return basis.kind === 'token' ? basis.hash : basis.id;
 }

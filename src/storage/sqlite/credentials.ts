@@ -1,11 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CredentialStore } from '../../domain/users/credential-store.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 import {
   type AccessKeyRow,
   type BearerRow,
   bearerFromRow,
   keyDetails,
   keyFromRow,
+  type SessionRow,
+  sessionFromRow,
   type TokenRow,
   tokenFromRow,
 } from '../sql/credential-row.ts';
@@ -14,9 +17,15 @@ import { createSelection } from './selection.ts';
 import type { Writer } from './writer.ts';
 
 const selectToken = `
-  select hash, user_id, expires_at, logged_in_at, username, is_admin
+  select hash, user_id, expires_at, logged_in_at, session_id, username, is_admin
   from tokens join users on users.id = tokens.user_id
   where hash = ? and is_disabled = 0`;
+const sessionColumns = `
+  id, user_id, hash, replaced_hash, replaced_at, created_at, last_used_at, expires_at, details`;
+const selectSession = `
+  select ${sessionColumns} from login_sessions where hash = ? or replaced_hash = ?`;
+const selectSessionsOf = `
+  select ${sessionColumns} from login_sessions where user_id = ? order by last_used_at desc`;
 const keyColumns = `
   access_keys.id, hash, user_id, access_keys.created_at, expires_at, details`;
 const selectKey = `
@@ -30,21 +39,34 @@ const selectKeysOf = `
 export function createCredentialStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
+  readonly damaged: DamagedRows;
 }): CredentialStore {
-  const { reader, writer } = options;
+  const { reader, writer, damaged } = options;
   const token = createSelection<TokenRow & BearerRow>(reader, selectToken);
+  const session = createSelection<SessionRow>(reader, selectSession);
+  const sessionsOf = createSelection<SessionRow>(reader, selectSessionsOf);
   const key = createSelection<AccessKeyRow & BearerRow>(reader, selectKey);
   const keysOf = createSelection<AccessKeyRow>(reader, selectKeysOf);
 
+  const readKey = (row: AccessKeyRow) => damaged.read('access_keys', row.id, () => keyFromRow(row));
+
   return {
-    insertToken: ({ hash, userId, expiresAt, loggedInAt }, now) =>
-      writer.call('insertToken', { hash, userId, expiresAt, loggedInAt }, now),
+    insertToken: (token, basis, now) => writer.call('insertToken', token, basis, now),
     findToken: (hash) =>
       readSafely(() => {
         const row = token.first(hash);
         return row && { ...tokenFromRow(row), bearer: bearerFromRow(row) };
       }),
     removeToken: (hash) => writer.call('removeToken', hash),
+    insertSession: (session, basis, now) => writer.call('insertSession', session, basis, now),
+    findSession: (hash) =>
+      readSafely(() => {
+        const row = session.first(hash, hash);
+        return row && sessionFromRow(row);
+      }),
+    renewSession: (from, renewal) => writer.call('renewSession', from, renewal),
+    listSessions: (userId) => readSafely(() => sessionsOf.all(userId).map(sessionFromRow)),
+    removeSession: (userId, id) => writer.call('removeSession', userId, id),
     insertKey: (record) =>
       writer.call('insertKey', {
         id: record.id,
@@ -57,9 +79,10 @@ export function createCredentialStore(options: {
     findKey: (hash) =>
       readSafely(() => {
         const row = key.first(hash);
-        return row && { ...keyFromRow(row), bearer: bearerFromRow(row) };
+        const found = row && readKey(row);
+        return row && found && { ...found, bearer: bearerFromRow(row) };
       }),
-    listKeys: (userId) => readSafely(() => keysOf.all(userId).map(keyFromRow)),
+    listKeys: (userId) => readSafely(() => keysOf.all(userId).flatMap((row) => readKey(row) ?? [])),
     removeKey: (userId, id) => writer.call('removeKey', userId, id),
   };
 }

@@ -4,6 +4,7 @@ export interface DatapointLimits {
   readonly chunkWeightMax: number;
   readonly tailWeightMax: number;
   readonly tailsWeightMax: number;
+  readonly tailsWeightForLong: number;
   readonly tailsWeightRefused: number;
   readonly logWeightMax: number;
   readonly sealWeightPerStep: number;
@@ -17,6 +18,8 @@ export interface DatapointLimits {
   readonly wholeDevicesPerRead: number;
   readonly appendsWaitingMax: number;
   readonly batchBytesMax: number;
+  readonly longPushDatapointsMin: number;
+  readonly apartPushDatapointsMin: number;
 }
 
 /**
@@ -32,6 +35,8 @@ export const datapointLimits: DatapointLimits = {
   tailWeightMax: 4_096,
   /** Datapoints of all sensors in memory: about 40 MB. */
   tailsWeightMax: 262_144,
+  /** Below it a long push may come: the longest leaves room for what others push meanwhile. */
+  tailsWeightForLong: 294_912,
   /** When sealing falls behind (a full disk), pushes are refused beyond this. */
   tailsWeightRefused: 1_048_576,
   /** What the log keeps: a start reads all of it, in less than a second. */
@@ -54,4 +59,8 @@ export const datapointLimits: DatapointLimits = {
   appendsWaitingMax: 1_000,
   /** One batch is one row, and SQLite ends rows at a thousand million bytes. */
   batchBytesMax: 268_435_456,
+  /** A longer push is prepared in steps, with others having their turn in between. */
+  longPushDatapointsMin: 4_096,
+  /** One that comes alone and is longer still lets the batches of other devices pass. */
+  apartPushDatapointsMin: 8_192,
 };

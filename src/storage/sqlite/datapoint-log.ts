@@ -43,23 +43,57 @@ const isText = 4;
 
 /** One batch as bytes that nobody else holds: version, checksum of the rest, pushes. */
 export function encodePushes(pushes: readonly LoggedPush[]): Uint8Array<ArrayBuffer> {
+  const sink = beginPushes(pushes);
+  let receivedAt = Number.NaN;
+  for (const push of pushes) {
+    putHead(sink, push);
+    for (const datapoint of push.datapoints) {
+      putDatapoint(sink, datapoint, receivedAt);
+      receivedAt = datapoint.receivedAt;
+    }
+  }
+  return endPushes(sink);
+}
+
+const datapointsPerStep = 8_192;
+
+/** The same; yields now and then, for long pushes. */
+export function* encodeInSteps(
+  pushes: readonly LoggedPush[],
+): Generator<void, Uint8Array<ArrayBuffer>> {
+  const sink = beginPushes(pushes);
+  let receivedAt = Number.NaN;
+  for (const push of pushes) {
+    putHead(sink, push);
+    let written = 0;
+    for (const datapoint of push.datapoints) {
+      putDatapoint(sink, datapoint, receivedAt);
+      receivedAt = datapoint.receivedAt;
+      written += 1;
+      if (written % datapointsPerStep === 0) yield;
+    }
+  }
+  return endPushes(sink);
+}
+
+function beginPushes(pushes: readonly LoggedPush[]): ByteSink {
   let sizeGuess = 16;
   for (const push of pushes) sizeGuess += pushBytes + push.datapoints.length * datapointBytes;
   const sink = createSink(sizeGuess);
   putByte(sink, version);
   putUint32(sink, 0);
   putVarint(sink, pushes.length);
-  let receivedAt = Number.NaN;
-  for (const push of pushes) {
-    putVarint(sink, push.series);
-    putVarint(sink, push.ordinal);
-    putVarint(sink, push.last === undefined ? 0 : push.last + 1);
-    putVarint(sink, push.datapoints.length);
-    for (const datapoint of push.datapoints) {
-      putDatapoint(sink, datapoint, receivedAt);
-      receivedAt = datapoint.receivedAt;
-    }
-  }
+  return sink;
+}
+
+function putHead(sink: ByteSink, push: LoggedPush): void {
+  putVarint(sink, push.series);
+  putVarint(sink, push.ordinal);
+  putVarint(sink, push.last === undefined ? 0 : push.last + 1);
+  putVarint(sink, push.datapoints.length);
+}
+
+function endPushes(sink: ByteSink): Uint8Array<ArrayBuffer> {
   const bytes = Uint8Array.from(writtenBytes(sink));
   new DataView(bytes.buffer).setUint32(1, crc32(bytes.subarray(5)), true);
   return bytes;

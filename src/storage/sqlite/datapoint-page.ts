@@ -1,66 +1,78 @@
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
-import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
-import type { Page, Range } from '../../domain/datapoints/datapoint-store.ts';
+import type {
+  Page,
+  PagePart,
+  Range,
+  ScannedPart,
+} from '../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { ChunkHead } from './chunk-head.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
 import { createColumnsBuilder } from './columns-builder.ts';
 
-/**
- * One page of a series: its chunks merged with `unsealed`, which is in order of time and arrived
- * after everything in chunks. Chunks that the page skips are not decoded.
- */
-export function readPage(
-  chunks: ChunkReader,
-  series: number,
-  unsealed: readonly Datapoint[],
-  page: Page,
-): Datapoint[] {
+/** Where a page is read from. */
+export interface PageSource {
+  readonly chunks: ChunkReader;
+  readonly series: number;
+  /** In order of time; they arrived after everything in chunks. */
+  readonly unsealed: readonly Datapoint[];
+  readonly page: Page;
+}
+
+/** One page of a series, its chunks merged with the rest. Chunks it skips are not decoded. */
+export function readPage(source: PageSource): readonly Datapoint[] {
+  return readPart(source, Number.POSITIVE_INFINITY).datapoints;
+}
+
+/** The same up to the value that makes the texts of all `charactersMax` or more. */
+export function readPart(source: PageSource, charactersMax: number): PagePart {
   const datapoints: Datapoint[] = [];
+  let characters = 0;
+  const put = (datapoint: Datapoint): void => {
+    datapoints.push(datapoint);
+    const { value } = datapoint;
+    if (typeof value === 'number') return;
+    characters += typeof value === 'string' ? value.length : JSON.stringify(value).length;
+  };
   const target: Target = {
-    put: (datapoint) => datapoints.push(datapoint),
+    put,
     putRows(columns, firstRow, count) {
-      const step = page.order === 'asc' ? 1 : -1;
+      const step = source.page.order === 'asc' ? 1 : -1;
       for (let n = 0; n < count; n += 1) {
-        datapoints.push(datapointAt(columns, firstRow + n * step));
+        const row = firstRow + n * step;
+        if (columns.texts === undefined) datapoints.push(datapointAt(columns, row));
+        else if (characters < charactersMax) put(datapointAt(columns, row));
       }
     },
+    isFull: () => characters >= charactersMax,
   };
-  walkPage(target, { chunks, series, unsealed, page });
-  return datapoints;
+  walkPage(target, source);
+  return { datapoints, isCut: characters >= charactersMax };
 }
 
 /** The same page column by column: nothing is made of a datapoint but its numbers. */
-export function scanPage(
-  chunks: ChunkReader,
-  series: number,
-  unsealed: readonly Datapoint[],
-  page: Page,
-): DatapointColumns {
-  const builder = createColumnsBuilder(page.limit, page.order);
-  walkPage(builder, { chunks, series, unsealed, page });
+export function scanPart(source: PageSource, charactersMax: number): ScannedPart {
+  const { page } = source;
+  const builder = createColumnsBuilder({ ...page, rowsMax: page.limit, charactersMax });
+  walkPage(builder, source);
   const columns = builder.finish();
-  return { ...columns, at: (row) => datapointAt(columns, row) };
+  return {
+    columns: { ...columns, at: (row) => datapointAt(columns, row) },
+    isCut: builder.isFull(),
+  };
 }
 
 /** Where the datapoints of a page go. */
 interface Target {
   put(datapoint: Datapoint): void;
-  /** `count` rows in the order of the page, beginning with `firstRow`. */
+  /** `count` rows in the order of the page, beginning with `firstRow`, until it is full. */
   putRows(columns: Columns, firstRow: number, count: number): void;
+  /** It takes no more, whatever the page says. */
+  isFull(): boolean;
 }
 
-function walkPage(
-  target: Target,
-  from: {
-    readonly chunks: ChunkReader;
-    readonly series: number;
-    readonly unsealed: readonly Datapoint[];
-    readonly page: Page;
-  },
-): void {
-  const { chunks, series, unsealed, page } = from;
+function walkPage(target: Target, { chunks, series, unsealed, page }: PageSource): void {
   const later = createLaterQueue(unsealed, page);
   const output = createOutput(page, target);
   if (output.isFull()) return;
@@ -168,7 +180,7 @@ function createOutput(page: Page, target: Target) {
     return [skipped, taken];
   }
   return {
-    isFull: () => room <= 0,
+    isFull: () => room <= 0 || target.isFull(),
     /** Skips `count` at once if all of them are to be skipped. */
     skipWhole(count: number): boolean {
       if (skip < count) return false;

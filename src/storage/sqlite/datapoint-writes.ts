@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
+import { bytesPerWeight, weightOf } from '../../domain/datapoints/weight.ts';
 import { DamagedBytesError } from './bytes.ts';
 import { decodeChunk, encodeChunk } from './chunk-codec.ts';
 import { cut, mergeByTime, sortByTime } from './chunk-merge.ts';
 import { datapointAt, toColumns } from './columns.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import { decodePushes, type LoggedPush } from './datapoint-log.ts';
+import type { UnreadableLogRow } from './datapoint-replay.ts';
 
 const insertLogRow = 'insert into datapoint_log (pushes) values (?)';
 const trimLog = `
@@ -13,6 +15,13 @@ const trimLog = `
     select seq from datapoint_log
     where seq <= ? and seq < (select max(seq) from datapoint_log)
     order by seq limit ?)`;
+const keepLogRow = `
+  insert or replace into damaged_log_rows (seq, reason, pushes)
+  select seq, ?2, pushes from datapoint_log where seq = ?1`;
+// The newest stays, so that "seq" never starts again; at the next start it is kept once more.
+const deleteLogRow = `
+  delete from datapoint_log
+  where seq = ? and seq < (select max(seq) from datapoint_log)`;
 const findSealed = `
   select coalesce(last_values.sealed, 0)
   from sensors left join last_values using (series) where series = ?`;
@@ -29,16 +38,18 @@ const deleteChunk = 'delete from chunks where id = ?';
 const keepDamaged = `
   insert into damaged_chunks (id, series, min_time, max_time, count, datapoints)
   select id, series, min_time, max_time, count, datapoints from chunks where id = ?`;
+const putSealed = 'update last_values set sealed = ?, bytes = bytes + ? where series = ?';
 const putLastValue = `
-  insert into last_values (series, sealed, timestamp, received_at, value) values (?, ?, ?, ?, ?)
+  insert into last_values (series, sealed, timestamp, received_at, value, bytes)
+  values (?, ?, ?, ?, ?, ?)
   on conflict (series) do update set sealed = excluded.sealed, timestamp = excluded.timestamp,
-    received_at = excluded.received_at, value = excluded.value`;
+    received_at = excluded.received_at, value = excluded.value, bytes = bytes + excluded.bytes`;
 
 /** What a step of sealing is asked to do. */
 export interface SealOrder {
   /** The next datapoints of each series, as encodePushes writes them. */
   readonly pushes: Uint8Array<ArrayBuffer>;
-  /** Its last value, one push for each series, in the same order. */
+  /** Its last value, one push for each series, in the same order; empty: it is in its row. */
   readonly lasts: Uint8Array<ArrayBuffer>;
   /** Log rows up to this one hold nothing that is not in chunks. */
   readonly trimThrough: number;
@@ -62,6 +73,8 @@ interface ChunkHead {
 export function createDatapointWrites(database: DatabaseSync) {
   const insertRow = database.prepare(insertLogRow);
   const trim = database.prepare(trimLog);
+  const keepRow = database.prepare(keepLogRow);
+  const deleteRow = database.prepare(deleteLogRow);
   const sealer = createSeriesSealer(database);
 
   return {
@@ -69,15 +82,19 @@ export function createDatapointWrites(database: DatabaseSync) {
     appendDatapoints(pushes: Uint8Array<ArrayBuffer>): number {
       return Number(insertRow.run(pushes).lastInsertRowid);
     },
+    /** Keeps log rows that cannot be read where trimming does not reach them. */
+    setAsideLogRows(rows: readonly UnreadableLogRow[]): void {
+      for (const { seq, reason } of rows) {
+        keepRow.run(seq, reason);
+        deleteRow.run(seq);
+      }
+    },
     /** Moves datapoints to chunks and drops log rows that are not needed. */
     sealDatapoints(order: SealOrder): SealReport {
       const lasts = decodePushes(order.lasts);
       let damaged = 0;
       for (const [at, push] of decodePushes(order.pushes).entries()) {
-        const last = lasts[at]?.datapoints[0];
-        if (last === undefined)
-          throw new Error(`series ${push.series} is sealed without last value`);
-        damaged += sealer.seal(push, last, order.limits);
+        damaged += sealer.seal(push, lasts[at]?.datapoints[0], order.limits);
       }
       const { changes } = trim.run(order.trimThrough, order.limits.trimRowsPerStep);
       return { trimmed: Number(changes), damaged };
@@ -89,25 +106,30 @@ function createSeriesSealer(database: DatabaseSync) {
   const sealedOf = database.prepare(findSealed);
   const chunks = createChunkTable(database);
   const putLast = database.prepare(putLastValue);
+  const putCount = database.prepare(putSealed);
   sealedOf.setReturnArrays(true);
 
   /** Answers how many damaged chunks were set aside. */
-  function seal(push: LoggedPush, last: Datapoint, limits: DatapointLimits): number {
+  function seal(push: LoggedPush, last: Datapoint | undefined, limits: DatapointLimits): number {
     const row = sealedOf.get(push.series) as unknown as [number] | undefined;
     // Removed since: its datapoints go with it.
     if (row === undefined) return 0;
     const [sealed] = row;
-    if (sealed < push.ordinal) {
-      throw new Error(
-        `series ${push.series} has ${sealed} sealed, cannot go on at ${push.ordinal}`,
-      );
-    }
-    // An order that was carried out although its answer was lost comes again.
-    const rest = push.datapoints.slice(sealed - push.ordinal);
+    // Fewer than there should be: those in between were in a log row that was set aside. More: an
+    // order that was carried out although its answer was lost comes again.
+    const begin = Math.max(sealed, push.ordinal);
+    const rest = push.datapoints.slice(begin - push.ordinal);
     if (rest.length === 0) return 0;
     const damaged = place(push.series, sortByTime(rest), limits);
-    const { timestamp = null, receivedAt, value } = last;
-    putLast.run(push.series, sealed + rest.length, timestamp, receivedAt, JSON.stringify(value));
+    const nowSealed = begin + rest.length;
+    const bytes = bytesPerWeight * weightOf(rest);
+    if (last !== undefined) {
+      const { timestamp = null, receivedAt, value } = last;
+      const text = JSON.stringify(value);
+      putLast.run(push.series, nowSealed, timestamp, receivedAt, text, bytes);
+    } else if (putCount.run(nowSealed, bytes, push.series).changes === 0) {
+      throw new Error(`series ${push.series} is sealed without last value`);
+    }
     return damaged;
   }
 

@@ -8,8 +8,8 @@ export interface PartTable {
   readonly table: 'sensors' | 'actuators';
   readonly key: 'sensor_id' | 'actuator_id';
   readonly countMax: number;
-  /** A field that stays when a new description does not speak of it. */
-  readonly keeps?: string;
+  /** Fields that stay when a new description does not speak of the first one. */
+  readonly keeps?: readonly string[];
   /** Sets when the device was modified last. */
   readonly markModified: (deviceId: string, at: number) => void;
 }
@@ -59,6 +59,21 @@ export function createPartWrites(
       updateDetails.run(applyPatch(details, patch), deviceId, partId);
       markModified(deviceId, at);
       return 'updated';
+    },
+    /** Replaces the details by what is made of them; undefined leaves them as they are. */
+    replace(
+      deviceId: string,
+      partId: string,
+      replacement: (details: string) => string | undefined,
+      at: number | undefined,
+    ): { readonly details: string } | 'missing' | 'unchanged' {
+      const before = stored.first(deviceId, partId)?.details;
+      if (before === undefined) return 'missing';
+      const details = replacement(before);
+      if (details === undefined) return 'unchanged';
+      updateDetails.run(details, deviceId, partId);
+      if (at !== undefined) markModified(deviceId, at);
+      return { details };
     },
     remove(deviceId: string, partId: string, at: number): 'removed' | 'missing' {
       if (deleteOne.run(deviceId, partId).changes === 0) return 'missing';

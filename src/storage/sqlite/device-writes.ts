@@ -1,6 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
+import {
+  type ActuatorStep,
+  actuatorAfter,
+  settingFields,
+} from '../../domain/devices/actuator-step.ts';
 import { limits } from '../../domain/limits.ts';
-import { type PartRow, searchColumns } from '../sql/device-row.ts';
+import { parseJson } from '../../lib/json.ts';
+import { actuatorFromRow, type PartRow, partDetails, searchColumns } from '../sql/device-row.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
 import { createPartWrites } from './device-part-writes.ts';
 import { createSelection } from './selection.ts';
@@ -63,7 +69,7 @@ export function createDeviceWrites(database: DatabaseSync) {
   const actuators = createPartWrites(database, {
     table: 'actuators',
     key: 'actuator_id',
-    keeps: 'value',
+    keeps: settingFields,
     countMax: limits.sensorsPerDeviceMax,
     markModified,
   });
@@ -93,6 +99,7 @@ export function createDeviceWrites(database: DatabaseSync) {
       const { gatewayId, domain } = searchColumns(details);
       const visibility = changes.visibility === undefined ? stored.visibility : changes.visibility;
       const owner = changes.owner ?? stored.owner;
+      if (owner.toLowerCase() !== stored.owner.toLowerCase()) removeGrants.run(id);
       update.run(owner, visibility, gatewayId, domain, details, at, id);
       return 'updated';
     },
@@ -105,6 +112,17 @@ export function createDeviceWrites(database: DatabaseSync) {
     removeSensor: sensors.remove,
     putActuator: actuators.put,
     updateActuator: actuators.update,
+    /** The step as JSON text, as its value may have digits that no double holds. */
+    stepActuator(deviceId: string, actuatorId: string, stepText: string) {
+      // Written from a step by the other side of the thread.
+      const step = parseJson(stepText) as ActuatorStep;
+      const replacement = (details: string): string | undefined => {
+        const after = actuatorAfter(actuatorFromRow({ id: actuatorId, details }), step);
+        return after && partDetails(after);
+      };
+      const at = step.kind === 'confirm' ? undefined : step.at;
+      return actuators.replace(deviceId, actuatorId, replacement, at);
+    },
     removeActuator: actuators.remove,
   };
 }

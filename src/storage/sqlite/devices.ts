@@ -1,21 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { TimedSetting } from '../../domain/devices/actuator-step.ts';
 import type { Device, DeviceChanges } from '../../domain/devices/device.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
-import type { ReadLastValues } from '../device-filter.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
+import type { LastValueReads } from '../device-filter.ts';
 import {
+  actuatorFromRow,
   type DeviceRow,
   deviceDetails,
-  deviceFromRows,
+  deviceFromRow,
   type PartRow,
   partDetails,
+  sensorFromRow,
 } from '../sql/device-row.ts';
 import { patchOf } from '../sql/patch.ts';
+import type { SqliteDatapoints } from './datapoints.ts';
 import { createDeviceCache } from './device-cache.ts';
-import { createDeviceListing } from './device-listing.ts';
+import { createDeviceListing, type WeighedDevice } from './device-listing.ts';
 import type { DeviceUpdate } from './device-writes.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, inSnapshot } from './selection.ts';
+import { createStoredBytes } from './stored-bytes.ts';
 import type { Writer } from './writer.ts';
 
 const selectDevice = `
@@ -24,32 +30,39 @@ const selectSensors = `
   select sensor_id as id, details from sensors where device_id = ? order by series`;
 const selectActuators = `
   select actuator_id as id, details from actuators where device_id = ? order by position`;
+// A few more, such as those with the word in their meta: they are looked at one by one.
+const selectTimed = `
+  select device_id, actuator_id as id, details from actuators
+  where instr(details, '"revert":') > 0`;
 const countOwned = 'select count(*) as n from devices where owner = ?';
 
 export interface DeviceStoreOptions {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
-  readonly readLastValues: ReadLastValues;
+  readonly datapoints: LastValueReads &
+    Pick<SqliteDatapoints, 'unsealedWeight' | 'unsealedWeights'>;
   /** Drops what the datapoint engine holds in memory of a device or sensor that went. */
   readonly forgetDatapoints: (deviceId: DeviceId, sensorId?: SensorId) => void;
+  readonly damaged: DamagedRows;
 }
 
 /** Devices in SQLite, the busy ones in memory. */
 export function createDeviceStore(
   options: DeviceStoreOptions,
 ): DeviceStore & { forget(id: DeviceId): void } {
-  const { reader, writer, readLastValues, forgetDatapoints } = options;
+  const { reader, writer, datapoints, forgetDatapoints } = options;
   const cache = createDeviceCache();
-  const read = createDeviceReader(reader);
+  const read = createDeviceReader(reader, options.damaged);
   const owned = createSelection<{ n: number }>(reader, countOwned);
+  const timed = createSelection<TimedRow>(reader, selectTimed);
   // Lists pass by many devices once: they use what is remembered and do not push it out.
   const load = (id: DeviceId) => cache.get(id) ?? read(id);
 
   function findInDatabase(id: DeviceId): Promise<Device | undefined> {
     return readSafely(() => {
-      const device = read(id);
-      if (device !== undefined) cache.set(device);
-      return device;
+      const weighed = read(id);
+      if (weighed !== undefined) cache.set(weighed);
+      return weighed?.device;
     });
   }
 
@@ -71,9 +84,10 @@ export function createDeviceStore(
     insert: (device) => writer.call('insertDevice', insertOf(device)),
     find(id) {
       const known = cache.get(id);
-      return known ?? findInDatabase(id);
+      return known === undefined ? findInDatabase(id) : known.device;
     },
-    list: createDeviceListing({ reader, load, readLastValues }),
+    ...createDeviceListing({ reader, load, datapoints }),
+    ...createStoredBytes(reader, datapoints),
     countOwnedBy: (owner) => readSafely(() => owned.first(owner)?.n ?? 0),
     update: (id, changes, at) =>
       changed(id, writer.call('updateDevice', id, updateOf(changes), at)),
@@ -94,21 +108,70 @@ export function createDeviceStore(
       changed(id, writer.call('putActuator', id, partRow(actuator), at)),
     updateActuator: (id, actuatorId, changes, at) =>
       changed(id, writer.call('updateActuator', id, actuatorId, patchOf(changes), at)),
+    async stepActuator(id, actuatorId, step) {
+      const stepText = JSON.stringify(step);
+      const after = await changed(id, writer.call('stepActuator', id, actuatorId, stepText));
+      if (typeof after === 'string') return after;
+      return actuatorFromRow({ id: actuatorId, details: after.details });
+    },
+    listTimedSettings: () => readSafely(() => timed.all().flatMap(timedSettingOf)),
     removeActuator: (id, actuatorId, at) =>
       changed(id, writer.call('removeActuator', id, actuatorId, at)),
     forget,
   };
 }
 
-function createDeviceReader(reader: DatabaseSync): (id: DeviceId) => Device | undefined {
+function createDeviceReader(
+  reader: DatabaseSync,
+  damaged: DamagedRows,
+): (id: DeviceId) => WeighedDevice | undefined {
   const device = createSelection<DeviceRow>(reader, selectDevice);
   const sensors = createSelection<PartRow>(reader, selectSensors);
   const actuators = createSelection<PartRow>(reader, selectActuators);
+
+  function readable<Part>(
+    table: string,
+    deviceId: DeviceId,
+    rows: readonly PartRow[],
+    read: (row: PartRow) => Part,
+  ): readonly Part[] {
+    const parts: Part[] = [];
+    for (const row of rows) {
+      try {
+        parts.push(read(row));
+      } catch (reason) {
+        damaged.note(table, `${deviceId} ${row.id}`, reason);
+      }
+    }
+    return parts;
+  }
+
   return (id) =>
     inSnapshot(reader, () => {
       const row = device.first(id);
-      return row && deviceFromRows(row, sensors.all(id), actuators.all(id));
+      if (row === undefined) return undefined;
+      const rows = { sensors: sensors.all(id), actuators: actuators.all(id) };
+      const parts = {
+        sensors: readable('sensors', id, rows.sensors, sensorFromRow),
+        actuators: readable('actuators', id, rows.actuators, actuatorFromRow),
+      };
+      let characters = row.details.length;
+      for (const { details } of [...rows.sensors, ...rows.actuators]) characters += details.length;
+      const found = damaged.read('devices', id, () => deviceFromRow(row, parts));
+      return found && { device: found, characters };
     });
+}
+
+interface TimedRow extends PartRow {
+  readonly device_id: string;
+}
+
+function timedSettingOf({ device_id, id, details }: TimedRow): readonly TimedSetting[] {
+  const actuator = actuatorFromRow({ id, details });
+  if (actuator.revert === undefined) return [];
+  // The row was written from parsed ids.
+  const deviceId = device_id as DeviceId;
+  return [{ deviceId, actuatorId: actuator.id, at: actuator.revert.at }];
 }
 
 function insertOf(device: Device) {

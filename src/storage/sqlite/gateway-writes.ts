@@ -57,7 +57,9 @@ export function createGatewayWrites(database: DatabaseSync) {
       if (stored === undefined) return 'missing';
       const visibility = changes.visibility === undefined ? stored.visibility : changes.visibility;
       const details = applyPatch(stored.details, changes.details);
-      update.run(changes.owner ?? stored.owner, visibility, details, at, id);
+      const owner = changes.owner ?? stored.owner;
+      if (owner.toLowerCase() !== stored.owner.toLowerCase()) removeGrants.run(id);
+      update.run(owner, visibility, details, at, id);
       return 'updated';
     },
     recordHeartbeat: (id: string, at: number, status: string | null): 'recorded' | 'missing' =>

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GatewayChanges } from '../../domain/gateways/gateway.ts';
 import type { GatewayStore } from '../../domain/gateways/gateway-store.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 import {
   type GatewayRow,
   gatewayColumns,
@@ -21,24 +22,27 @@ const countOwned = 'select count(*) as n from gateways where owner = ?';
 export function createGatewayStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
+  readonly damaged: DamagedRows;
 }): GatewayStore {
-  const { reader, writer } = options;
+  const { reader, writer, damaged } = options;
   const gateway = createSelection<GatewayRow>(reader, selectGateway);
   const owned = createSelection<{ n: number }>(reader, countOwned);
   const columns = gatewayColumns;
   const list = createResourceListing<GatewayRow>(reader, { kind: 'gateway', columns });
+
+  const read = (row: GatewayRow) => damaged.read('gateways', row.id, () => gatewayFromRow(row));
 
   return {
     insert: (created) => writer.call('insertGateway', gatewayToRow(created)),
     find: (id) =>
       readSafely(() => {
         const row = gateway.first(id);
-        return row && gatewayFromRow(row);
+        return row && read(row);
       }),
     list: (page) =>
       readSafely(() => {
         const { rows, total } = list(page);
-        return { gateways: rows.map(gatewayFromRow), total };
+        return { gateways: rows.flatMap((row) => read(row) ?? []), total };
       }),
     countOwnedBy: (owner) => readSafely(() => owned.first(owner)?.n ?? 0),
     update: (id, changes, at) => writer.call('updateGateway', id, updateOf(changes), at),

@@ -2,6 +2,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import { guestUsername } from '../../domain/ids.ts';
+import { reachingSql } from './reaching-grants.ts';
 import type { Selection } from './selection.ts';
 
 /** A part of a where clause and what its question marks stand for. */
@@ -23,10 +24,11 @@ export function visibleRows(kind: ResourceKind, { who, only }: VisibleTo): reado
   if (who === 'public') {
     conditions.push({ sql: `(${isPublic} or owner = ?)`, parameters: [guestUsername] });
   } else if (who !== 'everything') {
+    const reaching = reachingSql(kind, '?');
+    const mentions = reaching.split('?').length - 1;
     conditions.push({
-      sql: `(${isPublic} or owner in (?, ?) or exists
-        (select 1 from grants where username = ? and kind = '${kind}' and resource = ${kind}s.id))`,
-      parameters: [guestUsername, who.username, who.username],
+      sql: `(${isPublic} or owner in (?, ?) or id in (select resource from (${reaching})))`,
+      parameters: [guestUsername, who.username, ...Array(mentions).fill(who.username)],
     });
   }
   return conditions;

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../contract/temporary-directory.ts';
+import { parseProofs } from '../sql/user-row.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openConnection } from './connection.ts';
 import { type Migration, migrate, readMigrations, versionOf } from './migrate.ts';
@@ -87,4 +88,52 @@ test('a file that is no database is refused with a sentence', (context) => {
   writeFileSync(file, 'these are not the bytes of a database, '.repeat(100));
   const words = /kipimo\.db cannot be opened: the database file is not a SQLite database/;
   assert.throws(() => openConnection(file, { role: 'write' }), refusal(words));
+});
+
+test('accounts older than stored webhook secrets have none', () => {
+  const database = new DatabaseSync(':memory:');
+  const migrations = readMigrations();
+  const before = migrations.findIndex(({ name }) => name.endsWith('webhook-secrets.sql'));
+  migrate(database, path, migrations.slice(0, before));
+  database.exec(
+    `insert into users (id, username, password_hash, created_at, is_admin, is_disabled, profile)
+     values ('1', 'ana', 'hash', 0, 0, 0, '{}')`,
+  );
+  migrate(database, path, migrations);
+  const rows = database.prepare('select webhook_secret as secret from users').all();
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [{ secret: null }],
+  );
+});
+
+test('accounts older than proofs keep their addresses as proven then', () => {
+  const database = new DatabaseSync(':memory:');
+  const migrations = readMigrations();
+  const before = migrations.findIndex(({ name }) => name.endsWith('address-proofs.sql'));
+  migrate(database, path, migrations.slice(0, before));
+  const insert = database.prepare(
+    `insert into users (id, username, email_key, password_hash, created_at, is_admin, is_disabled,
+       profile) values (?, ?, ?, 'hash', 0, 0, 0, ?)`,
+  );
+  const profile = { email: 'Ärzte@x.org', phone: ['+1 2', "'; \ud800 \u0000"], address: ['a'] };
+  insert.run('1', 'ana', 'ärzte@x.org', JSON.stringify(profile));
+  insert.run('2', 'bob', null, '{"firstName":"\\ud800"}');
+  insert.run('3', 'damaged', '', 'no JSON');
+  insert.run('4', 'odd', null, '{"phone":5}');
+  migrate(database, path, migrations);
+  const rows = database.prepare('select id, proofs, email_proof as proof from users').all();
+  const [ana, ...others] = rows.map((row) => ({ ...row, proofs: parseProofs(`${row['proofs']}`) }));
+  assert.deepEqual(
+    ana?.proofs.map(({ channel, address, by }) => [channel, address, by]).slice(0, 2),
+    [
+      ['email', 'ärzte@x.org', 'earlier'],
+      ['phone', '+1 2', 'earlier'],
+    ],
+  );
+  assert.ok((ana?.proofs[0]?.provenAt ?? 0) > Date.UTC(2026, 0), 'the time of the migration');
+  assert.deepEqual(
+    others.map(({ proofs }) => proofs),
+    [[], [], []],
+  );
 });

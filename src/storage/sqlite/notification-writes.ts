@@ -2,8 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../domain/limits.ts';
 import type { Firing, FiringOutcome, NewDelivery } from '../../domain/notifications/delivery.ts';
 import { outboxFull, type StateChange } from '../../domain/notifications/notification-store.ts';
+import { createHexId } from '../../lib/secret-token.ts';
 import {
   deliveryDetails,
+  deliveryId,
   type NotificationRow,
   notificationColumns,
   progressToRow,
@@ -31,10 +33,13 @@ const selectWindow = `
 const countWaiting = `
   select count(*) as n from
     (select 1 from deliveries where notification = ? and status = 'pending' limit ?)`;
+const countWaitingOf = `
+  select count(*) as n from
+    (select 1 from deliveries where payer = ? and status = 'pending' limit ?)`;
 const insertDelivery = `
   insert into deliveries (notification, payer, channel, status, attempts, created_at, due_at,
-    sent_at, details)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    sent_at, token, details)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const recordFiring = `
   update notifications set times_sent = times_sent + ?2,
     last_fired_at = max(?3, coalesce(last_fired_at, ?3)),
@@ -42,7 +47,8 @@ const recordFiring = `
     last_failure_reason = coalesce(?5, last_failure_reason)
   where position = ?1`;
 const trimDeliveries = `
-  delete from deliveries where notification = ?1 and status <> 'pending' and position <=
+  delete from deliveries where notification = ?1 and status not in ('pending', 'damaged')
+    and position <=
     (select position from deliveries where notification = ?1
      order by position desc limit 1 offset ?2)`;
 
@@ -104,6 +110,7 @@ export function createNotificationWrites(database: DatabaseSync) {
 function createFire(database: DatabaseSync): (firing: Firing) => FiringOutcome {
   const window = createSelection<Window>(database, selectWindow);
   const waiting = createSelection<{ n: number }>(database, countWaiting);
+  const waitingOf = createSelection<{ n: number }>(database, countWaitingOf);
   const insert = database.prepare(insertDelivery);
   const record = database.prepare(recordFiring);
   const trim = database.prepare(trimDeliveries);
@@ -114,10 +121,10 @@ function createFire(database: DatabaseSync): (firing: Firing) => FiringOutcome {
     const text = deliveryDetails({ username, message, reason });
     const attempts = Number(isUnderWay === true);
     const { position, owner } = found;
-    return String(
-      insert.run(position, owner, channel, status, attempts, at, dueAt, sentAt, text)
-        .lastInsertRowid,
-    );
+    const token = createHexId();
+    const values = [status, attempts, at, dueAt, sentAt, token, text] as const;
+    const { lastInsertRowid } = insert.run(position, owner, channel, ...values);
+    return deliveryId(token, Number(lastInsertRowid));
   }
 
   return ({ notificationId, at, throttlingMs, deliveries }) => {
@@ -129,7 +136,11 @@ function createFire(database: DatabaseSync): (firing: Firing) => FiringOutcome {
       return { kind: 'throttled', lastFiredAt: last };
     }
     const max = limits.deliveriesPendingMax;
-    let room = max - (waiting.first(position, max)?.n ?? 0);
+    const ofPayer = limits.deliveriesPendingPerPayerMax;
+    let room = Math.min(
+      max - (waiting.first(position, max)?.n ?? 0),
+      ofPayer - (waitingOf.first(found.owner, ofPayer)?.n ?? 0),
+    );
     let failure: string | undefined;
     const deliveryIds = deliveries.map((delivery) => {
       const isWaiting = delivery.progress.status === 'pending';

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeviceId } from '../../domain/ids.ts';
-import type { DeviceState } from '../../domain/notifications/notification.ts';
+import type { ClaimedDelivery } from '../../domain/notifications/delivery.ts';
+import type { DeviceState, TalliedNotification } from '../../domain/notifications/notification.ts';
 import type {
   NotificationStore,
   StoredNotification,
 } from '../../domain/notifications/notification-store.ts';
 import type { OutboxStore } from '../../domain/notifications/outbox-store.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 import {
   claimedFromRow,
   type DeliveryRow,
@@ -15,6 +17,7 @@ import {
   notificationColumns,
   notificationFromRow,
   notificationToRow,
+  stateFromText,
   type TallyRow,
   tallyColumns,
 } from '../sql/notification-row.ts';
@@ -34,7 +37,7 @@ const selectStates = `
   select notifications.id, device_id, state from notification_states
   join notifications on position = notification`;
 const selectDeliveries = `
-  select ${deliveryColumns} from deliveries
+  select position, ${deliveryColumns} from deliveries
   where notification = (select position from notifications where id = ?)
   order by position desc limit ? offset ?`;
 const countDeliveries = `
@@ -51,19 +54,24 @@ interface StateRow {
 export function createNotificationStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
+  readonly damaged: DamagedRows;
 }): NotificationStore {
-  const { reader, writer } = options;
+  const { reader, writer, damaged } = options;
   const one = createSelection<Row>(reader, selectOne);
   const many = createSelection<Row>(reader, selectMany);
-  const deliveries = createSelection<DeliveryRow>(reader, selectDeliveries);
+  const deliveries = createSelection<DeliveryRow & { position: number }>(reader, selectDeliveries);
   const count = createSelection<{ n: number }>(reader, countDeliveries);
+
+  const read = (row: Row) => damaged.read('notifications', row.id, () => notificationFromRow(row));
+  const readDelivery = (row: DeliveryRow & { readonly position: number }) =>
+    damaged.read('deliveries', row.position, () => deliveryFromRow(row)) ?? [];
 
   return {
     insert: (created) => writer.call('insertNotification', notificationToRow(created)),
     find: (id) =>
       readSafely(() => {
         const row = one.first(id);
-        return row && notificationFromRow(row);
+        return row && read(row);
       }),
     findMany: (ids) =>
       readSafely(() => {
@@ -72,10 +80,10 @@ export function createNotificationStore(options: {
         );
         return ids.flatMap((id) => {
           const row = found.get(id);
-          return row === undefined ? [] : [notificationFromRow(row)];
+          return (row && read(row)) ?? [];
         });
       }),
-    load: () => readSafely(() => inSnapshot(reader, () => load(reader))),
+    load: () => readSafely(() => inSnapshot(reader, () => load(reader, damaged, read))),
     update: (id, changes, at) => {
       const isWatchedAnew = changes.condition !== undefined;
       return writer.call('updateNotification', id, patchOf(changes), { at, isWatchedAnew });
@@ -86,23 +94,32 @@ export function createNotificationStore(options: {
     deliveries: (id, { limit, offset }) =>
       readSafely(() =>
         inSnapshot(reader, () => ({
-          deliveries: deliveries.all(id, limit, offset).map(deliveryFromRow),
+          deliveries: deliveries.all(id, limit, offset).flatMap(readDelivery),
           total: count.first(id)?.n ?? 0,
         })),
       ),
   };
 }
 
-function load(reader: DatabaseSync): readonly StoredNotification[] {
+function load(
+  reader: DatabaseSync,
+  damaged: DamagedRows,
+  read: (row: Row) => TalliedNotification | undefined,
+): readonly StoredNotification[] {
   const states = new Map<string, Map<DeviceId, DeviceState>>();
   for (const row of createSelection<StateRow>(reader, selectStates).all()) {
-    const known = states.get(row.id) ?? new Map<DeviceId, DeviceState>();
-    states.set(row.id, known);
-    known.set(row.device_id as DeviceId, JSON.parse(row.state) as DeviceState);
+    const { id, device_id } = row;
+    const readState = () => stateFromText(row.state);
+    const state = damaged.read('notification_states', `${id} ${device_id}`, readState);
+    if (state === undefined) continue;
+    const known = states.get(id) ?? new Map<DeviceId, DeviceState>();
+    states.set(id, known);
+    known.set(device_id as DeviceId, state);
   }
   const rows = createSelection<Row>(reader, selectAll).all();
-  return rows.map((row) => {
-    const tallied = notificationFromRow(row);
+  return rows.flatMap((row) => {
+    const tallied = read(row);
+    if (tallied === undefined) return [];
     return { ...tallied, states: states.get(tallied.notification.id) ?? new Map() };
   });
 }
@@ -115,20 +132,39 @@ const selectNextDue = `
 export function createOutboxStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
+  readonly damaged: DamagedRows;
 }): OutboxStore {
-  const { reader, writer } = options;
+  const { reader, writer, damaged } = options;
   const nextDue = createSelection<{ due_at: number | null }>(reader, selectNextDue);
 
   return {
-    async claimDue({ now, leaseEndsAt, rooms }) {
+    async claimDue(claim) {
+      const { now, leaseEndsAt, rooms, underWay, perDay } = claim;
+      const { perPayerMax = Number.MAX_SAFE_INTEGER } = claim;
       const channels = JSON.stringify([...rooms.keys()]);
       const next = () => readSafely(() => nextDue.first(channels)?.due_at ?? undefined);
       const first = await next();
       if (first === undefined || first > now) return { claimed: [], nextDueAt: first };
-      const order = { now, leaseEndsAt, rooms: [...rooms] };
+      const order = {
+        ...{ now, leaseEndsAt },
+        rooms: [...rooms].map(([channel, count]) => ({
+          ...{ channel, count, perPayerMax },
+          underWay: underWay?.get(channel) ?? new Map<string, number>(),
+        })),
+        ...(perDay !== undefined && { perDay }),
+      };
       const rows = await writer.call('claimDeliveries', order);
-      return { claimed: rows.map(claimedFromRow), nextDueAt: await next() };
+      const claimed: ClaimedDelivery[] = [];
+      const unreadable: number[] = [];
+      for (const row of rows) {
+        const found = damaged.read('deliveries', row.position, () => claimedFromRow(row));
+        if (found === undefined) unreadable.push(row.position);
+        else claimed.push(found);
+      }
+      if (unreadable.length > 0) await writer.call('setAsideDeliveries', unreadable);
+      return { claimed, nextDueAt: await next() };
     },
     settle: (settlements) => writer.call('settleDeliveries', settlements),
+    pay: (payer, channel, at, perDay) => writer.call('payForMessage', payer, channel, at, perDay),
   };
 }

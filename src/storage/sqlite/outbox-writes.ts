@@ -1,20 +1,49 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Settlement } from '../../domain/notifications/delivery.ts';
-import { paidChannels } from '../../domain/notifications/outbox-store.ts';
-import { type ClaimedRow, type DeliveryDetails, deliveryDetails } from '../sql/notification-row.ts';
+import {
+  type DailyMax,
+  oneOfEach,
+  type Payment,
+  paidChannels,
+} from '../../domain/notifications/outbox-store.ts';
+import {
+  type ClaimedRow,
+  type DeliveryDetails,
+  deliveryDetails,
+  positionOf,
+} from '../sql/notification-row.ts';
 import { createSelection } from './selection.ts';
 
 /** A claim as it crosses to the writer thread. */
 export interface ClaimOrder {
   readonly now: number;
   readonly leaseEndsAt: number;
-  readonly rooms: readonly (readonly [channel: string, count: number])[];
+  readonly rooms: readonly RoomOrder[];
+  readonly perDay?: DailyMax;
 }
 
+/** What may be handed out of one channel. */
+export interface RoomOrder {
+  readonly channel: string;
+  readonly count: number;
+  readonly perPayerMax: number;
+  /** What is under way already, by payer. */
+  readonly underWay: ReadonlyMap<string, number>;
+}
+
+// One step through the index for each of them, however many deliveries they have.
+const selectPayers = `
+  with recursive payers (payer) as (
+    select min(payer) from deliveries where status = 'pending'
+    union all
+    select (select min(payer) from deliveries where status = 'pending' and payer > payers.payer)
+    from payers where payer is not null)
+  select payer from payers where payer is not null`;
 const selectDue = `
   select position, (select id from notifications where position = notification) as notification_id,
-    social, payer, channel, attempts, created_at, is_charged, details
-  from deliveries where status = 'pending' and channel = ? and due_at <= ?
+    social, payer, channel, attempts, created_at, is_charged, token, details
+  from deliveries indexed by deliveries_by_turn
+  where status = 'pending' and payer = ? and channel = ? and due_at <= ?
   order by due_at, position limit ?`;
 const lease = 'update deliveries set attempts = ?, due_at = ?, is_charged = ? where position = ?';
 const takeCredit = `
@@ -28,6 +57,7 @@ const selectClaimed = `
 const updateDelivery = `
   update deliveries set status = ?, due_at = ?, sent_at = ?, is_charged = ?, details = ?
   where position = ?`;
+const setAside = `update deliveries set status = 'damaged', due_at = null where position = ?`;
 const deleteDelivery = 'delete from deliveries where position = ?';
 const recordSuccess = `
   update notifications set last_success_at = ?, last_success_code = ? where position = ?`;
@@ -36,8 +66,7 @@ const recordFailure = `
 const selectSocial = 'select details from socials where id = ?';
 const updateSocial = 'update socials set status = ?, details = ? where id = ?';
 
-type DueRow = Omit<ClaimedRow, 'is_unpaid'> & {
-  readonly payer: string;
+type DueRow = Omit<ClaimedRow, 'unpaid'> & {
   readonly is_charged: number;
 };
 
@@ -52,32 +81,91 @@ interface ClaimedState {
 /** What the writer thread does to the outbox. */
 export function createOutboxWrites(database: DatabaseSync) {
   const due = createSelection<DueRow>(database, selectDue);
+  const payers = createSelection<{ payer: string }>(database, selectPayers);
   const takeLease = database.prepare(lease);
-  const take = database.prepare(takeCredit);
-  const unlimited = createSelection<{ yes: number }>(database, isUnlimited);
+  const payment = createPayment(database);
   const settleOne = createSettle(database);
+  const keepDamaged = database.prepare(setAside);
   const isPaid = new Set<string>(paidChannels);
+  /** Whose delivery was the last of the first round, by channel: the next claim goes on there. */
+  const lastOf = new Map<string, string>();
 
-  function claim(row: DueRow, leaseEndsAt: number): ClaimedRow {
-    const { payer, is_charged, ...claimed } = row;
+  function claim(row: DueRow, { now, leaseEndsAt, perDay }: ClaimOrder): ClaimedRow {
+    const { is_charged, ...claimed } = row;
     const attempts = row.attempts + 1;
-    let isCharged = is_charged === 1;
-    let isUnpaid = false;
-    if (!isCharged && isPaid.has(row.channel)) {
-      isCharged = take.run(payer).changes > 0;
-      isUnpaid = !isCharged && unlimited.first(payer) === undefined;
-    }
+    const isFree = is_charged === 1 || !isPaid.has(row.channel);
+    const outcome = isFree ? undefined : payment.take(row.payer, row.channel, now, perDay);
+    const isCharged = is_charged === 1 || outcome === 'paid';
     takeLease.run(attempts, leaseEndsAt, Number(isCharged), row.position);
-    return { ...claimed, attempts, is_unpaid: isUnpaid };
+    return { ...claimed, attempts, unpaid: outcome === 'paid' ? undefined : outcome };
+  }
+
+  function dueInTurn(room: RoomOrder, all: readonly string[], now: number): readonly DueRow[] {
+    const { channel, count, perPayerMax, underWay } = room;
+    const last = lastOf.get(channel);
+    const next = last === undefined ? 0 : all.findIndex((payer) => payer > last);
+    const rotated = next <= 0 ? all : [...all.slice(next), ...all.slice(0, next)];
+    const lists: (readonly DueRow[])[] = [];
+    for (const payer of rotated) {
+      const own = Math.min(count, perPayerMax - (underWay.get(payer.toLowerCase()) ?? 0));
+      const rows = own > 0 ? due.all(payer, channel, now, own) : [];
+      if (rows.length > 0) lists.push(rows);
+      if (lists.length >= count) break;
+    }
+    const lastServed = lists.at(-1)?.[0]?.payer;
+    if (lastServed !== undefined) lastOf.set(channel, lastServed);
+    return oneOfEach(lists, count);
   }
 
   return {
-    claimDeliveries: ({ now, leaseEndsAt, rooms }: ClaimOrder): readonly ClaimedRow[] =>
-      rooms.flatMap(([channel, count]) =>
-        due.all(channel, now, count).map((row) => claim(row, leaseEndsAt)),
-      ),
+    claimDeliveries(order: ClaimOrder): readonly ClaimedRow[] {
+      const all = payers.all().map(({ payer }) => payer);
+      return order.rooms.flatMap((room) =>
+        dueInTurn(room, all, order.now).map((row) => claim(row, order)),
+      );
+    },
+    payForMessage: (payer: string, channel: string, at: number, perDay?: DailyMax): Payment =>
+      payment.take(payer, channel, at, perDay),
+    /** Keeps rows that cannot be understood, and hands them out no more. */
+    setAsideDeliveries(positions: readonly number[]): void {
+      for (const position of positions) keepDamaged.run(position);
+    },
     settleDeliveries(settlements: readonly Settlement[]): void {
       for (const settlement of settlements) settleOne(settlement);
+    },
+  };
+}
+
+const dayMs = 86_400_000;
+const selectOfDay = `
+  select coalesce(sum(count) filter (where payer = ?2 and channel = ?3), 0) as own,
+    coalesce(sum(count), 0) as total
+  from paid_messages where day = ?1`;
+const countMessage = `
+  insert into paid_messages (day, payer, channel, count) values (?, ?, ?, 1)
+  on conflict do update set count = count + 1`;
+const deleteEarlierDays = 'delete from paid_messages where day < ?';
+
+/** What messages of paid channels cost. */
+function createPayment(database: DatabaseSync) {
+  const take = database.prepare(takeCredit);
+  const unlimited = createSelection<{ yes: number }>(database, isUnlimited);
+  const ofDay = createSelection<{ own: number; total: number }>(database, selectOfDay);
+  const count = database.prepare(countMessage);
+  const forget = database.prepare(deleteEarlierDays);
+
+  return {
+    take(payer: string, channel: string, at: number, perDay?: DailyMax): Payment {
+      const day = Math.floor(at / dayMs);
+      if (perDay !== undefined) {
+        const { own = 0, total = 0 } = ofDay.first(day, payer, channel) ?? {};
+        if (own >= perDay.each) return 'own_day_full';
+        if (total >= perDay.all) return 'day_full';
+      }
+      const isPaid = take.run(payer).changes > 0 || unlimited.first(payer) !== undefined;
+      if (!isPaid) return 'no_credit';
+      if (count.run(day, payer, channel).changes > 0) forget.run(day - 1);
+      return 'paid';
     },
   };
 }
@@ -92,7 +180,7 @@ function createSettle(database: DatabaseSync): (settlement: Settlement) => void 
   const tellSocial = createSocialTeller(database);
 
   return (settlement) => {
-    const position = Number(settlement.id);
+    const position = positionOf(settlement.id);
     const found = claimed.first(position, settlement.attempts);
     if (found === undefined) return;
     const { kind, at } = settlement;

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { DeviceId, GatewayId } from '../../domain/ids.ts';
 import type { ProjectStore } from '../../domain/projects/project-store.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 import { patchOf } from '../sql/patch.ts';
 import {
   type ProjectRow,
@@ -13,33 +15,54 @@ import { createSelection } from './selection.ts';
 import type { Writer } from './writer.ts';
 
 const selectProject = `select ${projectColumns} from projects where id = ?`;
+const selectUnshared = `
+  select listed.value as id from projects, json_each(projects.details, ?) as listed
+  where projects.id = ? and not exists (select 1 from project_members
+    where project = projects.id and kind = ? and resource = listed.value)`;
 const countOwned = 'select count(*) as n from projects where owner = ?';
 
 /** Projects in SQLite. */
 export function createProjectStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
+  readonly damaged: DamagedRows;
 }): ProjectStore {
-  const { reader, writer } = options;
+  const { reader, writer, damaged } = options;
   const project = createSelection<ProjectRow>(reader, selectProject);
   const owned = createSelection<{ n: number }>(reader, countOwned);
+  const unshared = createSelection<{ id: string }>(reader, selectUnshared);
   const columns = projectColumns;
   const list = createResourceListing<ProjectRow>(reader, { kind: 'project', columns });
+
+  const read = (row: ProjectRow) => damaged.read('projects', row.id, () => projectFromRow(row));
 
   return {
     insert: (created) => writer.call('insertProject', projectToRow(created)),
     find: (id) =>
       readSafely(() => {
         const row = project.first(id);
-        return row && projectFromRow(row);
+        return row && read(row);
       }),
     list: (page) =>
       readSafely(() => {
         const { rows, total } = list(page);
-        return { projects: rows.map(projectFromRow), total };
+        return { projects: rows.flatMap((row) => read(row) ?? []), total };
       }),
     countOwnedBy: (owner) => readSafely(() => owned.first(owner)?.n ?? 0),
-    update: (id, changes) => writer.call('updateProject', id, patchOf(changes)),
+    update: (id, changes, { isOwners }) =>
+      writer.call('updateProject', id, patchOf(changes), {
+        kinds: [
+          ...(changes.deviceIds === undefined ? [] : ['device']),
+          ...(changes.gatewayIds === undefined ? [] : ['gateway']),
+        ],
+        isOwners,
+      }),
+    unshared: (id) =>
+      readSafely(() => ({
+        // The ids were parsed before the project was stored.
+        deviceIds: unshared.all('$.deviceIds', id, 'device').map((row) => row.id as DeviceId),
+        gatewayIds: unshared.all('$.gatewayIds', id, 'gateway').map((row) => row.id as GatewayId),
+      })),
     remove: (id) => writer.call('removeProject', id),
   };
 }

@@ -107,7 +107,7 @@ function orderFor(
   const lasts = picked.map((series) => ({
     series: series.number,
     ordinal: 0,
-    datapoints: series.last === undefined ? [] : [series.last],
+    datapoints: series.last === undefined || series.last === 'large' ? [] : [series.last],
   }));
   return { pushes: encodePushes(pushes), lasts: encodePushes(lasts), trimThrough, limits };
 }

@@ -3,6 +3,8 @@ import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts'
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { parseJson } from '../../lib/json.ts';
+import { isJsonWithin } from '../../lib/json-size.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 import { sortByTime } from './chunk-merge.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 
@@ -34,7 +36,8 @@ export interface Series {
   tail: Tail;
   /** Then those of the batch that is being made durable; not to be read yet. */
   staged: Datapoint[];
-  last: Datapoint | undefined;
+  /** large: it is in its row, and nothing else holds it. */
+  last: Datapoint | 'large' | undefined;
   /** No stored timestamp is later; none need be as late. */
   newestTimestamp: number;
   /** Which of frozen, tail and staged has this timestamp and value; made when first asked for. */
@@ -61,8 +64,15 @@ export interface SeriesTable {
   forget(deviceId: DeviceId, sensorId: SensorId | undefined): readonly Series[];
 }
 
+/** A last value that more than this many characters are needed for stays in its row. */
+const smallCharactersMax = 512;
+
+/** The text of a last value; large: as a blob without bytes, which no text is; absent: null. */
+export const briefValue = `iif(octet_length(value) > ${smallCharactersMax}, x'', value)`;
+
 const columns = `
-  select sensors.series, device_id, sensor_id, coalesce(sealed, 0), timestamp, received_at, value,
+  select sensors.series, device_id, sensor_id, coalesce(sealed, 0), timestamp, received_at,
+    ${briefValue},
     (select max_time from chunks where chunks.series = sensors.series
      order by min_time desc, max_time desc, id desc limit 1)
   from sensors left join last_values on last_values.series = sensors.series`;
@@ -77,7 +87,7 @@ type SeriesRow = readonly [
   sealed: number,
   timestamp: number | null,
   receivedAt: number | null,
-  value: string | null,
+  value: string | Uint8Array | null,
   newest: number | null,
 ];
 
@@ -89,7 +99,11 @@ interface Resident {
 }
 
 /** The series of this database. */
-export function createSeriesTable(reader: DatabaseSync, limits: DatapointLimits): SeriesTable {
+export function createSeriesTable(
+  reader: DatabaseSync,
+  limits: DatapointLimits,
+  damaged: DamagedRows,
+): SeriesTable {
   const bySensor = reader.prepare(findBySensor);
   const byNumber = reader.prepare(findByNumber);
   const byDevice = reader.prepare(findByDevice);
@@ -107,7 +121,7 @@ export function createSeriesTable(reader: DatabaseSync, limits: DatapointLimits)
   }
 
   function keep(row: SeriesRow): Series {
-    const series = seriesOf(row);
+    const series = seriesOf(row, damaged);
     const resident = residentOf(series.deviceId);
     const known = resident.series.get(series.sensorId);
     if (known?.number === series.number) return known;
@@ -209,8 +223,8 @@ function isInChunks(series: Series): boolean {
   );
 }
 
-function seriesOf(row: SeriesRow): Series {
-  const [number, deviceId, sensorId, sealed, timestamp, receivedAt, value, newest] = row;
+function seriesOf(row: SeriesRow, damaged: DamagedRows): Series {
+  const [number, deviceId, sensorId, sealed, , , , newest] = row;
   return {
     number,
     deviceId,
@@ -219,12 +233,34 @@ function seriesOf(row: SeriesRow): Series {
     frozen: undefined,
     tail: emptyTail(),
     staged: [],
-    last: value === null ? undefined : lastValueOf(value, timestamp, receivedAt ?? 0),
+    last: lastOf(row, damaged),
     newestTimestamp: newest ?? Number.NEGATIVE_INFINITY,
     ordinals: undefined,
     sorted: undefined,
     isForgotten: false,
   };
+}
+
+function lastOf(row: SeriesRow, damaged: DamagedRows): Series['last'] {
+  const [number, , , , timestamp, receivedAt, value] = row;
+  if (value === null) return undefined;
+  return damaged.read('last_values', number, () => briefValueOf(value, timestamp, receivedAt ?? 0));
+}
+
+/** What was selected as `briefValue`. */
+export function briefValueOf(
+  value: string | Uint8Array,
+  timestamp: number | null,
+  receivedAt: number,
+): Datapoint | 'large' {
+  return typeof value === 'string' ? lastValueOf(value, timestamp, receivedAt) : 'large';
+}
+
+/** Lets go of a last value that is large, once it is in its row. */
+export function forgetLarge(series: Series): void {
+  const { last } = series;
+  if (last === undefined || last === 'large' || !isInChunks(series)) return;
+  if (!isJsonWithin(last.value, smallCharactersMax)) series.last = 'large';
 }
 
 /** A datapoint as a row keeps it. */

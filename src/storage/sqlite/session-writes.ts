@@ -10,19 +10,22 @@ import {
   type PackedChange,
   type PackedMessage,
   queueColumns,
+  retainedColumns,
   subscriptionColumns,
 } from '../sql/session-row.ts';
 import { createSelection } from './selection.ts';
 
 // A session of an account or key that ended meanwhile is not kept.
 const insertSession = `
-  insert into mqtt_sessions (identity, client_id, user_id, key_id, expiry_seconds, left_at)
-  select ?1, ?2, ?3, ?4, ?5, ?6
+  insert into mqtt_sessions (identity, client_id, user_id, key_id, expiry_seconds, left_at, payer)
+  select ?1, ?2, ?3, ?4, ?5, ?6, ?7
   where (?3 is null or exists (select 1 from users where id = ?3))
     and (?4 is null or exists (select 1 from access_keys where id = ?4))`;
 const selectSession = 'select session from mqtt_sessions where identity = ? and client_id = ?';
 const deleteSession = 'delete from mqtt_sessions where identity = ? and client_id = ?';
-const updateSession = 'update mqtt_sessions set expiry_seconds = ?, left_at = ? where session = ?';
+const updateSession = `
+  update mqtt_sessions set expiry_seconds = ?, left_at = ?, payer = coalesce(?, payer)
+  where session = ?`;
 const upsertSubscription = `
   insert into mqtt_subscriptions (${subscriptionColumns}) values (?, ?, ?, ?, ?, ?, ?)
   on conflict (session, filter) do update set
@@ -41,10 +44,10 @@ const insertReceived = `
   insert into mqtt_received (session, packet_id) values (?, ?) on conflict do nothing`;
 const deleteReceived = 'delete from mqtt_received where session = ? and packet_id = ?';
 const upsertRetained = `
-  insert into mqtt_retained (${messageColumns}) values (?, ?, ?, ?, ?, ?)
+  insert into mqtt_retained (${retainedColumns}) values (?, ?, ?, ?, ?, ?, ?)
   on conflict (topic) do update set
     payload = excluded.payload, qos = excluded.qos, properties = excluded.properties,
-    expires_at = excluded.expires_at, publisher = excluded.publisher`;
+    expires_at = excluded.expires_at, publisher = excluded.publisher, payer = excluded.payer`;
 const deleteRetained = 'delete from mqtt_retained where topic = ?';
 
 type Change<Kind extends PackedChange['kind']> = Extract<PackedChange, { readonly kind: Kind }>;
@@ -62,11 +65,12 @@ export function createSessionWrites(database: DatabaseSync) {
     return sessionOf.first(...keyParts(key))?.session;
   }
 
-  function open({ identity, clientId, expirySeconds, leftAt }: SessionRecord): void {
+  function open({ identity, clientId, expirySeconds, leftAt, payer }: SessionRecord): void {
     dropSession.run(identity, clientId);
     const account = accountOf(identity);
     const { userId = null, keyId = null } = account ?? {};
-    addSession.run(identity, clientId, userId, keyId, expirySeconds, leftAt ?? null);
+    const last = [leftAt ?? null, payer ?? null] as const;
+    addSession.run(identity, clientId, userId, keyId, expirySeconds, ...last);
   }
 
   function apply(change: PackedChange, bytes: Uint8Array): void {
@@ -112,7 +116,7 @@ function createStepsOfSession(database: DatabaseSync) {
   return (session: number, change: Exclude<ChangeOfSession, Change<'ended'>>): void => {
     switch (change.kind) {
       case 'moved':
-        move.run(change.expirySeconds, change.leftAt ?? null, session);
+        move.run(change.expirySeconds, change.leftAt ?? null, change.payer ?? null, session);
         break;
       case 'subscribed':
         subscribe.run(...subscriptionValues(session, change.subscription));
@@ -173,7 +177,7 @@ function createMessageSteps(database: DatabaseSync) {
     retain(message: PackedMessage, bytes: Uint8Array): void {
       const place = placeOf(message.topic);
       if (place !== undefined && things[place.kind].first(place.id) === undefined) return;
-      upsert.run(...messageValues(message, bytes));
+      upsert.run(...messageValues(message, bytes), message.payer ?? null);
     },
     unretain(topic: string): void {
       remove.run(topic);

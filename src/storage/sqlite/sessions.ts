@@ -2,9 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Message } from '../../domain/messaging/message.ts';
 import type {
   SessionStore,
+  StoredEntry,
   StoredSession,
   StoredSessions,
 } from '../../domain/messaging/session-store.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 import {
   entryFromRow,
   type MessageRow,
@@ -13,6 +15,9 @@ import {
   packChanges,
   type QueueRow,
   queueColumns,
+  type RetainedRow,
+  retainedColumns,
+  retainedFromRow,
   type SessionRow,
   type SubscriptionRow,
   sessionColumns,
@@ -32,16 +37,17 @@ const selectSubscriptions = `
 const selectQueue = `select ${queueColumns} from mqtt_queue order by position`;
 const selectMessages = `select message, retain, ${messageColumns} from mqtt_messages`;
 const selectReceived = 'select session, packet_id from mqtt_received order by session, packet_id';
-const selectRetained = `select ${messageColumns} from mqtt_retained order by topic`;
+const selectRetained = `select ${retainedColumns} from mqtt_retained order by topic`;
 
 /** MQTT sessions in SQLite: read once, at start, and from then on written only. */
 export function createSessionStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
+  readonly damaged: DamagedRows;
 }): SessionStore {
-  const { reader, writer } = options;
+  const { reader, writer, damaged } = options;
   return {
-    load: () => readSafely(() => inSnapshot(reader, () => load(reader))),
+    load: () => readSafely(() => inSnapshot(reader, () => load(reader, damaged))),
     apply(changes) {
       const packed = packChanges(changes);
       const { buffer } = packed.bytes;
@@ -50,26 +56,40 @@ export function createSessionStore(options: {
   };
 }
 
-function load(reader: DatabaseSync): StoredSessions {
+function load(reader: DatabaseSync, damaged: DamagedRows): StoredSessions {
   const all = <Row>(sql: string) => createSelection<Row>(reader, sql).all();
   const messages = new Map<number, Message>();
   for (const row of all<KeptMessage>(selectMessages)) {
-    messages.set(row.message, messageFromRow(row, row.retain === 1));
+    const read = () => messageFromRow(row, row.retain === 1);
+    const message = damaged.read('mqtt_messages', row.message, read);
+    if (message !== undefined) messages.set(row.message, message);
   }
   const subscriptions = bySession(all<SubscriptionRow>(selectSubscriptions));
   const queues = bySession(all<QueueRow>(selectQueue));
   const received = bySession(all<{ session: number; packet_id: number }>(selectReceived));
+
+  function entryOf(row: QueueRow): StoredEntry | undefined {
+    const message = row.message === null ? undefined : messages.get(row.message);
+    // Without its message it would look like one that was released.
+    if (row.message !== null && message === undefined) return undefined;
+    const key = `${row.session} ${row.packet_id}`;
+    return damaged.read('mqtt_queue', key, () => entryFromRow(row, message));
+  }
+
   const sessions = all<SessionRow>(selectSessions).map(
     (row): StoredSession => ({
       ...sessionFromRow(row),
-      subscriptions: (subscriptions.get(row.session) ?? []).map(subscriptionFromRow),
-      queue: (queues.get(row.session) ?? []).map((entry) =>
-        entryFromRow(entry, entry.message === null ? undefined : messages.get(entry.message)),
-      ),
+      subscriptions: (subscriptions.get(row.session) ?? []).flatMap((one) => {
+        const key = `${one.session} ${one.filter}`;
+        return damaged.read('mqtt_subscriptions', key, () => subscriptionFromRow(one)) ?? [];
+      }),
+      queue: (queues.get(row.session) ?? []).flatMap((one) => entryOf(one) ?? []),
       received: (received.get(row.session) ?? []).map(({ packet_id }) => packet_id),
     }),
   );
-  const retained = all<MessageRow>(selectRetained).map((row) => messageFromRow(row, true));
+  const retained = all<RetainedRow>(selectRetained).flatMap(
+    (row) => damaged.read('mqtt_retained', row.topic, () => retainedFromRow(row)) ?? [],
+  );
   return { sessions, retained };
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../domain/limits.ts';
+import { createHexId } from '../../lib/secret-token.ts';
 import { deliveryDetails } from '../sql/notification-row.ts';
 import { type SocialRow, socialColumns } from '../sql/social-row.ts';
 import { createSelection } from './selection.ts';
@@ -13,8 +14,9 @@ const deleteOldest = `
   delete from socials where status <> 'pending' and position in
     (select position from socials where sender = ? order by position desc limit -1 offset ?)`;
 const insertDelivery = `
-  insert into deliveries (social, payer, channel, status, attempts, created_at, due_at, details)
-  values (?, ?, ?, 'pending', 0, ?, ?, ?)`;
+  insert into deliveries (social, payer, channel, status, attempts, created_at, due_at, token,
+    details)
+  values (?, ?, ?, 'pending', 0, ?, ?, ?, ?)`;
 const countWaiting = `
   select count(*) as n from socials where sender = ? and status = 'pending'`;
 const deleteSocial = 'delete from socials where id = ?';
@@ -33,7 +35,7 @@ export function createSocialWrites(database: DatabaseSync) {
   function fileDelivery({ id, sender, recipient, created_at, details }: SocialRow): void {
     const { channel, message } = JSON.parse(details) as { channel: string; message: string };
     const text = deliveryDetails({ username: recipient, message, reason: undefined });
-    file.run(id, sender, channel, created_at, created_at, text);
+    file.run(id, sender, channel, created_at, created_at, createHexId(), text);
   }
 
   return {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SocialStore } from '../../domain/socials/social-store.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 import { type SocialRow, socialColumns, socialFromRow, socialToRow } from '../sql/social-row.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, inSnapshot } from './selection.ts';
@@ -17,20 +18,23 @@ const countOf = 'select count(*) as n from socials where sender = ? or recipient
 export function createSocialStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
+  readonly damaged: DamagedRows;
 }): SocialStore {
-  const { reader, writer } = options;
+  const { reader, writer, damaged } = options;
   const social = createSelection<SocialRow>(reader, selectSocial);
   const page = createSelection<SocialRow>(reader, selectPage);
   const count = createSelection<{ n: number }>(reader, countAll);
   const pageOf = createSelection<SocialRow>(reader, selectPageOf);
   const countOfUser = createSelection<{ n: number }>(reader, countOf);
 
+  const read = (row: SocialRow) => damaged.read('socials', row.id, () => socialFromRow(row));
+
   return {
     insert: (created) => writer.call('insertSocials', created.map(socialToRow)),
     find: (id) =>
       readSafely(() => {
         const row = social.first(id);
-        return row && socialFromRow(row);
+        return row && read(row);
       }),
     list: ({ ofUser, limit, offset }) =>
       readSafely(() =>
@@ -39,7 +43,7 @@ export function createSocialStore(options: {
             ofUser === undefined
               ? [page.all(limit, offset), count.first()]
               : [pageOf.all(ofUser, ofUser, limit, offset), countOfUser.first(ofUser, ofUser)];
-          return { socials: rows.map(socialFromRow), total: total?.n ?? 0 };
+          return { socials: rows.flatMap((row) => read(row) ?? []), total: total?.n ?? 0 };
         }),
       ),
     remove: (id) => writer.call('removeSocial', id),

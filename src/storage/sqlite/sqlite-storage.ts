@@ -1,4 +1,6 @@
+import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
+import { createDamagedRows } from '../damaged-rows.ts';
 import type { Storage } from '../storage.ts';
 import { openConnection } from './connection.ts';
 import { createCredentialStore } from './credentials.ts';
@@ -7,9 +9,11 @@ import { createDatapointStore } from './datapoints.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
+import { createGroupStore } from './groups.ts';
 import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
+import { createReachingGrants } from './reaching-grants.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSocialStore } from './socials.ts';
 import { createUserStore } from './users.ts';
@@ -18,6 +22,7 @@ import { createWriter } from './writer.ts';
 export interface SqliteOptions {
   readonly directory: string;
   readonly log: Log;
+  readonly reporter?: Pick<Reporter, 'rowSetAside'>;
   readonly datapointLimits?: DatapointLimits;
   /** The database may not grow beyond this many pages of 4 KiB; absent: no limit. */
   readonly pagesMax?: number;
@@ -37,32 +42,34 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     opened.push(() => writer.close());
     const reader = openConnection(path, { role: 'read' });
     opened.push(() => reader.close());
+    const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
+    const parts = { reader, writer, damaged };
     const datapoints = createDatapointStore({
-      reader,
-      writer,
+      ...parts,
       log,
       ...(options.datapointLimits !== undefined && { limits: options.datapointLimits }),
     });
     opened.push(() => datapoints.close());
-    datapoints.start();
+    await datapoints.start();
     const devices = createDeviceStore({
-      reader,
-      writer,
-      readLastValues: datapoints.lastValues,
+      ...parts,
+      datapoints,
       forgetDatapoints: datapoints.forget,
     });
+    const reaching = createReachingGrants(reader, damaged);
     return {
-      users: createUserStore({ reader, writer, forgetDevice: devices.forget }),
-      credentials: createCredentialStore({ reader, writer }),
-      grants: createGrantStore({ reader, writer }),
+      users: createUserStore({ ...parts, forgetDevice: devices.forget }),
+      credentials: createCredentialStore(parts),
+      grants: createGrantStore({ ...parts, reaching }),
+      groups: createGroupStore({ ...parts, reaching }),
       devices,
-      gateways: createGatewayStore({ reader, writer }),
-      projects: createProjectStore({ reader, writer }),
-      socials: createSocialStore({ reader, writer }),
-      notifications: createNotificationStore({ reader, writer }),
-      outbox: createOutboxStore({ reader, writer }),
+      gateways: createGatewayStore(parts),
+      projects: createProjectStore(parts),
+      socials: createSocialStore(parts),
+      notifications: createNotificationStore(parts),
+      outbox: createOutboxStore(parts),
       datapoints,
-      mqttSessions: createSessionStore({ reader, writer }),
+      mqttSessions: createSessionStore(parts),
       ping: () => writer.call('ping'),
       close,
     };

@@ -12,6 +12,7 @@ import {
   aSensor,
   aToken,
   aUser,
+  byPassword,
   deviceId,
   gatewayId,
   noon,
@@ -48,7 +49,7 @@ test('everything is there after closing and opening again', async (context) => {
   const device = aDevice('d', { sensors: [aSensor('s', { unit: 'C' })], meta: { a: [1] } });
   const sensor = { deviceId: deviceId('d'), sensorId: sensorId('s') };
   for (const user of [alice, aUser('bob')]) await first.users.insert(user, 'hash');
-  await first.credentials.insertToken(aToken('t', 'alice'), noon);
+  await first.credentials.insertToken(aToken('t', 'alice'), byPassword, noon);
   await first.credentials.insertKey(aKey('k', 'alice'));
   await first.devices.insert(device);
   await first.gateways.insert(aGateway('g'));

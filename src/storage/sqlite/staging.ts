@@ -4,6 +4,9 @@ import { sameJson } from '../../lib/json.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { nextOrdinal, type Ordinals, type Series } from './series.ts';
 
+/** Others have their turn between steps of so many datapoints. */
+const datapointsPerStep = 4_096;
+
 /** What is new in a push. */
 export interface StagedPush {
   readonly fresh: readonly Datapoint[];
@@ -20,12 +23,53 @@ export function stagePush(
   series: Series,
   datapoints: readonly Datapoint[],
 ): StagedPush {
-  const inChunks = findInChunks(chunks, series, datapoints);
+  const staging = beginStaging(series);
+  for (let at = 0; at < datapoints.length; at += datapointsPerStep) {
+    stageStep(chunks, staging, datapoints, at);
+  }
+  return staging;
+}
+
+/** The same for a long push: yields between its steps. */
+export function* stageInSteps(
+  chunks: ChunkReader,
+  series: Series,
+  datapoints: readonly Datapoint[],
+): Generator<void, StagedPush> {
+  const staging = beginStaging(series);
+  for (let at = 0; at < datapoints.length; at += datapointsPerStep) {
+    if (at > 0) yield;
+    stageStep(chunks, staging, datapoints, at);
+  }
+  return staging;
+}
+
+interface Staging {
+  readonly series: Series;
+  readonly firstOrdinal: number;
+  readonly fresh: Datapoint[];
+  newest: Instant | undefined;
+  last: number | undefined;
+}
+
+function beginStaging(series: Series): Staging {
   const firstOrdinal = nextOrdinal(series);
-  const fresh: Datapoint[] = [];
-  let newest: Instant | undefined;
-  let last: number | undefined;
-  for (const [at, datapoint] of datapoints.entries()) {
+  return { series, firstOrdinal, fresh: [], newest: undefined, last: undefined };
+}
+
+/** Stages what is new of the step that begins at `first`. */
+function stageStep(
+  chunks: ChunkReader,
+  staging: Staging,
+  datapoints: readonly Datapoint[],
+  first: number,
+): void {
+  const { series, firstOrdinal, fresh } = staging;
+  const inChunks = findInChunks(chunks, series, datapoints, first);
+  const end = Math.min(first + datapointsPerStep, datapoints.length);
+  for (let at = first; at < end; at += 1) {
+    // Below its length the array has no holes.
+    const datapoint = datapoints[at] as Datapoint;
     const { timestamp } = datapoint;
     const known = inChunks?.has(at) ? 0 : ordinalOf(series, datapoint);
     const isFresh = known === undefined;
@@ -37,13 +81,12 @@ export function stagePush(
     if (!isFresh && known >= firstOrdinal) continue;
     const position = isFresh ? fresh.length - 1 : undefined;
     if (timestamp === undefined) {
-      if (newest === undefined) last = position;
-    } else if (newest === undefined || timestamp >= newest) {
-      newest = timestamp;
-      last = position;
+      if (staging.newest === undefined) staging.last = position;
+    } else if (staging.newest === undefined || timestamp >= staging.newest) {
+      staging.newest = timestamp;
+      staging.last = position;
     }
   }
-  return { fresh, last };
 }
 
 /** Ends staging: the datapoints are in the tail, or were not kept. */
@@ -111,15 +154,21 @@ function unsealedAt(series: Series, ordinal: number): Datapoint {
   return datapoint;
 }
 
-/** The positions of those that are in chunks; looked up in order of time, so each chunk once. */
+/**
+ * The positions, in the step that begins at `first`, of those that are in chunks; looked up in
+ * order of time, so each chunk once.
+ */
 function findInChunks(
   chunks: ChunkReader,
   series: Series,
   datapoints: readonly Datapoint[],
+  first: number,
 ): Set<number> | undefined {
   if (series.sealed === 0) return undefined;
   const suspects: { readonly at: number; readonly timestamp: Instant }[] = [];
-  for (const [at, { timestamp }] of datapoints.entries()) {
+  const end = Math.min(first + datapointsPerStep, datapoints.length);
+  for (let at = first; at < end; at += 1) {
+    const timestamp = datapoints[at]?.timestamp;
     if (timestamp !== undefined && timestamp <= series.newestTimestamp) {
       suspects.push({ at, timestamp });
     }

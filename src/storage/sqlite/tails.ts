@@ -1,16 +1,19 @@
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
-import { weigh } from './chunk-merge.ts';
+import { weigh, weightOf } from '../../domain/datapoints/weight.ts';
+import type { DeviceId } from '../../domain/ids.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-import { emptyTail, type Series, type Tail } from './series.ts';
+import { emptyTail, forgetLarge, type Series, type Tail } from './series.ts';
 
 /** All datapoints outside chunks, and which of them should go there next. */
 export interface Tails {
   /** What all of them weigh. */
   readonly weight: number;
   /** Adds datapoints that the log row `row` made durable. */
-  add(series: Series, datapoints: readonly Datapoint[], row: number): void;
+  add(series: Series, datapoints: readonly Datapoint[], row: number, weight?: number): void;
   /** Counts datapoints that a replayed row holds although they are in chunks. */
   passOver(datapoints: readonly Datapoint[], row: number): void;
+  /** What devices have outside chunks. */
+  weights(): ReadonlyMap<DeviceId, number>;
   /** Whether freezeDue would find something. */
   isDue(): boolean;
   /** Freezes what is to be sealed next: full tails, else the oldest while there are too many. */
@@ -34,20 +37,23 @@ export function createTails(limits: DatapointLimits): Tails {
   let logged = 0;
   let lastRow = 0;
 
-  function add(series: Series, datapoints: readonly Datapoint[], row: number): void {
+  function add(
+    series: Series,
+    datapoints: readonly Datapoint[],
+    row: number,
+    added: number = weightOf(datapoints),
+  ): void {
     const { tail } = series;
     if (tail.datapoints.length === 0) {
       Object.assign(tail, { firstRow: row, startedAt: logged, isSorted: true });
       live.set(series.number, series);
     }
     let latest = newestOf(tail);
-    let added = 0;
     for (const datapoint of datapoints) {
       const time = orderTime(datapoint);
       if (time < latest) tail.isSorted = false;
       else latest = time;
       tail.datapoints.push(datapoint);
-      added += weigh(datapoint);
     }
     tail.weight += added;
     series.sorted = undefined;
@@ -123,6 +129,13 @@ export function createTails(limits: DatapointLimits): Tails {
       logged += datapoints.length;
       lastRow = row;
     },
+    weights() {
+      const weights = new Map<DeviceId, number>();
+      for (const { deviceId, tail } of live.values()) {
+        weights.set(deviceId, (weights.get(deviceId) ?? 0) + tail.weight);
+      }
+      return weights;
+    },
     isDue: () => nextDue() !== undefined,
     freezeDue() {
       const frozen: Series[] = [];
@@ -143,6 +156,7 @@ export function createTails(limits: DatapointLimits): Tails {
       series.frozen = undefined;
       series.sorted = undefined;
       series.ordinals = undefined;
+      forgetLarge(series);
     },
     restore,
     drop(series) {

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { limits } from '../../domain/limits.ts';
+import { emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
 import type { RemovedThings } from '../../domain/users/user-store.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
-import { emailKeyOf } from '../sql/user-row.ts';
+import { emailKeyOf, parseProfile, parseProofs } from '../sql/user-row.ts';
 import { createSelection } from './selection.ts';
 
 /** A new account, ready for its row. */
@@ -14,11 +16,16 @@ export interface UserInsert {
   readonly isDisabled: boolean;
   readonly smsCredit: number | null;
   readonly profile: string;
+  /** As JSON text. */
+  readonly proofs: string;
+  readonly webhookSecret: string;
 }
 
 /** Changes to an account; an absent field stays, a credit of null is without limit. */
 export interface UserUpdate {
   readonly profile: Patch;
+  /** Those that come new, as JSON text. */
+  readonly proofs: string;
   readonly isAdmin?: boolean;
   readonly isDisabled?: boolean;
   readonly smsCredit?: number | null;
@@ -29,19 +36,35 @@ interface StoredUser {
   readonly is_disabled: number;
   readonly sms_credit: number | null;
   readonly profile: string;
+  readonly proofs: string;
 }
 
 const insertUser = `
   insert into users (id, username, email_key, password_hash, created_at, is_admin, is_disabled,
-    sms_credit, profile)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    sms_credit, profile, proofs, email_proof, webhook_secret)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict do nothing`;
-const selectUser = 'select is_admin, is_disabled, sms_credit, profile from users where id = ?';
+const selectUser = `
+  select is_admin, is_disabled, sms_credit, profile, proofs from users where id = ?`;
 const updateUser = `
-  update users set email_key = ?, is_admin = ?, is_disabled = ?, sms_credit = ?, profile = ?
+  update users set email_key = ?, is_admin = ?, is_disabled = ?, sms_credit = ?, profile = ?,
+    proofs = ?, email_proof = ?
   where id = ?`;
 const updatePassword = 'update users set password_hash = ? where id = ?';
 const deleteTokens = 'delete from tokens where user_id = ?';
+const deleteKeys = 'delete from access_keys where user_id = ?';
+const deleteSessions = 'delete from login_sessions where user_id = ?';
+const deleteOtherSessions = 'delete from login_sessions where user_id = ? and id is not ?';
+const deleteOldKeys = 'delete from access_keys where user_id = ? and created_at < ?';
+const insertNetwork = `
+  insert into login_networks (user_id, network, last_at)
+  select id, ?, ? from users where id = ?
+  on conflict (user_id, network) do update set last_at = excluded.last_at`;
+const deleteOldNetworks = `
+  delete from login_networks where user_id = ? and network in
+    (select network from login_networks where user_id = ? order by last_at desc
+     limit -1 offset ?)`;
+const deleteMqttSessions = 'delete from mqtt_sessions where user_id = ?';
 const selectUsername = 'select username from users where id = ?';
 const deleteUser = 'delete from users where id = ?';
 const deleteGrantsReceived = 'delete from grants where username = ?';
@@ -65,6 +88,13 @@ export function createUserWrites(database: DatabaseSync) {
   const update = database.prepare(updateUser);
   const password = database.prepare(updatePassword);
   const endTokens = database.prepare(deleteTokens);
+  const endCredentials = [deleteTokens, deleteSessions, deleteKeys, deleteMqttSessions].map((sql) =>
+    database.prepare(sql),
+  );
+  const endOtherSessions = database.prepare(deleteOtherSessions);
+  const endOldKeys = database.prepare(deleteOldKeys);
+  const addNetwork = database.prepare(insertNetwork);
+  const removeOldNetworks = database.prepare(deleteOldNetworks);
   const remove = database.prepare(deleteUser);
   const removeGrantsReceived = database.prepare(deleteGrantsReceived);
   const removeGrantsGiven = database.prepare(deleteGrantsGiven);
@@ -85,6 +115,9 @@ export function createUserWrites(database: DatabaseSync) {
         Number(row.isDisabled),
         row.smsCredit,
         row.profile,
+        row.proofs,
+        emailStrength(parseProfile(row.profile), parseProofs(row.proofs)),
+        row.webhookSecret,
       );
       return changes === 0 ? 'duplicate' : 'inserted';
     },
@@ -92,20 +125,34 @@ export function createUserWrites(database: DatabaseSync) {
       const stored = user.first(id);
       if (stored === undefined) return 'missing';
       const profile = applyPatch(stored.profile, changes.profile);
+      const newProofs = parseProofs(changes.proofs);
+      const proofs = proofsAfter(parseProfile(profile), parseProofs(stored.proofs), newProofs);
       update.run(
         emailKeyOf(profile),
         Number(changes.isAdmin ?? stored.is_admin),
         Number(changes.isDisabled ?? stored.is_disabled),
         changes.smsCredit === undefined ? stored.sms_credit : changes.smsCredit,
         profile,
+        JSON.stringify(proofs),
+        emailStrength(parseProfile(profile), proofs),
         id,
       );
-      if (changes.isDisabled === true) endTokens.run(id);
+      if (changes.isDisabled === true) for (const end of endCredentials) end.run(id);
       return 'updated';
     },
-    setPassword(id: string, passwordHash: string): 'updated' | 'missing' {
+    rememberNetwork(id: string, network: string, at: number): void {
+      addNetwork.run(network, at, id);
+      removeOldNetworks.run(id, id, limits.knownNetworksPerUserMax);
+    },
+    setPassword(
+      id: string,
+      passwordHash: string,
+      ends: { readonly keysMadeBefore: number | null; readonly exceptSession: string | null },
+    ): 'updated' | 'missing' {
       if (password.run(passwordHash, id).changes === 0) return 'missing';
       endTokens.run(id);
+      endOtherSessions.run(id, ends.exceptSession);
+      if (ends.keysMadeBefore !== null) endOldKeys.run(id, ends.keysMadeBefore);
       return 'updated';
     },
     removeUser(id: string): RemovedThings | 'missing' {

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeviceId } from '../../domain/ids.ts';
-import type { UserStore } from '../../domain/users/user-store.ts';
+import type { StoredLogin, UserStore } from '../../domain/users/user-store.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 import { patchOf } from '../sql/patch.ts';
 import { emailKey, type UserRow, userFromRow } from '../sql/user-row.ts';
 import { readSafely } from './failures.ts';
@@ -8,12 +9,15 @@ import { createSelection, inSnapshot } from './selection.ts';
 import type { Writer } from './writer.ts';
 
 const userColumns = `
-  id, username, password_hash, created_at, is_admin, is_disabled, sms_credit, profile`;
+  id, username, password_hash, created_at, is_admin, is_disabled, sms_credit, profile,
+  proofs, webhook_secret`;
 const selectById = `select ${userColumns} from users where id = ?`;
 const selectByUsername = `select ${userColumns} from users where username = ?`;
 const selectByEmail = `
-  select ${userColumns} from users where email_key = ? order by position limit 1`;
+  select ${userColumns} from users where email_key = ?
+  order by email_proof desc, position limit 2`;
 const selectPage = `select ${userColumns} from users order by position limit ? offset ?`;
+const selectNetwork = 'select network from login_networks where user_id = ? and network = ?';
 const countUsers = 'select count(*) as n from users';
 const countAdmins = 'select count(*) as n from users where is_admin = 1 and is_disabled = 0';
 
@@ -22,14 +26,26 @@ export function createUserStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
   readonly forgetDevice: (id: DeviceId) => void;
+  readonly damaged: DamagedRows;
 }): UserStore {
-  const { reader, writer, forgetDevice } = options;
+  const { reader, writer, forgetDevice, damaged } = options;
   const byId = createSelection<UserRow>(reader, selectById);
   const byUsername = createSelection<UserRow>(reader, selectByUsername);
   const byEmail = createSelection<UserRow>(reader, selectByEmail);
   const page = createSelection<UserRow>(reader, selectPage);
+  const knownNetwork = createSelection<{ network: string }>(reader, selectNetwork);
   const userCount = createSelection<{ n: number }>(reader, countUsers);
   const adminCount = createSelection<{ n: number }>(reader, countAdmins);
+
+  // An account with a profile that cannot be understood can still log in.
+  const read = (row: UserRow) =>
+    damaged.read('users', row.id, () => userFromRow(row)) ??
+    userFromRow({ ...row, profile: '{}', proofs: '[]' });
+  const loginFromRow = (row: UserRow): StoredLogin => ({
+    user: read(row),
+    passwordHash: row.password_hash,
+  });
+  const readFound = (row: UserRow | undefined) => row && read(row);
 
   return {
     insert: (user, passwordHash) =>
@@ -42,32 +58,42 @@ export function createUserStore(options: {
         isDisabled: user.isDisabled,
         smsCredit: user.smsCredit ?? null,
         profile: JSON.stringify(user.profile),
+        proofs: JSON.stringify(user.proofs ?? []),
+        webhookSecret: user.webhookSecret,
       }),
-    find: (id) => readSafely(() => userOrNone(byId.first(id))),
-    findByUsername: (username) => readSafely(() => userOrNone(byUsername.first(username))),
-    findLogin: (usernameOrEmail) =>
+    find: (id) => readSafely(() => readFound(byId.first(id))),
+    findByUsername: (username) => readSafely(() => readFound(byUsername.first(username))),
+    findLogin: (username) =>
       readSafely(() => {
-        const row = byUsername.first(usernameOrEmail) ?? byEmail.first(emailKey(usernameOrEmail));
-        return row && { user: userFromRow(row), passwordHash: row.password_hash };
+        const row = byUsername.first(username);
+        return row && loginFromRow(row);
       }),
+    findByEmail: (email) => readSafely(() => byEmail.all(emailKey(email)).map(loginFromRow)),
     list: ({ username, limit, offset }) =>
       readSafely(() => {
         if (username !== undefined) {
-          const users = byUsername.all(username).map(userFromRow);
+          const users = byUsername.all(username).map(read);
           return { users: users.slice(offset, offset + limit), total: users.length };
         }
         return inSnapshot(reader, () => ({
-          users: page.all(limit, offset).map(userFromRow),
+          users: page.all(limit, offset).map(read),
           total: userCount.first()?.n ?? 0,
         }));
       }),
-    update: (id, { profile = {}, smsCredit, ...flags }) =>
+    update: (id, { profile = {}, smsCredit, proofs = [], ...flags }) =>
       writer.call('updateUser', id, {
         ...flags,
+        proofs: JSON.stringify(proofs),
         profile: patchOf(profile),
         ...(smsCredit !== undefined && { smsCredit: smsCredit === 'unlimited' ? null : smsCredit }),
       }),
-    setPassword: (id, passwordHash) => writer.call('setPassword', id, passwordHash),
+    rememberNetwork: (id, network, at) => writer.call('rememberNetwork', id, network, at),
+    knowsNetwork: (id, network) => readSafely(() => knownNetwork.first(id, network) !== undefined),
+    setPassword: (id, passwordHash, ends) =>
+      writer.call('setPassword', id, passwordHash, {
+        keysMadeBefore: ends?.keysMadeBefore ?? null,
+        exceptSession: ends?.exceptSession ?? null,
+      }),
     async remove(id) {
       const outcome = await writer.call('removeUser', id);
       // The ids were parsed before the devices were stored.
@@ -77,8 +103,4 @@ export function createUserStore(options: {
     },
     countAdmins: () => readSafely(() => adminCount.first()?.n ?? 0),
   };
-}
-
-function userOrNone(row: UserRow | undefined) {
-  return row && userFromRow(row);
 }

@@ -4,6 +4,7 @@ import { createDatapointWrites } from './datapoint-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
 import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
+import { createGroupWrites } from './group-writes.ts';
 import { createNotificationWrites } from './notification-writes.ts';
 import { createOutboxWrites } from './outbox-writes.ts';
 import { createProjectWrites } from './project-writes.ts';
@@ -21,6 +22,7 @@ export function createWrites(database: DatabaseSync) {
     ...createUserWrites(database),
     ...createCredentialWrites(database),
     ...createGrantWrites(database),
+    ...createGroupWrites(database),
     ...createDeviceWrites(database),
     ...createGatewayWrites(database),
     ...createProjectWrites(database),

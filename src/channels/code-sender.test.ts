@@ -4,24 +4,34 @@ import { parseUsername } from '../domain/ids.ts';
 import type { ChannelMessage, Outcome } from '../domain/notifications/channel.ts';
 import { createManualClock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
-import { createMailSender } from './mail-sender.ts';
+import { createCodeSender } from './code-sender.ts';
 
-async function mailWith(outcomes: readonly Outcome[]) {
+async function mailWith(
+  outcomes: readonly Outcome[],
+  channel: 'email' | 'sms' = 'email',
+  address = 'ama@example.org',
+) {
   const messages: ChannelMessage[] = [];
   const pauses: number[] = [];
   const warnings: unknown[] = [];
-  const sendMail = createMailSender({
-    channel: {
-      send: async (message) => {
-        messages.push(message);
-        return outcomes[messages.length - 1] ?? { kind: 'sent' };
-      },
-    },
+  const codes = createCodeSender({
+    channels: new Map(
+      ['email', 'sms', 'webhook'].map((name) => [
+        name,
+        {
+          send: async (message: ChannelMessage) => {
+            messages.push(message);
+            return outcomes[messages.length - 1] ?? { kind: 'sent' };
+          },
+        },
+      ]),
+    ),
     clock: createManualClock(0),
     log: { ...silentLog, warn: (fields) => warnings.push(fields) },
     pauseFor: async (ms) => pauses.push(ms),
   });
-  await sendMail({ username: parseUsername('ama'), email: 'ama@example.org', text: 'code 1' });
+  assert.deepEqual([...codes.channels], ['email', 'sms']);
+  await codes.send({ channel, username: parseUsername('ama'), address, text: 'code 1' });
   return { messages, pauses, warnings };
 }
 
@@ -33,6 +43,11 @@ test('a mail that is taken is sent once', async () => {
   assert.equal(messages[0]?.to.email, 'ama@example.org');
   assert.equal(messages[0].text, 'code 1');
   assert.deepEqual(warnings, []);
+});
+
+test('a number is dialled with its country code and nothing else', async () => {
+  const { messages } = await mailWith([], 'sms', '00233 (20) 123-4567');
+  assert.deepEqual(messages[0]?.to, { username: 'ama', phone: '+233201234567' });
 });
 
 test('a mail that has to wait is tried again, as the same mail', async () => {

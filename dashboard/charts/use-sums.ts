@@ -1,0 +1,80 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRecovery } from '../state/recovery.ts';
+import { api } from '../state/session.ts';
+import { amountAggregates, barInterval, columnsOfBars } from './bars.ts';
+import { type BucketPoint, type Columns, emptyColumns } from './columns.ts';
+import type { SensorKey } from './history.ts';
+import { rangeQuery } from './history-query.ts';
+import { spanOf, type TimeRange } from './ranges.ts';
+
+/** Values that come in are in the bars this much later. */
+const liveMs = 10_000;
+
+type OfSensor = BucketPoint & { readonly device_id: string; readonly sensor_id: string };
+
+const textOf = ({ deviceId, sensorId }: SensorKey): string => `${deviceId}/${sensorId}`;
+
+/** Bars of sums for those sensors that are amounts, cut in hours, days and months of the zone. */
+export function useSums(options: {
+  readonly sensors: readonly SensorKey[];
+  readonly range: TimeRange;
+  readonly endsNow: boolean;
+  readonly zone: string;
+  /** Counts values that came in. */
+  readonly version: number;
+}): { readonly columnsOf: (sensor: SensorKey) => Columns; readonly isLoading: boolean } {
+  const { sensors, range, endsNow, zone, version } = options;
+  const [found, setFound] = useState<ReadonlyMap<string, Columns>>(new Map());
+  const [error, setError] = useState<unknown>();
+  const [isLoading, setLoading] = useState(sensors.length > 0);
+  const [turn, setTurn] = useState(0);
+  const identity = sensors.map(textOf).join();
+  const wanted = useRef(sensors);
+  wanted.current = sensors;
+  useRecovery(error, () => setTurn((before) => before + 1));
+
+  useEffect(() => {
+    if (version === 0 || identity === '') return;
+    const timer = setTimeout(() => setTurn((before) => before + 1), liveMs);
+    return () => clearTimeout(timer);
+  }, [version > 0, Math.floor(version / 20), identity]);
+
+  useEffect(() => {
+    if (identity === '') return;
+    const abort = new AbortController();
+    const interval = barInterval(spanOf(range));
+    const wish = { sensors: wanted.current, range, endsNow, widthPx: 0 };
+    const query = {
+      ...rangeQuery(wish, Math.floor(range.from / 60_000) * 60_000),
+      ...{ aggregate: amountAggregates, interval: interval.text, timezone: zone },
+    };
+    setLoading(true);
+    api
+      .getJson<readonly OfSensor[]>({ path: '/sensors_data', query, signal: abort.signal })
+      .then((buckets) => {
+        if (abort.signal.aborted) return;
+        const groups = new Map<string, OfSensor[]>();
+        for (const bucket of buckets) {
+          const key = textOf({ deviceId: bucket.device_id, sensorId: bucket.sensor_id });
+          groups.set(key, [...(groups.get(key) ?? []), bucket]);
+        }
+        const columns = [...groups].map(
+          ([key, own]) => [key, columnsOfBars(own, interval.ms)] as const,
+        );
+        setFound(new Map(columns));
+        setError(undefined);
+        setLoading(false);
+      })
+      .catch((failure: unknown) => {
+        if (abort.signal.aborted) return;
+        setError(failure);
+        setLoading(false);
+      });
+    return () => abort.abort();
+  }, [identity, range.from, range.to, endsNow, zone, turn]);
+
+  return {
+    columnsOf: (sensor) => found.get(textOf(sensor)) ?? emptyColumns(barInterval(spanOf(range)).ms),
+    isLoading,
+  };
+}

@@ -1,0 +1,122 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { apiPaths, screenPaths } from '../../api/paths.ts';
+import type { Device } from '../../api/types.ts';
+import { t } from '../../i18n/i18n.ts';
+import { useAction } from '../../state/action.ts';
+import { useDevice } from '../../state/device.ts';
+import { api } from '../../state/session.ts';
+import { SelectField } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { SnippetsPanel } from '../../ui/snippets-panel.tsx';
+import { Value } from '../../ui/value.tsx';
+import { DeviceOrWhy } from '../device/device-part.tsx';
+import { SensorChoice } from './sensors-step.tsx';
+import { sensorsOf } from './usual-sensors.ts';
+
+/** The lines that send for what was made, and a look at what comes in. */
+export function SendStep({ ids }: { readonly ids: readonly string[] }): JSX.Element {
+  const [id, setId] = useState(ids[0] ?? '');
+  return (
+    <div class="stack">
+      {ids.length > 1 && (
+        <>
+          <p class="note arrived" role="status">
+            <Icon name="check" />
+            <span>{t('start.made', { count: ids.length })}</span>
+          </p>
+          <SelectField
+            label={t('start.whichLines')}
+            value={id}
+            options={ids.map((one) => ({ value: one, label: one }))}
+            onValue={setId}
+          />
+        </>
+      )}
+      <SendOne key={id} id={id} />
+    </div>
+  );
+}
+
+function SendOne({ id }: { readonly id: string }): JSX.Element {
+  const state = useDevice(id);
+  return (
+    <DeviceOrWhy state={state}>
+      {({ device, reload }) => {
+        if (device.sensors.length === 0) return <FirstSensors device={device} onDone={reload} />;
+        const heard = device.sensors.find(({ last_value }) => last_value !== undefined);
+        return (
+          <div class="stack">
+            <SnippetsPanel device={device} />
+            <p class={heard === undefined ? 'note waiting' : 'note arrived'} role="status">
+              {heard === undefined ? (
+                t('start.waiting')
+              ) : (
+                <>
+                  <Icon name="check" />
+                  <span>
+                    {t('start.arrivedText')}{' '}
+                    <Value value={heard.last_value?.value} unit={heard.unit} />
+                  </span>
+                </>
+              )}
+            </p>
+            <a
+              class={heard === undefined ? 'button tiles-add' : 'button button-main tiles-add'}
+              href={screenPaths.device(id)}
+            >
+              {t(heard === undefined ? 'start.later' : 'start.see')}
+            </a>
+          </div>
+        );
+      }}
+    </DeviceOrWhy>
+  );
+}
+
+/** Without a sensor there is nothing to send to: it is asked for once more. */
+function FirstSensors(props: {
+  readonly device: Device;
+  readonly onDone: () => void;
+}): JSX.Element {
+  const { device, onDone } = props;
+  const [sensors, setSensors] = useState<readonly string[]>([]);
+  const [other, setOther] = useState('');
+  const action = useAction();
+  const chosen = sensorsOf(sensors, other);
+  async function add(event: Event): Promise<void> {
+    event.preventDefault();
+    const path = `${apiPaths.device(device.id)}/sensors`;
+    await action.run(async () => {
+      for (const json of chosen) await api.send({ method: 'POST', path, json });
+    });
+    onDone();
+  }
+  return (
+    <form class="form" onSubmit={add} noValidate>
+      <p class="note">{t('start.noSensorYet')}</p>
+      <SensorChoice
+        sensors={sensors}
+        other={other}
+        onChange={(next, name) => {
+          setSensors(next);
+          setOther(name);
+        }}
+      />
+      <FormError text={action.error} />
+      <div class="row">
+        <button
+          type="submit"
+          class="button button-main"
+          disabled={action.isBusy || chosen.length === 0}
+        >
+          {t('start.addThese')}
+        </button>
+        <a class="button button-quiet" href={screenPaths.device(device.id)}>
+          {t('start.later')}
+        </a>
+      </div>
+    </form>
+  );
+}

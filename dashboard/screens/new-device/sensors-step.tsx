@@ -1,0 +1,82 @@
+import type { JSX } from 'preact';
+import { t } from '../../i18n/i18n.ts';
+import { TextField } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import type { Draft } from './draft.ts';
+import { usualSensors } from './usual-sensors.ts';
+
+/** What the device measures. */
+export function SensorsStep(props: {
+  readonly draft: Draft;
+  readonly error: string | undefined;
+  readonly isBusy: boolean;
+  readonly onDraft: (draft: Draft) => void;
+  readonly onBack: () => void;
+  readonly onCreate: () => void;
+}): JSX.Element {
+  const { draft, error, isBusy, onDraft, onBack, onCreate } = props;
+  return (
+    <form
+      class="form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        onCreate();
+      }}
+    >
+      <p class="quiet">{t('start.sensorsHint')}</p>
+      <SensorChoice
+        sensors={draft.sensors}
+        other={draft.other}
+        onChange={(sensors, other) => onDraft({ ...draft, sensors, other })}
+      />
+      <FormError text={error} />
+      <div class="row">
+        <button type="submit" class="button button-main" disabled={isBusy}>
+          {t('start.create')}
+        </button>
+        <button type="button" class="button button-quiet" onClick={onBack}>
+          {t('start.back')}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** The usual sensors to tap, and one more by its name. */
+export function SensorChoice(props: {
+  readonly sensors: readonly string[];
+  readonly other: string;
+  readonly onChange: (sensors: readonly string[], other: string) => void;
+}): JSX.Element {
+  const { sensors, other, onChange } = props;
+  const toggle = (id: string): void =>
+    onChange(sensors.includes(id) ? sensors.filter((one) => one !== id) : [...sensors, id], other);
+  return (
+    <>
+      <div class="chips">
+        {usualSensors.map(({ id, text }) => (
+          <button
+            key={id}
+            type="button"
+            class="chip"
+            aria-pressed={sensors.includes(id)}
+            onClick={() => toggle(id)}
+          >
+            {sensors.includes(id) && <Icon name="check" />}
+            {t(`start.${text}`)}
+          </button>
+        ))}
+      </div>
+      <TextField
+        label={t('start.other')}
+        placeholder={t('start.otherName')}
+        autocomplete="off"
+        value={other}
+        onValue={(next) => onChange(sensors, next)}
+        isOptional
+      />
+    </>
+  );
+}

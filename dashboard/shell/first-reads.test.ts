@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { askEarly, nowOrStart, takeEarly } from '../api/early-answers.ts';
+import { firstReads } from './first-reads.ts';
+
+const page = { search: '', username: 'ama', widthPx: 390, now: Date.parse('2026-03-20T12:00:00Z') };
+
+test('a screen is asked for by what it shows first, and others by nothing', () => {
+  const reads = (path: string, more = {}) => firstReads({ ...page, path, ...more });
+  assert.deepEqual(reads('/'), [
+    '/devices?q=owner%3D%3D%27ama%27&limit=48',
+    '/notifications?limit=1000',
+  ]);
+  assert.deepEqual(reads('/', { username: undefined }), []);
+  assert.equal(reads('/devices/a%20b').length, 2);
+  assert.equal(reads('/devices/a%20b')[0], '/devices/a%20b');
+  assert.deepEqual(reads('/devices/x', { widthPx: 1_440 }), ['/devices/x']);
+  for (const path of ['/devices/%', '/devices/x/settings', '/alerts', '/devices/']) {
+    assert.deepEqual(reads(path), [], path);
+  }
+});
+
+test('an early answer is for the same user, once', async () => {
+  const asked: string[] = [];
+  const original = globalThis.fetch;
+  globalThis.fetch = async (input) => {
+    asked.push(String(input));
+    return new Response('{}');
+  };
+  try {
+    askEarly(['/api/v2/devices/x'], { token: 'token of ama', now: 1_000 });
+    assert.deepEqual([nowOrStart(9_000), nowOrStart(99_000)], [1_000, 99_000]);
+    const own = { headers: { authorization: 'Bearer token of ama' } };
+    assert.equal(takeEarly('/api/v2/devices/x', {}), undefined);
+    assert.equal(takeEarly('/api/v2/devices/x', { ...own, method: 'DELETE' }), undefined);
+    assert.equal(takeEarly('/api/v2/devices/y', own), undefined);
+    assert.equal((await takeEarly('/api/v2/devices/x', own))?.status, 200);
+    assert.equal(takeEarly('/api/v2/devices/x', own), undefined);
+    assert.deepEqual(asked, ['/api/v2/devices/x']);
+  } finally {
+    globalThis.fetch = original;
+    globalThis.kipimoEarly = undefined;
+  }
+});

@@ -1,0 +1,11 @@
+/** Each screen's address, and the scripts that it is made of; written by the build. */
+declare const SCREEN_FILES: readonly (readonly [path: string, files: readonly string[]])[];
+
+/** The scripts that the screen at an address will ask for one after the other. */
+export function filesOfScreen(pathname: string): readonly string[] {
+  const found = SCREEN_FILES.find(([path]) => patternOf(path).test(pathname));
+  return found?.[1] ?? [];
+}
+
+/** A path with blanks such as `/devices/:device`, as a pattern of whole addresses. */
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}/?$`);

@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { BudgetRule } from '../src/domain/budgets/budget.ts';
+import { budgetTable } from '../src/domain/budgets/budget-table.ts';
+import { limits } from '../src/domain/limits.ts';
+
+const root = resolve(dirname(), '..');
+const limitsFile = 'src/domain/limits.ts';
+
+/** docs/limits.md: the budgets, and every other limit with the comment beside it. */
+export async function limitsPage(): Promise<string> {
+  const source = await readFile(join(root, limitsFile), 'utf8');
+  const budgets = Object.entries<BudgetRule>(budgetTable).map(
+    ([name, rule]) =>
+      `| \`${name}\` | ${rule.what} | ${amount(rule.total, rule)} | ` +
+      `${amount(rule.perAccount, rule)} | ${amount(rule.perAddress, rule)} | ` +
+      `${amount(rule.guests, rule)} | ${amount(rule.floor, rule)} | ${rule.refused} |`,
+  );
+  return [
+    '# Limits',
+    '',
+    '<!-- Generated from src/domain/budgets/budget-table.ts and src/domain/limits.ts by ' +
+      '"npm run docs"; edit those files, not this one. -->',
+    '',
+    'What strangers share has an end, and nobody can use it up for others. A **budget** is room',
+    'for the whole service, with a share for each account (with all its keys), for the guests at',
+    'each address (IPv6 by its /64 network, this machine too), and for all guests together. One',
+    'identity has at most half of any total. When the total is full, an account still gets the',
+    '**floor**: strangers who fill it refuse nobody who needs little.',
+    '',
+    'A refusal names its budget. An administrator changes totals with `KIPIMO_BUDGETS` (shares',
+    'follow in proportion), and sees who uses what with `kipimo usage`, on the screen of the',
+    'service, at `GET /api/v2/admin/usage`, and in `/metrics`: `kipimo_budget_used`,',
+    '`kipimo_budget_total` and `kipimo_budget_refusals_total`, each with the label `budget`.',
+    '',
+    '## Budgets',
+    '',
+    '| budget | what is counted | total | an account | an address | all guests | floor | refused |',
+    '|---|---|---|---|---|---|---|---|',
+    ...budgets,
+    '',
+    '## Sizes, numbers and times',
+    '',
+    'Limits of one thing: a text, a request, a list. Names end with the unit: `Bytes`, `Ms`',
+    '(milliseconds), `Seconds`, `Characters`; others are numbers of things.',
+    '',
+    '| limit | value | why |',
+    '|---|---|---|',
+    ...Object.entries(limits).map(
+      ([name, value]) => `| \`${name}\` | ${plain(name, value)} | ${commentOf(source, name)} |`,
+    ),
+    '',
+  ].join('\n');
+}
+
+function dirname(): string {
+  return import.meta.dirname;
+}
+
+const units = ['B', 'KiB', 'MiB', 'GiB'] as const;
+
+function amount(value: number, { unit }: BudgetRule): string {
+  if (value === 0) return '–';
+  return unit === 'bytes' ? bytes(value) : value.toLocaleString('en');
+}
+
+function bytes(value: number): string {
+  const power = value === 0 ? 0 : Math.min(3, Math.floor(Math.log2(value) / 10));
+  const scaled = value / 1_024 ** power;
+  return `${Number.isInteger(scaled) ? scaled : scaled.toFixed(1)} ${units[power] ?? 'B'}`;
+}
+
+function plain(name: string, value: number): string {
+  if (/Bytes/.test(name)) return bytes(value);
+  if (/Ms(Max|Min)?$/.test(name)) return duration(value);
+  return value.toLocaleString('en');
+}
+
+const steps = [
+  ['day', 86_400_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+function duration(value: number): string {
+  const [word, size] = steps.find(([, step]) => value >= step && value % step === 0) ?? ['ms', 1];
+  return `${value / size} ${word}${word === 'day' && value > size ? 's' : ''}`;
+}
+
+/** The documentation comment in front of a limit, as one line; empty where the name says it. */
+function commentOf(source: string, name: string): string {
+  const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*${name}:`).exec(source)?.[1];
+  return (comment ?? '')
+    .replace(/\n\s*\*?/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/\|/g, '\\|')
+    .trim();
+}

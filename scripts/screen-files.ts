@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Metafile } from 'esbuild-wasm';
+
+type Outputs = Metafile['outputs'];
+
+/** What a screen loads besides its own code before it shows what it is for. */
+const moreOf: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    '/devices/:device': ['charts/sensor-chart.tsx'],
+    '/devices/:device/sensors/:sensor': ['charts/sensor-chart.tsx'],
+    '/map': ['map/places-map.tsx'],
+  }),
+);
+
+/**
+ * The scripts of each screen, by its address: what its code imports, without what every page loads.
+ * The page asks for them at once, where they would be found one after the other.
+ */
+export function screenFiles(
+  outputs: Outputs,
+  options: { readonly source: string; readonly loaded: ReadonlySet<string> },
+): readonly (readonly [path: string, files: readonly string[]])[] {
+  const { source, loaded } = options;
+  const text = readFileSync(join(source, 'shell', 'routes.ts'), 'utf8');
+  // One block for each entry, as the formatter lays them out.
+  const entries = text.split(/^ {2}\{$/m).slice(1);
+  return entries.map((entry) => {
+    const path = /^ {4}path: '([^']+)'/m.exec(entry)?.[1] ?? '';
+    const own = /import\('\.\.\/([^']+)'\)/.exec(entry)?.[1];
+    const parts = [...(own === undefined ? [] : [own]), ...(moreOf.get(path) ?? [])];
+    const files = new Set(parts.flatMap((part) => filesOf(outputs, part)));
+    return [
+      path,
+      [...files].filter((file) => !loaded.has(file)).map((file) => `/${file}`),
+    ] as const;
+  });
+}
+
+/** The output of an entry, and what it imports at once. */
+function filesOf(outputs: Outputs, entry: string): readonly string[] {
+  const found = Object.keys(outputs).find((path) =>
+    outputs[path]?.entryPoint?.endsWith(`dashboard/${entry}`),
+  );
+  if (found === undefined) throw new Error(`${entry} was not built`);
+  const files = new Set<string>();
+  const follow = (path: string): void => {
+    const name = `assets/${basename(path)}`;
+    if (files.has(name)) return;
+    files.add(name);
+    for (const { kind, path: next } of outputs[path]?.imports ?? []) {
+      if (kind === 'import-statement') follow(next);
+    }
+  };
+  follow(found);
+  return [...files];
+}

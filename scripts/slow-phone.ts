@@ -1,0 +1,133 @@
+import type { Page } from 'playwright-core';
+import type { Stage, Visit } from '../test/dashboard/browser.ts';
+
+/** A phone at the edge of its network: a quarter of this machine's speed, 400 kbit/s, 300 ms. */
+export const slowPhone = { cpuRate: 4, bitsPerSecond: 400_000, latencyMs: 300 } as const;
+
+const username = 'ama';
+const minuteMs = 60_000;
+const minutesOfDay = 1_440;
+const chartSensors = ['TC', 'SM', 'PA', 'LI', 'BA'];
+const mapDevices = 500;
+
+/** What one screen cost until it showed what it is for. */
+export interface ScreenCost {
+  readonly shownMs: number;
+  /** On the wire until the network was quiet, headers included. */
+  readonly bytes: number;
+  readonly requests: number;
+  /** Cumulative layout shift, as the browser counts it. */
+  readonly shift: number;
+}
+
+/** Makes the window a slow phone's. */
+export async function slowDown(page: Page, phone = slowPhone): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: phone.cpuRate });
+  await devtools.send('Network.enable');
+  const throughput = phone.bitsPerSecond / 8;
+  await devtools.send('Network.emulateNetworkConditions', {
+    ...{ offline: false, latency: phone.latencyMs },
+    ...{ downloadThroughput: throughput, uploadThroughput: throughput },
+  });
+}
+
+const watchShift = `globalThis.shift = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    if (!entry.hadRecentInput) globalThis.shift += entry.value;
+  }
+}).observe({ type: 'layout-shift', buffered: true });`;
+
+/** Opens a screen on a slow phone that has nothing cached, until `shown` matches. */
+export async function costOf(
+  stage: Stage,
+  screen: { readonly path: string; readonly shown: string; readonly visit?: Visit },
+): Promise<ScreenCost> {
+  const page = await stage.visit({ username, width: 'phone', ...screen.visit });
+  await slowDown(page);
+  await page.addInitScript(watchShift);
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Network.enable');
+  let [bytes, requests] = [0, 0];
+  devtools.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+    requests += 1;
+  });
+  const start = performance.now();
+  await page.goto(screen.path, { waitUntil: 'commit' });
+  await page.locator(screen.shown).first().waitFor({ timeout: 60_000 });
+  const shownMs = performance.now() - start;
+  await page.waitForLoadState('networkidle', { timeout: 60_000 });
+  const shift = Number(await page.evaluate('globalThis.shift'));
+  await page.context().close();
+  return { shownMs, bytes, requests, shift };
+}
+
+async function send(stage: Stage, path: string, json: unknown): Promise<void> {
+  const { status, text } = await stage.service.as(username)({ method: 'POST', path, json });
+  if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
+}
+
+/** A day of minutes from five sensors, and 500 devices on the map. */
+export async function furnishForPhone(stage: Stage): Promise<void> {
+  const units = ['DegreeCelsius', 'Percent', 'Hectopascal', 'Lux', 'Volt'];
+  await send(stage, '/devices', {
+    ...{ id: 'station', name: 'Station', location: { latitude: 6, longitude: 1 } },
+    sensors: chartSensors.map((id, index) => ({ id, name: `Sensor ${id}`, unit: units[index] })),
+  });
+  const start = Date.now() - minutesOfDay * minuteMs;
+  for (const [place, id] of chartSensors.entries()) {
+    const json = Array.from({ length: minutesOfDay }, (_, index) => ({
+      value: Math.round(200 + place * 50 + 80 * Math.sin(index / (90 + 40 * place))) / 10,
+      timestamp: new Date(start + (index + 1) * minuteMs).toISOString(),
+    }));
+    await send(stage, `/devices/station/sensors/${id}/values`, json);
+  }
+  for (let from = 0; from < mapDevices; from += 50) {
+    const numbers = Array.from({ length: 50 }, (_, index) => from + index);
+    await Promise.all(numbers.map((number) => addPlot(stage, number)));
+  }
+}
+
+async function addPlot(stage: Stage, number: number): Promise<void> {
+  const id = `plot-${number}`;
+  await send(stage, '/devices', {
+    ...{ id, name: `Plot ${number}`, domain: 'agriculture' },
+    location: { latitude: 5 + (number % 25) / 5, longitude: -2 + Math.floor(number / 25) / 5 },
+    sensors: [
+      { id: 'TC', name: 'Air', quantity_kind: 'AirTemperature', unit: 'DegreeCelsius' },
+      { id: 'SM', name: 'Soil', quantity_kind: 'SoilHumidity', unit: 'Percent' },
+    ],
+  });
+  for (const sensor of ['TC', 'SM']) {
+    await send(stage, `/devices/${id}/sensors/${sensor}/value`, { value: 20 + (number % 9) });
+  }
+}
+
+/** The screens that a phone must have soon, and when each has what it is for. */
+export const phoneScreens = [
+  { name: 'home, first cards', path: '/', shown: 'a.card' },
+  { name: 'a device, its values', path: '/devices/station', shown: 'a.tile' },
+  {
+    ...{ name: 'a device, its chart painted', path: '/devices/station' },
+    shown: '.chart-place[aria-busy=false] canvas',
+  },
+  { name: 'map of 500 devices', path: '/map', shown: '.map-mark' },
+] as const;
+
+/** Measures them and says so, a line for each. */
+export async function measureSlowPhone(
+  stage: Stage,
+  report: (what: string, figure: string) => void,
+): Promise<void> {
+  await furnishForPhone(stage);
+  for (const { name, ...screen } of phoneScreens) {
+    const { shownMs, bytes, requests, shift } = await costOf(stage, screen);
+    const kilobytes = Math.round(bytes / 1_000);
+    report(
+      `400 kbit/s, 300 ms, CPU / 4: ${name}`,
+      `${Math.round(shownMs)} ms, ${kilobytes} kB in ${requests} requests, CLS ${shift.toFixed(3)}`,
+    );
+  }
+}

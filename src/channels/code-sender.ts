@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Channel, Recipient } from '../domain/notifications/channel.ts';
+import { e164 } from '../domain/notifications/recipient.ts';
+import type { CodeMessage, CodeSender } from '../domain/users/code-sender.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+
+/** Pauses before a message is tried again; a person waits for it, so there are few. */
+const pausesMs = [2_000, 8_000];
+
+/** Messages that no delivery stands for, such as codes: they leave in seconds, or not at all. */
+export function createCodeSender(parts: {
+  readonly channels: ReadonlyMap<string, Channel>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pauseFor?: (ms: number) => Promise<unknown>;
+}): CodeSender {
+  const { clock, log } = parts;
+  const { pauseFor = (ms: number) => pause(ms, undefined, { ref: false }) } = parts;
+  const known = (['email', 'sms', 'voice'] as const).filter((name) => parts.channels.has(name));
+  return {
+    channels: new Set(known),
+    async send({ channel: name, text, ...to }) {
+      const channel = parts.channels.get(name);
+      if (channel === undefined) return;
+      const message = {
+        // The same for every try, so that a message that was taken twice is shown once.
+        deliveryId: randomUUID(),
+        to: recipientOf(name, to),
+        text,
+        createdAt: clock.now(),
+      };
+      for (const pauseMs of [...pausesMs, undefined]) {
+        const outcome = await channel.send(message, new AbortController().signal);
+        if (outcome.kind === 'sent') return;
+        if (outcome.kind === 'refused' || pauseMs === undefined) {
+          log.warn({ channel: name, reason: outcome.reason }, 'a code for a user was not sent');
+          return;
+        }
+        await pauseFor(pauseMs);
+      }
+    },
+  };
+}
+
+function recipientOf(
+  channel: CodeMessage['channel'],
+  { username, address }: Pick<CodeMessage, 'username' | 'address'>,
+): Recipient {
+  if (channel === 'email') return { username, email: address };
+  return { username, phone: e164(address) ?? address };
+}

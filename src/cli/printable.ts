@@ -1,0 +1,22 @@
+/**
+ * Text of strangers for a terminal, as one line. Control characters could move the cursor, change
+ * what was printed or be taken for input; so could characters that turn the direction of writing.
+ */
+export function printable(text: string): string {
+  return text.replace(/[\t\n\r\u2028\u2029]+/g, ' ').replace(/\p{C}/gu, '?');
+}
+
+/** The same for text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+/** A value as JSON in one line, with \u escapes for what a terminal could obey. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replace(/\p{C}/gu, (character) =>
+    [...character]
+      .flatMap((one) => Array.from({ length: one.length }, (_, at) => one.charCodeAt(at)))
+      .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}

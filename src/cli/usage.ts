@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command } from 'commander';
+import { invalid } from '../domain/errors.ts';
+import { table } from './bench/table.ts';
+import { createApiClient } from './demo/api-client.ts';
+import { identify } from './demo/identity.ts';
+import {
+  allowHttpOption,
+  givenPassword,
+  type PasswordOptions,
+  requirePrivateWay,
+} from './given-password.ts';
+import { askPassword } from './password-prompt.ts';
+import { printable, printableJson } from './printable.ts';
+
+interface UsageOptions extends Pick<PasswordOptions, 'passwordFile'> {
+  readonly url: string;
+  readonly username: string;
+  readonly token?: string;
+  readonly json?: boolean;
+  readonly allowHttp?: boolean;
+}
+
+/** `kipimo usage`: what is used of every budget of a running service, and by whom most. */
+export function createUsageCommand(): Command {
+  return new Command('usage')
+    .description(
+      'What is used of every budget of a running service, and who uses the most. Asks as an ' +
+        'administrator; budgets are explained in docs/limits.md.',
+    )
+    .option('--url <url>', 'where the service is', 'http://127.0.0.1:8080')
+    .option('--username <name>', 'an administrator', 'admin')
+    .option('--password-file <path>', 'its password in a file; asked for when absent')
+    .option('--token <text>', 'a token or access key of an administrator')
+    .option(...allowHttpOption)
+    .option('--json', 'the answer of the service as it is')
+    .action(showUsage);
+}
+
+async function showUsage(options: UsageOptions): Promise<void> {
+  const { signal } = new AbortController();
+  const client = createApiClient({ url: options.url, signal, wait: (pause) => delay(pause) });
+  requirePrivateWay(options.url, options.allowHttp);
+  if (options.token !== undefined) client.authorize(options.token);
+  else {
+    const { username } = options;
+    const password =
+      (await givenPassword(options)) ?? (await askPassword(`Password of ${username}: `));
+    await identify(client, { kind: 'user', username, password }, () => undefined);
+  }
+  const { json } = await client.need({ method: 'GET', path: '/admin/usage' }, 200);
+  if (options.json === true) process.stdout.write(`${printableJson(json)}\n`);
+  else process.stdout.write(`${table([head, ...rowsOf(json)])}\n`);
+}
+
+const head = ['budget', 'used', 'of', 'guests', 'refused', 'who uses the most'];
+const namesShown = 3;
+
+/** What this command reads of a budget's report. */
+interface Report {
+  readonly name: string;
+  readonly unit: string;
+  readonly used: number;
+  readonly total: number;
+  readonly guests: number;
+  readonly refusals: number;
+  readonly largest: readonly { readonly username?: string; who: string; used: number }[];
+}
+
+function rowsOf(json: unknown): readonly (readonly string[])[] {
+  if (!Array.isArray(json)) throw invalid('this is no Kipimo that tells what is used');
+  // The service is of this version or a newer one, whose reports have these fields.
+  return (json as readonly Report[]).map((report) => [
+    printable(report.name),
+    amount(report.used, report),
+    amount(report.total, report),
+    amount(report.guests, report),
+    String(report.refusals),
+    report.largest
+      .slice(0, namesShown)
+      .map(({ username, who, used }) => `${printable(username ?? who)} ${amount(used, report)}`)
+      .join(', '),
+  ]);
+}
+
+function amount(value: number, { unit }: Report): string {
+  return unit === 'bytes' ? `${(value / 1_048_576).toFixed(1)} MiB` : value.toLocaleString('en');
+}

@@ -1,0 +1,153 @@
+import { DomainError } from '../errors.ts';
+import { isGuestPayer, type Payer } from './payer.ts';
+
+/** How the refusal of a budget is answered [contract 14]. */
+export type BudgetAnswer = 'rate' | 'count' | 'storage';
+
+/** One budget: how much room there is in all, and how much of it one payer may use. */
+export interface BudgetRule {
+  /** What is counted, in words that a refusal can use: "retained messages". */
+  readonly what: string;
+  readonly unit: 'bytes' | 'entries';
+  /** Room for the whole service. */
+  readonly total: number;
+  /** The share of one account with all its keys: at most half of the total. */
+  readonly perAccount: number;
+  /** The share of the guests at one address. */
+  readonly perAddress: number;
+  /** The share of all guests together: at most half of the total. */
+  readonly guests: number;
+  /**
+   * What an account may use although the total is full, so that strangers who fill it refuse
+   * nobody who needs little.
+   */
+  readonly floor: number;
+  readonly answer: BudgetAnswer;
+  /** What the refused one notices, for docs/limits.md. */
+  readonly refused: string;
+}
+
+/** Why there is no room. */
+export interface BudgetRefusal {
+  readonly budget: string;
+  /** Whose share is used up: one's own, that of all guests, or the total. */
+  readonly scope: 'own' | 'guests' | 'total';
+  readonly used: number;
+  readonly max: number;
+}
+
+/** What one payer uses of one budget. */
+export interface PayerUsage {
+  readonly payer: Payer;
+  readonly used: number;
+}
+
+/** Room of one kind, shared out to payers. It only counts; its callers hold what is counted. */
+export class Budget {
+  readonly name: string;
+  readonly rule: BudgetRule;
+  readonly #used = new Map<Payer, number>();
+  #total = 0;
+  #ofGuests = 0;
+  #refusals = 0;
+
+  constructor(name: string, rule: BudgetRule) {
+    this.name = name;
+    this.rule = rule;
+  }
+
+  /**
+   * Takes `amount` for the payer, in the unit of the rule, or answers why it may not. With `part`
+   * (0 to 1) only so much of each share is there for it: the rest is for what is more urgent.
+   */
+  take(payer: Payer, amount: number, part = 1): BudgetRefusal | undefined {
+    const refusal = this.check(payer, amount, part);
+    if (refusal === undefined) this.add(payer, amount);
+    else this.#refusals += 1;
+    return refusal;
+  }
+
+  /** Takes `amount`; throws the DomainError that says which budget is used up. */
+  takeOrThrow(payer: Payer, amount: number): void {
+    const refusal = this.take(payer, amount);
+    if (refusal !== undefined) throw budgetError(this, refusal);
+  }
+
+  /** What `take` would answer, without taking anything. */
+  check(payer: Payer, amount: number, part = 1): BudgetRefusal | undefined {
+    const { rule } = this;
+    const isGuest = isGuestPayer(payer);
+    const after = (this.#used.get(payer) ?? 0) + amount;
+    const own = part * (isGuest ? rule.perAddress : rule.perAccount);
+    if (after > own) return this.#refusal('own', after - amount, own);
+    if (isGuest && this.#ofGuests + amount > part * rule.guests) {
+      return this.#refusal('guests', this.#ofGuests, rule.guests);
+    }
+    if (this.#total + amount > part * rule.total && (isGuest || after > rule.floor)) {
+      return this.#refusal('total', this.#total, rule.total);
+    }
+    return undefined;
+  }
+
+  /** Counts what is there already, whether there is room for it or not: at a start. */
+  add(payer: Payer, amount: number): void {
+    this.#used.set(payer, (this.#used.get(payer) ?? 0) + amount);
+    this.#total += amount;
+    if (isGuestPayer(payer)) this.#ofGuests += amount;
+  }
+
+  /** Gives back what was taken. */
+  release(payer: Payer, amount: number): void {
+    const left = (this.#used.get(payer) ?? 0) - amount;
+    if (left > 0) this.#used.set(payer, left);
+    else this.#used.delete(payer);
+    this.#total -= amount;
+    if (isGuestPayer(payer)) this.#ofGuests -= amount;
+  }
+
+  get used(): number {
+    return this.#total;
+  }
+
+  /** What all guests use together. */
+  get usedByGuests(): number {
+    return this.#ofGuests;
+  }
+
+  /** How often `take` refused since the start. */
+  get refusals(): number {
+    return this.#refusals;
+  }
+
+  usedBy(payer: Payer): number {
+    return this.#used.get(payer) ?? 0;
+  }
+
+  /** The payers who use the most, the largest first. */
+  largest(count: number): readonly PayerUsage[] {
+    return [...this.#used]
+      .map(([payer, used]) => ({ payer, used }))
+      .sort((left, right) => right.used - left.used)
+      .slice(0, count);
+  }
+
+  #refusal(scope: BudgetRefusal['scope'], used: number, max: number): BudgetRefusal {
+    return { budget: this.name, scope, used, max };
+  }
+}
+
+const codes = { rate: 'rate_limited', count: 'limit_reached', storage: 'storage_full' } as const;
+const owners = { own: 'you use', guests: 'all guests use', total: 'the service uses' } as const;
+const retryAfterSeconds = 10;
+
+/** The refusal as an error: which budget, how much of it is used, and who may raise it. */
+export function budgetError(budget: Budget, refusal: BudgetRefusal): DomainError {
+  const { what, unit, answer } = budget.rule;
+  const amount = unit === 'bytes' ? `${refusal.max} bytes` : `${refusal.max}`;
+  return new DomainError(
+    codes[answer],
+    `no room for more ${what}: ${owners[refusal.scope]} ${refusal.used} of ${amount}; an ` +
+      `administrator may raise the budget "${budget.name}" (KIPIMO_BUDGETS)`,
+    answer === 'rate' ? { retryAfterSeconds } : {},
+  );
+}

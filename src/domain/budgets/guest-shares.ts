@@ -1,0 +1,71 @@
+import { createLruCache } from '../../lib/lru-cache.ts';
+import type { Actor } from '../actor.ts';
+import { DomainError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { type Payer, payerOf } from './payer.ts';
+
+/** What all guests have of one kind, and how much of it they may have. */
+export interface GuestsRoom {
+  readonly used: number;
+  readonly max: number;
+}
+
+/**
+ * What the guests at each address took since the start of what is there for all guests: one
+ * address may take half. Kept in memory, for a bounded number of addresses; those who were quiet
+ * for longest are forgotten.
+ */
+export interface GuestShares {
+  /**
+   * Whether a guest's address took its half. As long as all guests together have less than that,
+   * what it took was removed again, and it may go on.
+   */
+  isUsedUp(actor: Actor, room: GuestsRoom): boolean;
+  /** Counts what a guest took; a negative amount gives back. Accounts are not counted here. */
+  add(actor: Actor, amount: number): void;
+}
+
+export function createGuestShares(): GuestShares {
+  const taken = createLruCache<Payer, number>(limits.guestAddressesMax);
+  return {
+    isUsedUp(actor, { used, max }) {
+      if (actor.kind !== 'guest' || used < max / 2) return false;
+      return (taken.get(payerOf(actor)) ?? 0) >= max / 2;
+    },
+    add(actor, amount) {
+      if (actor.kind !== 'guest') return;
+      const payer = payerOf(actor);
+      taken.set(payer, Math.max(0, (taken.get(payer) ?? 0) + amount));
+    },
+  };
+}
+
+/**
+ * Lets a guest make one of `what`: counts it for the address, and gives it back when `make`
+ * answers 'duplicate'. Throws unavailable when guests have all they may have, limit_reached when
+ * the address has half of that.
+ */
+export async function makeAsGuest<Outcome extends string>(
+  shares: GuestShares,
+  actor: Actor,
+  { what, used, max }: GuestsRoom & { readonly what: string },
+  make: () => Promise<Outcome>,
+): Promise<Outcome> {
+  if (used >= max) {
+    throw new DomainError(
+      'unavailable',
+      `there are ${max} ${what} without an owner already: log in to add yours`,
+    );
+  }
+  if (shares.isUsedUp(actor, { used, max })) {
+    throw new DomainError(
+      'limit_reached',
+      `guests at your address made half of the ${max} ${what} that all guests may have: log in ` +
+        'to add yours',
+    );
+  }
+  shares.add(actor, 1);
+  const outcome = await make();
+  if (outcome === 'duplicate') shares.add(actor, -1);
+  return outcome;
+}

@@ -1,0 +1,55 @@
+import type { Actor } from '../actor.ts';
+
+/**
+ * Who pays for room: an account with all its keys, or the address of a guest. IPv6 addresses count
+ * by their /64 network, since that is what one customer is given [RFC 6177].
+ */
+export type Payer = `account/${string}` | `address/${string}`;
+
+/** The payer of what happens without any address, for instance inside the service itself. */
+const unknownAddress: Payer = 'address/unknown';
+
+/** Who pays for what an actor does. */
+export function payerOf(actor: Actor): Payer {
+  if (actor.kind !== 'guest') return payerOfAccount(actor.userId);
+  return actor.address === undefined ? unknownAddress : payerAt(actor.address);
+}
+
+/** The payer of an account and all its keys. */
+export function payerOfAccount(userId: string): Payer {
+  return `account/${userId}`;
+}
+
+/** The payer of a guest, or of a connection that has not logged in, at an IP address. */
+export function payerAt(address: string): Payer {
+  return `address/${networkOf(address)}`;
+}
+
+/** Whether a text that was kept names a payer. */
+export function isPayer(text: string): text is Payer {
+  return text.startsWith('account/') || text.startsWith('address/');
+}
+
+/** Whether the payer is a guest: all guests together have a share of their own. */
+export function isGuestPayer(payer: Payer): boolean {
+  return payer.startsWith('address/');
+}
+
+const mappedIPv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const groupsPerNetwork = 4;
+const groupsPerAddress = 8;
+
+/** An IPv4 address as it is, an IPv6 address as its /64 network; other texts as they are. */
+export function networkOf(address: string): string {
+  const mapped = mappedIPv4.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!address.includes(':')) return address;
+  const [bare = ''] = address.split('%', 1);
+  const [head = '', tail] = bare.split('::', 2);
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const gap = tail === undefined ? 0 : Math.max(0, groupsPerAddress - first.length - last.length);
+  const groups = [...first, ...Array.from({ length: gap }, () => '0'), ...last];
+  const network = groups.slice(0, groupsPerNetwork).map((group) => group.replace(/^0+(?=.)/, ''));
+  return `${network.join(':').toLowerCase()}::/64`;
+}

@@ -1,0 +1,118 @@
+import { createId } from '../../lib/secret-token.ts';
+import type { Actor } from '../actor.ts';
+import { DomainError, invalid, notFound } from '../errors.ts';
+import { type GroupId, parseGroupId, type Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { type Person, requirePerson } from '../users/account-access.ts';
+import type { Group } from './group.ts';
+import type { GroupStore } from './group-store.ts';
+
+/** Groups of users, for their owner and admins; to others a group does not exist. */
+export interface Groups {
+  /** Answers the id of the new group. Throws not_found for usernames without an account. */
+  create(actor: Actor, group: { name: string; usernames: readonly Username[] }): Promise<GroupId>;
+  get(actor: Actor, id: GroupId): Promise<Group>;
+  /** Those of the actor. */
+  list(
+    actor: Actor,
+    page: { limit: number; offset: number },
+  ): Promise<{ readonly groups: readonly Group[]; readonly total: number }>;
+  rename(actor: Actor, id: GroupId, name: string): Promise<void>;
+  /** Sets who is in the group; what was granted to it follows at once. */
+  setMembers(actor: Actor, id: GroupId, usernames: readonly Username[]): Promise<void>;
+  addMember(actor: Actor, id: GroupId, username: Username): Promise<void>;
+  /** Takes somebody out; members may take themselves out. */
+  removeMember(actor: Actor, id: GroupId, username: Username): Promise<void>;
+  /** Removes the group with all that was granted to it. */
+  remove(actor: Actor, id: GroupId): Promise<void>;
+}
+
+const noGroup = (id: GroupId) => notFound(`you have no group with id ${id}`);
+
+/** The group, if the actor may manage and share with it. Throws forbidden, not_found. */
+export async function requireGroup(store: GroupStore, actor: Actor, id: GroupId): Promise<Group> {
+  const person = requirePerson(actor);
+  const group = await store.find(id);
+  if (group === undefined || !isInCharge(person, group)) throw noGroup(id);
+  return group;
+}
+
+function isInCharge(person: Person, group: Group): boolean {
+  return person.kind === 'admin' || person.username === group.owner;
+}
+
+export function createGroups({ store }: { readonly store: GroupStore }): Groups {
+  async function changeMembers(
+    id: GroupId,
+    change: { out: 'all' | readonly Username[]; in: readonly Username[] },
+  ): Promise<void> {
+    const membersMax = limits.groupMembersMax;
+    const outcome = await store.changeMembers(id, { ...change, membersMax });
+    if (outcome === 'missing') throw noGroup(id);
+    if (outcome === 'too_many') throw invalid(`a group may hold ${membersMax} users`);
+    if (outcome !== 'updated') throw nobody(outcome.missing);
+  }
+
+  return {
+    async create(actor, { name, usernames }) {
+      const { username: owner } = requirePerson(actor);
+      requireName(name);
+      if (usernames.length > limits.groupMembersMax) {
+        throw invalid(`a group may hold ${limits.groupMembersMax} users`);
+      }
+      if ((await store.countOwnedBy(owner)) >= limits.groupsPerUserMax) {
+        throw new DomainError(
+          'limit_reached',
+          `you have ${limits.groupsPerUserMax} groups already: delete one that is not needed`,
+        );
+      }
+      const id = parseGroupId(createId());
+      const outcome = await store.insert({ id, owner, name, usernames });
+      if (outcome !== 'inserted') throw nobody(outcome.missing);
+      return id;
+    },
+    get: (actor, id) => requireGroup(store, actor, id),
+    async list(actor, page) {
+      return store.list({ ...page, owner: requirePerson(actor).username });
+    },
+    async rename(actor, id, name) {
+      await requireGroup(store, actor, id);
+      requireName(name);
+      if ((await store.rename(id, name)) === 'missing') throw noGroup(id);
+    },
+    async setMembers(actor, id, usernames) {
+      await requireGroup(store, actor, id);
+      await changeMembers(id, { out: 'all', in: usernames });
+    },
+    async addMember(actor, id, username) {
+      await requireGroup(store, actor, id);
+      await changeMembers(id, { out: [], in: [username] });
+    },
+    async removeMember(actor, id, username) {
+      const person = requirePerson(actor);
+      const isThemself = person.username.toLowerCase() === username.toLowerCase();
+      if (!isThemself) await requireGroup(store, actor, id);
+      const group = await store.find(id);
+      const isMember = group?.usernames.some(
+        (member) => member.toLowerCase() === username.toLowerCase(),
+      );
+      if (group === undefined || (!isMember && !isInCharge(person, group))) throw noGroup(id);
+      await changeMembers(id, { out: [username], in: [] });
+    },
+    async remove(actor, id) {
+      await requireGroup(store, actor, id);
+      if ((await store.remove(id)) === 'missing') throw noGroup(id);
+    },
+  };
+}
+
+function requireName(name: string): void {
+  if (name.trim() === '') throw invalid('name must say what the group is called');
+}
+
+/** Says everybody who is missing at once: whoever pasted a list wants to mend it in one go. */
+function nobody(missing: readonly Username[]): DomainError {
+  const shown = missing.slice(0, 20).join(', ');
+  const rest = missing.length > 20 ? ` and ${missing.length - 20} more` : '';
+  return notFound(`there is no user ${shown}${rest}`);
+}

@@ -1,0 +1,158 @@
+import type { Clock, Instant } from '../../lib/clock.ts';
+import { createFailureLimiter, type FailureLimiter } from '../../lib/failure-limiter.ts';
+import { createLruCache } from '../../lib/lru-cache.ts';
+import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
+import type { Actor } from '../actor.ts';
+import { networkOf } from '../budgets/payer.ts';
+import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
+import type { Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { requirePerson } from './account-access.ts';
+import { addressKey, proofOf, provableAddresses } from './address-proofs.ts';
+import type { CodeChannel, CodeSender } from './code-sender.ts';
+import type { ProofChannel, User } from './user.ts';
+import type { UserStore } from './user-store.ts';
+
+/** Proofs that an e-mail address or phone number of the profile reaches its user [contract 14]. */
+export interface AddressProving {
+  /**
+   * Sends a code to an address of one's own profile. Throws invalid when the profile does not have
+   * it, unavailable when the channel is not configured, rate_limited.
+   */
+  request(actor: Actor, asked: AskedAddress, from: string): Promise<void>;
+  /** Throws invalid when the code is wrong or too old. */
+  confirm(actor: Actor, asked: AskedAddress & { readonly code: string }): Promise<void>;
+}
+
+export interface AskedAddress {
+  /** email, or phone: by sms or voice if one of these is named. */
+  readonly channel: string;
+  readonly address: string;
+}
+
+interface PendingCode {
+  readonly codeHash: string;
+  readonly expiresAt: Instant;
+  triesLeft: number;
+}
+
+/** Codes live in memory: after a restart one asks for another. */
+export function createAddressProving(options: {
+  readonly users: UserStore;
+  readonly clock: Clock;
+  readonly codes: CodeSender;
+  /** Takes what a message costs, in one step; answers why it cannot be paid for. */
+  readonly pay: (payer: Username, channel: 'sms' | 'voice') => Promise<string | undefined>;
+}): AddressProving {
+  const { users, clock, codes } = options;
+  const pending = createLruCache<string, PendingCode>(limits.addressCodesMax);
+  const limiterOf = (failuresMax: number): FailureLimiter =>
+    createFailureLimiter({
+      failuresMax,
+      windowMs: limits.addressCodeMs,
+      entriesMax: limits.loginFailureEntriesMax,
+      clock,
+    });
+  const byUser = limiterOf(limits.addressCodesPerUser);
+  const byNetwork = limiterOf(limits.addressCodesPerAddress);
+  const byTarget = limiterOf(limits.addressCodesPerTarget);
+
+  function count(counters: readonly (readonly [FailureLimiter, string])[]): void {
+    const waitMs = Math.max(...counters.map(([limiter, key]) => limiter.blockedForMs(key)));
+    if (waitMs > 0) {
+      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+      const message = `too many codes were asked for: try again in ${retryAfterSeconds} s`;
+      throw new DomainError('rate_limited', message, { retryAfterSeconds });
+    }
+    for (const [limiter, key] of counters) limiter.recordFailure(key);
+  }
+
+  async function me(actor: Actor): Promise<User> {
+    const user = await users.find(requirePerson(actor).userId);
+    if (user === undefined) throw notFound('your account ended meanwhile');
+    return user;
+  }
+
+  /** Calls and text messages cost what deliveries cost. */
+  async function pay(user: User, channel: CodeChannel): Promise<void> {
+    if (channel === 'email') return;
+    const refusal = await options.pay(user.username, channel);
+    if (refusal !== undefined) throw forbidden(refusal);
+  }
+
+  return {
+    async request(actor, asked, from) {
+      const user = await me(actor);
+      const { kind, by } = channelOf(asked.channel, codes.channels);
+      const address = addressOf(user, kind, asked.address);
+      const proof = proofOf(user, kind, address);
+      if (proof !== undefined && proof.by !== 'earlier') return;
+      if (!codes.channels.has(by)) throw notConfigured(by);
+      const key = addressKey(kind, address);
+      count([
+        [byUser, user.id],
+        [byNetwork, networkOf(from)],
+        [byTarget, key],
+      ]);
+      await pay(user, by);
+      const code = createCode();
+      pending.set(`${user.id} ${kind} ${key}`, {
+        codeHash: hashSecret(code),
+        expiresAt: clock.now() + limits.addressCodeMs,
+        triesLeft: limits.addressCodeTriesMax,
+      });
+      const text = codeText(user.username, code);
+      // Not awaited: a slow provider must not hold the request.
+      void codes.send({ channel: by, username: user.username, address, text });
+    },
+    async confirm(actor, asked) {
+      const user = await me(actor);
+      const { kind } = channelOf(asked.channel, codes.channels);
+      const address = addressOf(user, kind, asked.address);
+      const name = `${user.id} ${kind} ${addressKey(kind, address)}`;
+      const code = pending.get(name);
+      const isGood = code !== undefined && code.expiresAt > clock.now() && code.triesLeft > 0;
+      if (!isGood || code.codeHash !== hashSecret(codeSpelling(asked.code))) {
+        if (code !== undefined) code.triesLeft -= 1;
+        throw invalid('the code is wrong or no longer valid: ask for a new one');
+      }
+      pending.delete(name);
+      const proof = { channel: kind, address, provenAt: clock.now(), by: 'code' } as const;
+      await users.update(user.id, { proofs: [proof] });
+    },
+  };
+}
+
+/** Which kind of address is meant, and how a code gets there. */
+function channelOf(
+  name: string,
+  configured: ReadonlySet<CodeChannel>,
+): { readonly kind: ProofChannel; readonly by: CodeChannel } {
+  if (name === 'email') return { kind: 'email', by: 'email' };
+  if (name === 'sms' || name === 'voice') return { kind: 'phone', by: name };
+  if (name !== 'phone') throw invalid('channel must be email, phone, sms or voice');
+  const by = configured.has('sms') || !configured.has('voice') ? 'sms' : 'voice';
+  return { kind: 'phone', by };
+}
+
+/** The address as the profile has it. */
+function addressOf(user: User, kind: ProofChannel, given: string): string {
+  const key = addressKey(kind, given);
+  const found = provableAddresses(user.profile).find(
+    ({ channel, address }) => channel === kind && addressKey(kind, address) === key,
+  );
+  if (found !== undefined) return found.address;
+  throw invalid('your profile does not have this address: save it there first');
+}
+
+const settings = { email: 'KIPIMO_SMTP_URL', sms: 'KIPIMO_SMS_URL', voice: 'KIPIMO_VOICE_URL' };
+
+const notConfigured = (channel: CodeChannel) =>
+  new DomainError(
+    'unavailable',
+    `the channel ${channel} is not configured: ${settings[channel]} names its provider`,
+  );
+
+const codeText = (username: string, code: string): string =>
+  `${code} is the code by which the account ${username} proves this address. It can be used ` +
+  `within ${limits.addressCodeMs / 60_000} minutes. If you did not ask for it, do nothing.\n`;

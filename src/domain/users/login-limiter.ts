@@ -1,0 +1,76 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createFailureLimiter } from '../../lib/failure-limiter.ts';
+import { DomainError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+/** One try to log in, as far as it is counted. */
+export interface LoginAttempt {
+  /** The username or e-mail address, as it was given. */
+  readonly login: string;
+  /** The network of the client: networkOf its address. */
+  readonly network: string;
+  /**
+   * Why this client is no stranger to the account: this browser has logged in to it before
+   * (`device/` and the number of its cookie), or somebody has from this network.
+   */
+  readonly acquaintance?: string;
+}
+
+/** Counts failed logins so that guessing is slow and nobody can lock somebody else out. */
+export interface LoginLimiter {
+  /** Throws rate_limited with the time to wait. */
+  requireUnblocked(attempt: LoginAttempt): void;
+  failed(attempt: LoginAttempt): void;
+  succeeded(attempt: LoginAttempt): void;
+}
+
+/**
+ * Failures count for an account and a network together. Strangers are also counted by network, and
+ * all of them together by account; who is known to the account has a lane of its own, which no
+ * stranger can fill [OWASP Authentication Cheat Sheet: device cookies].
+ */
+export function createLoginLimiter(options: { readonly clock: Clock }): LoginLimiter {
+  const limiterOf = (failuresMax: number) =>
+    createFailureLimiter({
+      failuresMax,
+      windowMs: limits.loginFailureWindowMs,
+      entriesMax: limits.loginFailureEntriesMax,
+      clock: options.clock,
+    });
+  const byPair = limiterOf(limits.loginFailuresPerUser);
+  const byNetwork = limiterOf(limits.loginFailuresPerAddress);
+  const byLogin = limiterOf(limits.loginFailuresOfStrangers);
+  const acquainted = limiterOf(limits.loginFailuresPerUser);
+
+  /** What counts this try, with its key. */
+  function countersOf({ login, network, acquaintance }: LoginAttempt) {
+    const name = login.toLowerCase();
+    if (acquaintance !== undefined) {
+      return [{ limiter: acquainted, key: `${acquaintance} ${name}` }] as const;
+    }
+    return [
+      { limiter: byPair, key: `${network} ${name}` },
+      { limiter: byNetwork, key: network },
+      { limiter: byLogin, key: name },
+    ] as const;
+  }
+
+  return {
+    requireUnblocked(attempt) {
+      const waits = countersOf(attempt).map(({ limiter, key }) => limiter.blockedForMs(key));
+      const waitMs = Math.max(...waits);
+      if (waitMs === 0) return;
+      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+      const message = `too many failed logins: try again in ${retryAfterSeconds} s`;
+      throw new DomainError('rate_limited', message, { retryAfterSeconds });
+    },
+    failed(attempt) {
+      for (const { limiter, key } of countersOf(attempt)) limiter.recordFailure(key);
+    },
+    succeeded(attempt) {
+      // The network goes on being counted: one account of a guesser must not forgive the others.
+      const [{ limiter, key }] = countersOf(attempt);
+      limiter.forgive(key);
+    },
+  };
+}

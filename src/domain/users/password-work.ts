@@ -1,0 +1,62 @@
+import { createFairQueue, ShareFullError } from '../../lib/fair-queue.ts';
+import { hashPassword } from '../../lib/password-hash.ts';
+import { TooManyWaitingError } from '../../lib/semaphore.ts';
+import { DomainError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+/** Who waits for a password to be checked or hashed. */
+export interface PasswordPlace {
+  /** known: of somebody who has logged in before; strange: of anybody. */
+  readonly lane: 'known' | 'strange';
+  /** Whose turn it is: the network of the client, or the account. */
+  readonly payer: string;
+}
+
+/**
+ * Checks and hashes passwords, which costs a processor 30 ms and more each. A few at a time, in
+ * turn by payer; those of sign-ups wait in a line of their own, so that no flood of new accounts
+ * makes logins wait. Throws rate_limited when the payer's share of the line is full, unavailable
+ * when the line is.
+ */
+export interface PasswordWork {
+  /** Runs what checks passwords. */
+  inTurn<Result>(place: PasswordPlace, task: () => Promise<Result>): Promise<Result>;
+  hash(place: PasswordPlace, password: string): Promise<string>;
+  /** Hashes the password of a new account. */
+  hashNew(payer: string, password: string): Promise<string>;
+}
+
+export function createPasswordWork(): PasswordWork {
+  const logins = createFairQueue({
+    lanes: ['known', 'strange'],
+    parallelMax: limits.loginsInParallelMax,
+    waitingMax: limits.loginsWaitingMax,
+  });
+  const signUps = createFairQueue({
+    lanes: ['strange'],
+    parallelMax: limits.signUpsInParallelMax,
+    waitingMax: limits.signUpsWaitingMax,
+  });
+  return {
+    inTurn: (place, task) => refusing('logins', () => logins.run(place, task)),
+    hash: (place, password) =>
+      refusing('logins', () => logins.run(place, () => hashPassword(password))),
+    hashNew: (payer, password) =>
+      refusing('sign-ups', () =>
+        signUps.run({ lane: 'strange', payer }, () => hashPassword(password)),
+      ),
+  };
+}
+
+async function refusing<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (cause) {
+    if (!(cause instanceof TooManyWaitingError)) throw cause;
+    const isOwn = cause instanceof ShareFullError;
+    const whose = isOwn ? ' from your address' : '';
+    const message = `too many ${what} at once${whose}: try again in a moment`;
+    const code = isOwn ? 'rate_limited' : 'unavailable';
+    throw new DomainError(code, message, { cause, retryAfterSeconds: 5 });
+  }
+}

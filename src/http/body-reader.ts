@@ -1,0 +1,171 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Budget } from '../domain/budgets/budget.ts';
+import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
+import { DomainError, invalid } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { endWithin } from '../lib/connection-guard.ts';
+import type { Authenticate } from './authentication.ts';
+import { answerUnderWay } from './broken-request.ts';
+import type { Clients } from './clients.ts';
+
+export interface BodyReaderParts {
+  /** Room for bodies that have not arrived whole, or are not answered yet. */
+  readonly room: Budget;
+  readonly authenticate: Authenticate;
+  readonly clients: Clients;
+}
+
+type Done = (error: Error | null, body?: Buffer) => void;
+
+/** Bodies reach the routes as bytes: each route says how they are to be read. */
+export function readBodiesAsBytes(fastify: FastifyInstance, parts: BodyReaderParts): void {
+  fastify.removeAllContentTypeParsers();
+  // The two usual types by name: Fastify finds them without taking the header apart.
+  for (const type of ['application/json', 'text/plain', '*']) {
+    fastify.addContentTypeParser(type, (request, payload, done: Done) => {
+      readBody(request, payload, { parts, done });
+    });
+  }
+}
+
+/**
+ * Gathers a body. What has arrived counts for who sends it: the account that the head of the
+ * request names, else the address; until the answer is sent. The first 4 KiB cost nothing, so that
+ * small requests are never refused for what others send.
+ */
+function readBody(
+  request: FastifyRequest,
+  payload: IncomingMessage,
+  { parts, done }: { readonly parts: BodyReaderParts; readonly done: Done },
+): void {
+  const bytesMax = request.routeOptions.bodyLimit ?? limits.bodyBytesMax;
+  const announced = Number(request.headers['content-length']);
+  const chunks: Buffer[] = [];
+  let received = 0;
+  let held: HeldRoom | undefined;
+
+  function stop(): void {
+    payload.off('data', add);
+    payload.off('end', end);
+    payload.off('error', fail);
+  }
+  function refuse(error: Error): void {
+    stop();
+    chunks.length = 0;
+    closeGently(payload.socket);
+    // What still arrives is dropped while the answer leaves.
+    payload.resume();
+    done(error);
+  }
+  function add(chunk: Buffer): void {
+    received += chunk.length;
+    if (received > bytesMax) {
+      refuse(new DomainError('too_large', 'the body is larger than this path takes'));
+      return;
+    }
+    chunks.push(chunk);
+    if (received <= limits.freeBodyBytes) return;
+    held ??= holdRoom(request, payload, parts, refuse);
+    held.grow(received);
+  }
+  function end(): void {
+    // The body is over: nothing more comes to its listeners, and taking them off costs time.
+    // Copied in any case: a chunk may be a view of the buffer that its socket reads into.
+    done(null, Buffer.concat(chunks, received));
+  }
+  function fail(): void {
+    stop();
+    done(invalid('the connection ended before the body did'));
+  }
+
+  if (announced > bytesMax) {
+    refuse(new DomainError('too_large', 'the body is larger than this path takes'));
+    return;
+  }
+  payload.on('data', add);
+  payload.on('end', end);
+  payload.on('error', fail);
+}
+
+interface HeldRoom {
+  /** Holds room for so many bytes in all, or refuses the body. */
+  grow(bytes: number): void;
+}
+
+function holdRoom(
+  request: FastifyRequest,
+  payload: IncomingMessage,
+  { room, authenticate, clients }: BodyReaderParts,
+  refuse: (error: Error) => void,
+): HeldRoom {
+  let payer: Payer | undefined;
+  let wanted = 0;
+  let held = 0;
+  let isOver = false;
+
+  function hold(): void {
+    if (payer === undefined || isOver) return;
+    try {
+      room.takeOrThrow(payer, wanted - held);
+      held = wanted;
+    } catch (error) {
+      isOver = true;
+      refuse(error as DomainError);
+    }
+  }
+  function begin(found: Payer): void {
+    payer = found;
+    payload.resume();
+    hold();
+  }
+
+  // The answer is sent, or the connection is gone.
+  answerUnderWay(payload.socket)?.once('close', release);
+  function release(): void {
+    isOver = true;
+    if (payer !== undefined && held > 0) room.release(payer, held);
+    held = 0;
+  }
+  const found = payerOfRequest(request, authenticate, clients);
+  if (found instanceof Promise) {
+    payload.pause();
+    void found.then(begin);
+  } else {
+    payer = found;
+  }
+  return {
+    grow(bytes) {
+      wanted = bytes;
+      hold();
+    },
+  };
+}
+
+function payerOfRequest(
+  request: FastifyRequest,
+  authenticate: Authenticate,
+  clients: Clients,
+): Payer | Promise<Payer> {
+  const atAddress = (): Payer => payerAt(clients.of(request.raw).address);
+  try {
+    const actor = authenticate(request.headers.authorization);
+    if (!(actor instanceof Promise)) return actor.kind === 'guest' ? atAddress() : payerOf(actor);
+    return actor.then(
+      (known) => (known.kind === 'guest' ? atAddress() : payerOf(known)),
+      // The route refuses the token when the body has arrived.
+      atAddress,
+    );
+  } catch {
+    return atAddress();
+  }
+}
+
+/**
+ * Node destroys the socket of a refused body as soon as the answer is written; with bytes unread,
+ * the kernel then resets the connection, and the client may never see the answer.
+ */
+function closeGently(socket: Socket): void {
+  socket.destroySoon = () => endWithin(socket, limits.goodbyeMs);
+}

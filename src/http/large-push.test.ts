@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { guest } from '../domain/actor.ts';
+import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
+import { DomainError } from '../domain/errors.ts';
+import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
+import { readCsvPush } from '../wire/csv-datapoints.ts';
+import { readDatapoints } from '../wire/datapoint.ts';
+import { v2Spelling } from '../wire/spelling.ts';
+import { readPushBody } from './body.ts';
+import { createTakeLargePush, type LargeBody } from './large-push.ts';
+
+const sensor = { deviceId: parseDeviceId('d'), sensorId: parseSensorId('s') };
+
+/** What is read of a body piece by piece, or the refusal. */
+async function inPieces(text: string, type: LargeBody['type'] = 'json', valueBytesMax = 1_000) {
+  const take = createTakeLargePush({ valueBytesMax, sliceBytes: 7 });
+  let read: readonly NewDatapoint[] = [];
+  const push = {
+    body: { bytes: Buffer.from(text), type },
+    ...{ actor: guest, sensor, spelling: v2Spelling },
+  };
+  try {
+    await take(push, async (datapoints) => {
+      read = datapoints;
+    });
+    return read;
+  } catch (error) {
+    return refusalIn(error);
+  }
+}
+
+/** The same in one go. */
+function atOnce(text: string, type: 'application/json' | 'text/csv' = 'application/json') {
+  try {
+    const body = readPushBody(Buffer.from(text), type);
+    if (body.kind === 'large') return assert.fail('the test is about short bodies');
+    return body.kind === 'csv'
+      ? readCsvPush(body.text, sensor, v2Spelling)
+      : readDatapoints(body.value);
+  } catch (error) {
+    return refusalIn(error);
+  }
+}
+
+function refusalIn(error: unknown): string {
+  if (error instanceof DomainError) return `${error.code}: ${error.message}`;
+  throw error;
+}
+
+const datapoint = fc.record(
+  {
+    value: fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant('"]},{\\"')),
+    timestamp: fc.constantFrom('2026-01-01T00:00:00Z', 'yesterday', null),
+  },
+  { requiredKeys: [] },
+);
+
+test('an array is read piece by piece as it is read in one go', async () => {
+  const arrays = fc.array(fc.oneof({ weight: 9, arbitrary: datapoint }, fc.jsonValue()), {
+    minLength: 1,
+    maxLength: 20,
+  });
+  await fc.assert(
+    fc.asyncProperty(arrays, fc.constantFrom(undefined, 1), async (array, indent) => {
+      const text = JSON.stringify([{ value: 1 }, ...array], null, indent);
+      assert.deepEqual(await inPieces(text), atOnce(text));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a broken array is refused as it is in one go, at the same character', async () => {
+  const texts = fc
+    .array(datapoint, { minLength: 1, maxLength: 8 })
+    .map((array) => JSON.stringify([{ value: 'ä😀' }, ...array]));
+  const break_ = fc.record({
+    at: fc.nat(400),
+    by: fc.constantFrom('', '}', ']', ',', '{', '[', '"', 'x', ' '),
+  });
+  await fc.assert(
+    fc.asyncProperty(texts, break_, async (text, { at, by }) => {
+      const place = at % (text.length + 1);
+      const broken = text.slice(0, place) + by + text.slice(place + 1);
+      if (broken.isWellFormed() && broken !== '') {
+        const whole = atOnce(broken);
+        const pieces = await inPieces(broken);
+        // Where several things are wrong, either may be told.
+        if (Array.isArray(whole)) assert.deepEqual(pieces, whole);
+        else assert.equal(typeof pieces, 'string', `${broken}: ${JSON.stringify(pieces)}`);
+      }
+    }),
+    { numRuns: 500 },
+  );
+  for (const broken of [
+    '[{"value":1},{"value":2]',
+    '[{"value":1},{"value":2}',
+    '[{"value":1},{"value":2},]',
+    '[{"value":1},{"value":2}] x',
+    '[{"value":"ä"},{"value":tru}]',
+    '[{"value":1},,,,,,,,,,,,,,,,{"value":2}]',
+  ]) {
+    assert.equal(await inPieces(broken), atOnce(broken), broken);
+  }
+});
+
+test('a value that is too large is refused before it is read', async () => {
+  const large = 'x'.repeat(2_000);
+  for (const text of [
+    JSON.stringify(large),
+    JSON.stringify({ value: large }),
+    JSON.stringify([{ value: 1 }, { value: large }]),
+    `[${'1,'.repeat(2_000)}1]`,
+  ]) {
+    assert.match(String(await inPieces(text, 'json', 100)), /^too_large: the value/);
+  }
+  assert.match(String(await inPieces(large, 'text', 100)), /^too_large: the value/);
+});
+
+test('CSV is read piece by piece as it is read in one go', async () => {
+  for (const text of [
+    'timestamp,value\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01Z,"a ""b"", c"\n',
+    '2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01Z,2',
+    'timestamp,value\nyesterday,1\n',
+    'timestamp,value\n2026-01-01T00:00:00Z,"1\n',
+  ]) {
+    assert.deepEqual(await inPieces(text, 'csv'), atOnce(text, 'text/csv'));
+  }
+});

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Compressor, type Encoding, encodingFor } from './compression.ts';
+
+/** How the answers of one request to read may be shortened. */
+export interface ReadOptions {
+  /** What the client takes beside plain text; undefined: nothing. */
+  readonly encoding: Encoding | undefined;
+  readonly ifNoneMatch: string | undefined;
+  readonly isHead: boolean;
+  readonly compressor: Compressor;
+}
+
+/** What the request says about how a read is to be answered. */
+export function readOptionsOf(
+  headers: IncomingHttpHeaders,
+  method: string,
+  compressor: Compressor,
+): ReadOptions {
+  const accepted = headers['accept-encoding'];
+  return {
+    encoding: accepted === undefined ? undefined : encodingFor(String(accepted)),
+    ifNoneMatch: headers['if-none-match'],
+    isHead: method === 'HEAD',
+    compressor,
+  };
+}
+
+/** What a read depends on beside its address: caches must not mix these up [RFC 9110, 12.5.5]. */
+export const varyHeader = ['vary', 'Authorization, Accept-Encoding'] as const;
+
+/** With an ETag, every use of a stored answer asks here first [RFC 9111, 5.2.2.4]. */
+export const revalidateHeader = ['cache-control', 'no-cache'] as const;
+
+/**
+ * The entity tag of an answer, 128 bits of its hash. It is weak, as the answer is the same one
+ * whether it is sent compressed or not [RFC 9110, 8.8.1].
+ */
+export const entityTagOf = (body: string): string =>
+  `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
+
+/** Whether If-None-Match names the answer: then the client has it [RFC 9110, 13.1.2]. */
+export function isKnownToClient(ifNoneMatch: string | undefined, entityTag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  // No quote is inside of a tag, so that the quoted text is found as a whole tag only.
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.includes(entityTag.slice(2));
+}

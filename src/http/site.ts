@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clients } from './clients.ts';
+
+/** Whether a browser's page is of this service: cookies are not for other pages. */
+export interface Site {
+  /** Whether the request was sent by a page of this service, as its Origin says. */
+  isOwnPage(request: IncomingMessage): boolean;
+  /** Whether it was sent by a page of another service. */
+  isForeignPage(request: IncomingMessage): boolean;
+  /** Whether the client itself speaks HTTPS. */
+  isSecure(request: IncomingMessage): boolean;
+}
+
+/** `publicUrl` names the origin; without it, that of a page must have the host of the request. */
+export function createSite(options: {
+  readonly clients: Clients;
+  readonly publicUrl?: string;
+}): Site {
+  const { clients, publicUrl } = options;
+  const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+
+  function isOwnPage({ headers }: IncomingMessage): boolean {
+    const { origin, host } = headers;
+    if (origin === undefined || !URL.canParse(origin)) return false;
+    if (own !== undefined) return new URL(origin).origin === own;
+    // Both without the port that the scheme implies: browsers leave it out of either.
+    return host !== undefined && new URL(origin).host === hostOf(host, new URL(origin).protocol);
+  }
+
+  return {
+    isOwnPage,
+    isForeignPage: (request) => request.headers.origin !== undefined && !isOwnPage(request),
+    isSecure: (request) => clients.isSecure(request),
+  };
+}
+
+function hostOf(host: string, protocol: string): string | undefined {
+  const url = `${protocol}//${host}`;
+  return URL.canParse(url) ? new URL(url).host : undefined;
+}
+
+/** For documents of the routes: no page, no HTTPS. */
+export const noSite: Site = {
+  isOwnPage: () => false,
+  isForeignPage: () => false,
+  isSecure: () => false,
+};

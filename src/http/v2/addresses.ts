@@ -1,0 +1,57 @@
+import Type from 'typebox';
+import { limits } from '../../domain/limits.ts';
+import type { AddressProving } from '../../domain/users/address-proving.ts';
+import { createReader } from '../../wire/validation.ts';
+import { done } from '../answer.ts';
+import { defineRoute, type Route } from '../route.ts';
+
+const tag = 'Users';
+
+const AddressMessage = Type.Object({
+  channel: Type.String({ description: 'email, phone, sms or voice.', examples: ['email'] }),
+  address: Type.String({
+    maxLength: limits.nameCharactersMax,
+    description: 'As it is in the profile.',
+    examples: ['ama@example.org'],
+  }),
+});
+
+const CodeMessage = Type.Object({
+  ...AddressMessage.properties,
+  code: Type.String({ maxLength: 64, description: 'As it was sent.', examples: ['7KQ2-M9XD'] }),
+});
+
+const readAddress = createReader(AddressMessage, 'address');
+const readCode = createReader(CodeMessage, 'code');
+
+/** Proving that an e-mail address or phone number reaches its user [contract 14]. */
+export function addressRoutes(proving: AddressProving): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/users/me/addresses/prove',
+      tag,
+      summary: 'Have a code sent to an e-mail address or phone number of your profile',
+      body: { kind: 'json', schema: AddressMessage },
+      answer: { status: 204, description: 'A code was sent, or the address is proven already.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited', 'unavailable'],
+      handle: async ({ actor, body, address }) => {
+        await proving.request(actor, readAddress(body), address);
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/users/me/addresses/confirm',
+      tag,
+      summary: 'Prove the address with the code that was sent to it',
+      body: { kind: 'json', schema: CodeMessage },
+      answer: { status: 204, description: 'The address is proven.' },
+      errors: ['invalid', 'unauthenticated', 'forbidden'],
+      handle: async ({ actor, body }) => {
+        await proving.confirm(actor, readCode(body));
+        return done;
+      },
+    }),
+  ];
+}

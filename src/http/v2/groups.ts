@@ -1,0 +1,158 @@
+import Type from 'typebox';
+import type { Groups } from '../../domain/groups/groups.ts';
+import { type GroupId, parseGroupId, parseUsername } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  GroupMessage,
+  groupToWire,
+  NewGroupMessage,
+  newGroupFromWire,
+  UsernamesMessage,
+  usernamesFromWire,
+} from '../../wire/group.ts';
+import { bare, done, json } from '../answer.ts';
+import type { BareBody } from '../body.ts';
+import { pageHeaders } from '../paging.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { bareTextBody } from './field-routes.ts';
+import { requiredText } from './fields.ts';
+
+const tag = 'Groups';
+const path = '/groups/:group_id';
+const errors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
+
+type Params = Readonly<Record<string, string>>;
+
+const groupIdOf = (params: Params): GroupId => parseGroupId(params['group_id']);
+
+/** Groups of users, to share things with. */
+export function groupRoutes(groups: Groups): readonly Route[] {
+  return [createRoute(groups), ...readRoutes(groups), ...changeRoutes(groups)];
+}
+
+function createRoute(groups: Groups): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/groups',
+    tag,
+    summary: 'Put users under one name, to share things with all of them',
+    body: { kind: 'json', schema: NewGroupMessage },
+    answer: {
+      status: 200,
+      description: 'The id of the new group.',
+      content: { 'text/plain': Type.String() },
+    },
+    errors: [...errors, 'limit_reached'],
+    handle: async ({ actor, body }) => bare(await groups.create(actor, newGroupFromWire(body))),
+  });
+}
+
+function readRoutes(groups: Groups): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/groups',
+      tag,
+      summary: 'List your groups, in order of creation',
+      query: Type.Object({
+        limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.groupsPerUserMax })),
+        offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+      }),
+      answer: {
+        status: 200,
+        description: 'Groups; X-Total-Count has the number of all that are yours.',
+        content: { 'application/json': Type.Array(GroupMessage) },
+      },
+      errors: ['invalid', 'unauthenticated', 'forbidden'],
+      handle: async ({ actor, query, url }) => {
+        const { limit = limits.groupsPerUserMax, offset = 0 } = query;
+        const page = await groups.list(actor, { limit, offset });
+        return json(
+          page.groups.map(groupToWire),
+          pageHeaders({ url, total: page.total, limit, offset }),
+        );
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path,
+      tag,
+      summary: 'Read a group of yours',
+      answer: {
+        status: 200,
+        description: 'The group.',
+        content: { 'application/json': GroupMessage },
+      },
+      errors,
+      handle: async ({ actor, params }) =>
+        json(groupToWire(await groups.get(actor, groupIdOf(params)))),
+    }),
+  ];
+}
+
+function changeRoutes(groups: Groups): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'PUT',
+      path: `${path}/name`,
+      tag,
+      summary: 'Rename a group',
+      body: bareTextBody,
+      answer: { status: 204, description: 'Renamed.' },
+      errors,
+      handle: async ({ actor, params, body }) => {
+        await groups.rename(actor, groupIdOf(params), requiredText(body as BareBody));
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: `${path}/usernames`,
+      tag,
+      summary: 'Set who is in a group; what is shared with it follows at once',
+      body: { kind: 'json', schema: UsernamesMessage },
+      answer: { status: 204, description: 'Set.' },
+      errors,
+      handle: async ({ actor, params, body }) => {
+        await groups.setMembers(actor, groupIdOf(params), usernamesFromWire(body));
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: `${path}/usernames/:username`,
+      tag,
+      summary: 'Take a user into a group',
+      answer: { status: 204, description: 'In the group, with all that is shared with it.' },
+      errors,
+      handle: async ({ actor, params }) => {
+        await groups.addMember(actor, groupIdOf(params), parseUsername(params['username']));
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/usernames/:username`,
+      tag,
+      summary: 'Take a user out of a group; members may leave by themselves',
+      answer: { status: 204, description: 'Out of the group, and what it was given has ended.' },
+      errors,
+      handle: async ({ actor, params }) => {
+        await groups.removeMember(actor, groupIdOf(params), parseUsername(params['username']));
+        return done;
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path,
+      tag,
+      summary: 'Delete a group; what was shared with it no longer is',
+      answer: { status: 204, description: 'Deleted.' },
+      errors,
+      handle: async ({ actor, params }) => {
+        await groups.remove(actor, groupIdOf(params));
+        return done;
+      },
+    }),
+  ];
+}

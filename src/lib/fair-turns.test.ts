@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createFairTurns, type Pace } from './fair-turns.ts';
+
+/** Takes this many turns, writing its name down each time. */
+async function work(name: string, pace: Pace, turns: number, seen: string[]): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    await pace.rest();
+    seen.push(name);
+  }
+}
+
+test('each payer has as many turns as the others, however much work it brings', async () => {
+  const turns = createFairTurns({ turnMs: 5 });
+  const seen: string[] = [];
+  const greedy = Array.from({ length: 20 }, () => work('greedy', turns.paceOf('a'), 10, seen));
+  const modest = work('modest', turns.paceOf('b'), 10, seen);
+  assert.equal(turns.waiting, 21);
+  await modest;
+  const before = seen.filter((name) => name === 'greedy').length;
+  assert.ok(before <= 11, `${before} turns of the greedy one came first`);
+  await Promise.all(greedy);
+  assert.equal(seen.length, 210);
+  assert.equal(turns.waiting, 0);
+});
+
+test('one piece of work runs between two looks at the sockets', async () => {
+  const turns = createFairTurns({ turnMs: 5 });
+  const seen: string[] = [];
+  const all = Array.from({ length: 50 }, (_, at) => work('w', turns.paceOf(`${at}`), 1, seen));
+  let looks = 0;
+  for (; seen.length < 50; looks += 1) await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(looks >= 50, `${looks} looks`);
+  await Promise.all(all);
+});
+
+test('work beyond its limit is refused at the next rest, and waiting is no work', async () => {
+  const turns = createFairTurns({ turnMs: 1 });
+  const limit = { workMsMax: 20, onTooMuch: () => new RangeError('too much') };
+  const pace = turns.paceOf('a', limit);
+  const busy = (ms: number) => {
+    const end = performance.now() + ms;
+    while (performance.now() < end);
+  };
+  busy(2);
+  assert.ok(pace.isOver());
+  await pace.rest();
+  busy(30);
+  pace.begin();
+  await pace.rest();
+  busy(30);
+  await assert.rejects(pace.rest(), RangeError);
+});

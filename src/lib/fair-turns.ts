@@ -1,0 +1,86 @@
+/** How a piece of long work shares the event loop with the rest of the service. */
+export interface Pace {
+  /** Whether this turn has lasted long enough. */
+  isOver(): boolean;
+  /** Ends the turn; resolves when it is this work's turn again. Throws what `onTooMuch` makes. */
+  rest(): Promise<void>;
+  /** A new turn begins now: what was waited for meanwhile, for instance a reader, is no work. */
+  begin(): void;
+}
+
+/** What a piece of work may take in all, and what is thrown when that is used up. */
+export interface WorkLimit {
+  readonly workMsMax: number;
+  readonly onTooMuch: () => Error;
+}
+
+/** Turns of the event loop for long work: one piece at a time, each payer as often as others. */
+export interface FairTurns {
+  /** The pace of one piece of work, for who pays for it. */
+  paceOf(payer: string, limit?: WorkLimit): Pace;
+  /** Pieces of work that wait for their turn. */
+  readonly waiting: number;
+}
+
+/**
+ * Hands out turns of about `turnMs`. However many pieces of work there are, one of them runs
+ * between two looks at the sockets, so that nobody else waits for longer than a turn.
+ */
+export function createFairTurns({ turnMs }: { readonly turnMs: number }): FairTurns {
+  const lines = new Map<string, (() => void)[]>();
+  let waiting = 0;
+  let isPumping = false;
+
+  function pump(): void {
+    const [first] = lines;
+    if (first === undefined) {
+      isPumping = false;
+      return;
+    }
+    const [payer, line] = first;
+    const go = line.shift();
+    // To the end of the line of payers.
+    lines.delete(payer);
+    if (line.length > 0) lines.set(payer, line);
+    waiting -= 1;
+    setImmediate(pump);
+    go?.();
+  }
+
+  function turnOf(payer: string): Promise<void> {
+    return new Promise((resolve) => {
+      const line = lines.get(payer);
+      if (line === undefined) lines.set(payer, [resolve]);
+      else line.push(resolve);
+      waiting += 1;
+      if (isPumping) return;
+      isPumping = true;
+      setImmediate(pump);
+    });
+  }
+
+  return {
+    paceOf(payer, limit) {
+      let startedAt = performance.now();
+      let workedMs = 0;
+      return {
+        isOver: () => performance.now() - startedAt > turnMs,
+        async rest() {
+          workedMs += performance.now() - startedAt;
+          if (limit !== undefined && workedMs > limit.workMsMax) throw limit.onTooMuch();
+          await turnOf(payer);
+          startedAt = performance.now();
+        },
+        begin() {
+          startedAt = performance.now();
+        },
+      };
+    },
+    get waiting() {
+      return waiting;
+    },
+  };
+}
+
+/** The pace of work inside the service, which nobody pays for. */
+export const ownPace = (): Pace => createFairTurns({ turnMs: 5 }).paceOf('service');

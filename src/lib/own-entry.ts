@@ -1,0 +1,10 @@
+/**
+ * What a record holds under a key that may be anybody's text; undefined for what every object
+ * inherits, such as "constructor".
+ */
+export function ownEntry<Value>(
+  record: Readonly<Record<string, Value>> | undefined,
+  key: string,
+): Value | undefined {
+  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+}

@@ -1,0 +1,47 @@
+import type { Budget } from '../../domain/budgets/budget.ts';
+import type { Payer } from '../../domain/budgets/payer.ts';
+
+/**
+ * What one connection holds of a budget of bytes. Up to `freeBytes` it takes nothing of it: small
+ * packets come through however full it is; beyond, it takes room in steps.
+ */
+export class ByteHold {
+  readonly #budget: Budget;
+  readonly #freeBytes: number;
+  readonly #stepBytes: number;
+  #payer: Payer;
+  #bytes = 0;
+
+  constructor(
+    budget: Budget,
+    payer: Payer,
+    options: { readonly freeBytes: number; readonly stepBytes: number },
+  ) {
+    this.#budget = budget;
+    this.#payer = payer;
+    this.#freeBytes = options.freeBytes;
+    this.#stepBytes = options.stepBytes;
+  }
+
+  /** Who has logged in pays from now on. */
+  moveTo(payer: Payer): void {
+    if (this.#bytes > 0) {
+      this.#budget.release(this.#payer, this.#bytes);
+      this.#budget.add(payer, this.#bytes);
+    }
+    this.#payer = payer;
+  }
+
+  /** So many bytes are held from now on, instead of those before; false: they may not be. */
+  hold(bytes: number): boolean {
+    if (this.#bytes === 0 && bytes <= this.#freeBytes) return true;
+    const step = this.#stepBytes;
+    const counted = bytes <= this.#freeBytes ? 0 : Math.ceil(bytes / step) * step;
+    const more = counted - this.#bytes;
+    if (more === 0) return true;
+    if (more > 0 && this.#budget.take(this.#payer, more) !== undefined) return false;
+    if (more < 0) this.#budget.release(this.#payer, -more);
+    this.#bytes = counted;
+    return true;
+  }
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connectPeer, type MemoryPeer } from '../../../test/mqtt/memory-peer.ts';
+import { type HouseBroker, houseBroker } from '../../../test/mqtt/test-house.ts';
+import { limits } from '../../domain/limits.ts';
+
+const aMessage = (payload: string, qos: 0 | 1 = 1) => ({
+  ...{ topic: 't', payload: Buffer.from(payload), qos, retain: false },
+});
+
+async function subscriber(
+  { broker }: HouseBroker,
+  username: string,
+  clientId: string,
+): Promise<MemoryPeer> {
+  const password = Buffer.from('p');
+  const peer = await connectPeer(broker, { username, password, clientId });
+  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
+  await peer.take();
+  return peer;
+}
+
+async function payloadsOf(peer: MemoryPeer): Promise<string[]> {
+  const packets = await peer.take();
+  return packets.flatMap((packet) => (packet.cmd === 'publish' ? [String(packet.payload)] : []));
+}
+
+test('however many sessions one account has, others get their messages first', async () => {
+  const house = await houseBroker();
+  const crowd = await Promise.all(
+    Array.from({ length: 200 }, (_, at) => subscriber(house, 'mallory', `m${at}`)),
+  );
+  const ann = await subscriber(house, 'ann', 'a');
+  const reachedAtOnce: string[] = [];
+  house.house.mayReceive = (identity) => {
+    reachedAtOnce.push(identity);
+    return true;
+  };
+  house.broker.deliver([aMessage('1'), aMessage('2', 0), aMessage('3')]);
+  // What is counted here happened before anybody else had a turn.
+  assert.equal(reachedAtOnce.filter((identity) => identity === 'ann').length, 3);
+  assert.ok(reachedAtOnce.length <= 3 * limits.mqttDeliveriesAtOnceMax);
+  assert.deepEqual(await payloadsOf(ann), ['1', '2', '3']);
+  for (const peer of crowd) assert.deepEqual(await payloadsOf(peer), ['1', '2', '3']);
+  house.broker.deliver([aMessage('4')]);
+  assert.deepEqual(await payloadsOf(crowd.at(-1) ?? ann), ['4']);
+});
+
+test('deliveries that wait for one account have an end, and are counted beyond it', async () => {
+  const house = await houseBroker();
+  const crowd = await Promise.all(
+    Array.from({ length: 100 }, (_, at) => subscriber(house, 'mallory', `m${at}`)),
+  );
+  const ann = await subscriber(house, 'ann', 'a');
+  const most = Math.ceil(limits.mqttDeliveriesWaitingPerPayerMax / 100) + 20;
+  house.broker.deliver(Array.from({ length: most }, () => aMessage('x', 0)));
+  assert.ok(house.broker.figures().dropped.queue_full > 0);
+  assert.equal((await payloadsOf(ann)).length, most);
+  while ((await payloadsOf(crowd.at(-1) ?? ann)).length > 0);
+  assert.ok(house.broker.figures().messagesSent > limits.mqttDeliveriesWaitingPerPayerMax);
+});

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IConnectPacket, Packet } from 'mqtt-packet';
+import {
+  connectPeer,
+  connectWith,
+  type MemoryPeer,
+  openPeer,
+} from '../../../test/mqtt/memory-peer.ts';
+import { houseBroker } from '../../../test/mqtt/test-house.ts';
+import { payerAt, payerOfAccount } from '../../domain/budgets/payer.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+
+const as = (username: string, clientId: string): Partial<IConnectPacket> => ({
+  ...{ username, clientId, clean: false, protocolVersion: 5 },
+  ...(username !== 'guest' && { password: Buffer.from('p') }),
+  properties: { sessionExpiryInterval: 3_600 },
+});
+
+const codesOf = ([packet]: readonly Packet[]): readonly (number | object)[] =>
+  packet?.cmd === 'suback' ? packet.granted : [];
+
+/** Levels as deep as they may be, in a filter as long as it may be. */
+const longFilter = (name: string): string => `${name}${'/x'.repeat(16)}/${'y'.repeat(900)}`;
+
+test('long filters of sessions left behind use up the room of whoever left them', async () => {
+  const { broker, budgets } = await houseBroker(undefined, { mqtt_session_bytes: 1_048_576 });
+  const refusals: (number | object)[] = [];
+  for (let session = 0; session < 20; session += 1) {
+    const peer = await connectPeer(broker, as('mallory', `m${session}`));
+    const topics = Array.from({ length: 20 }, (_, at) => longFilter(`${session}-${at}`));
+    const subscriptions = topics.map((topic) => ({ topic, qos: 1 as const }));
+    peer.send({ cmd: 'subscribe', messageId: 1, subscriptions });
+    refusals.push(...codesOf(await peer.take()));
+    peer.drop();
+  }
+  const bytes = budgets.of('mqtt_session_bytes');
+  assert.ok(refusals.includes(0x97));
+  assert.ok(refusals.filter((code) => code === 1).length < 70);
+  assert.ok(bytes.usedBy(payerOfAccount('mallory')) <= bytes.rule.perAccount);
+  const ann = await connectPeer(broker, as('ann', 'a'));
+  ann.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'devices/#', qos: 1 }] });
+  assert.deepEqual(codesOf(await ann.take()), [1]);
+});
+
+test('what sessions take counts by level and length, over a restart too', async () => {
+  const storage = createMemoryStorage();
+  const before = await houseBroker(storage.mqttSessions);
+  const guest = await connectPeer(before.broker, as('guest', 'g'));
+  const bytes = before.budgets.of('mqtt_session_bytes');
+  const address = payerAt('127.0.0.1');
+  const empty = bytes.usedBy(address);
+  const filters = ['a', 'a/b/c/d/e', longFilter('z')];
+  const used: number[] = [];
+  for (const topic of filters) {
+    guest.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos: 1 }] });
+    await guest.take();
+    used.push(bytes.usedBy(address));
+  }
+  const [first = 0, second = 0, third = 0] = used;
+  assert.ok(second - first > 2 * (first - empty) && third - second > 4 * (first - empty));
+  guest.drop();
+  await before.broker.close();
+  const after = await houseBroker(storage.mqttSessions);
+  const restored = after.budgets.of('mqtt_session_bytes');
+  assert.equal(restored.usedBy(address), third);
+  const again = await connectPeer(after.broker, as('guest', 'g'));
+  again.send({ cmd: 'unsubscribe', messageId: 1, unsubscriptions: filters });
+  await again.take();
+  assert.equal(restored.usedBy(address), empty);
+  (await connectPeer(after.broker, { clientId: 'g', clean: true })).drop();
+  assert.deepEqual([restored.used, after.budgets.of('mqtt_sessions').used], [0, 0]);
+});
+
+test('an account has its number of sessions, and others have theirs', async () => {
+  const { broker } = await houseBroker(undefined, { mqtt_sessions: 40 });
+  const codes: (number | undefined)[] = [];
+  for (let session = 0; session < 12; session += 1) {
+    const peer = openPeer(broker, 5);
+    peer.send(connectWith({ ...as('mallory', `m${session}`) }));
+    const [answer] = await peer.take();
+    codes.push(answer?.cmd === 'connack' ? answer.reasonCode : undefined);
+    peer.drop();
+  }
+  assert.deepEqual([codes.slice(0, 10), codes.slice(10)], [Array(10).fill(0), [0x97, 0x97]]);
+  const ann = openPeer(broker, 5);
+  ann.send(connectWith(as('ann', 'a')));
+  const [answer] = await ann.take();
+  assert.equal(answer?.cmd === 'connack' && answer.reasonCode, 0);
+});
+
+test('one filter 60 000 times in a packet is one subscription with one backlog', async () => {
+  const { broker } = await houseBroker();
+  const payload = Buffer.from('x');
+  await broker.retain({ topic: 'a/1', payload, qos: 1, retain: true });
+  const peer = await connectPeer(broker, { protocolVersion: 4 });
+  const filter = Buffer.from([0, 1, 0x23, 0]);
+  const filters = Array.from({ length: 60_000 }, () => filter);
+  const body = Buffer.concat([Buffer.from([0, 7]), ...filters]);
+  const length = [
+    (body.length & 0x7f) | 0x80,
+    ((body.length >> 7) & 0x7f) | 0x80,
+    body.length >> 14,
+  ];
+  peer.sendBytes(Buffer.concat([Buffer.from([0x82, ...length]), body]));
+  const [suback, ...others] = await peer.take();
+  assert.ok(suback?.cmd === 'suback');
+  assert.equal(suback.granted.length, 60_000);
+  assert.deepEqual([suback.granted[0], suback.granted.at(-1)], [0, 0x80]);
+  assert.deepEqual(
+    others.map(({ cmd }) => cmd),
+    ['publish'],
+  );
+  assert.equal(broker.figures().subscriptions, 1);
+});
+
+const willOf = (bytes: number, delaySeconds: number): Partial<IConnectPacket> => ({
+  will: {
+    ...{ topic: 'devices/d/gone', payload: Buffer.alloc(bytes), qos: 1, retain: false },
+    properties: { willDelayInterval: delaySeconds },
+  },
+});
+
+test('wills that wait take the room of whoever left them, until they are settled', async () => {
+  const { broker, budgets, pass } = await houseBroker(undefined, { mqtt_will_bytes: 1_048_576 });
+  const bytes = budgets.of('mqtt_will_bytes');
+  const codes: (number | undefined)[] = [];
+  for (let count = 0; count < 10; count += 1) {
+    const peer = openPeer(broker, 5);
+    peer.send(connectWith({ ...as('mallory', `m${count}`), ...willOf(60_000, 600) }));
+    const [answer] = await peer.take();
+    codes.push(answer?.cmd === 'connack' ? answer.reasonCode : undefined);
+    peer.drop();
+  }
+  assert.deepEqual(codes, [0, 0, 0, 0, ...Array(6).fill(0x97)]);
+  const ann = openPeer(broker, 5);
+  ann.send(connectWith({ ...as('ann', 'a'), ...willOf(100, 600) }));
+  const [answer] = await ann.take();
+  assert.equal(answer?.cmd === 'connack' && answer.reasonCode, 0);
+  ann.send({ cmd: 'disconnect' });
+  await ann.take();
+  assert.equal(bytes.usedBy(payerOfAccount('ann')), 0);
+  // One comes back in time, and says goodbye; the others are published.
+  const back = await connectPeer(broker, { ...as('mallory', 'm0'), ...willOf(1_000, 600) });
+  assert.ok(bytes.used < 4 * 60_000);
+  back.send({ cmd: 'disconnect' });
+  pass(601_000);
+  assert.equal(bytes.used, 0);
+});
+
+test('a client that could not read CONNACK leaves no session and no will behind', async () => {
+  const { broker, budgets } = await houseBroker();
+  const peer = openPeer(broker, 5);
+  const properties = { sessionExpiryInterval: 3_600, maximumPacketSize: 5 };
+  peer.send(connectWith({ ...as('mallory', 'm'), ...willOf(10, 0), properties }));
+  assert.deepEqual([await peer.take(), peer.isClosed], [[], true]);
+  assert.equal(broker.figures().sessions, 0);
+  assert.equal(budgets.of('mqtt_will_bytes').used, 0);
+});
+
+test('unfinished packets take the room of whoever sends them, small ones none', async () => {
+  const { broker, budgets } = await houseBroker(undefined, { partial_bytes: 1_048_576 });
+  const bytes = budgets.of('partial_bytes');
+  const unfinished = Buffer.alloc(200_000);
+  unfinished.set([0x30, 0xc0, 0x9a, 0x0c, 0, 8]);
+  unfinished.write('d/values', 6);
+  const peers: MemoryPeer[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const peer = await connectPeer(broker, as('mallory', `m${count}`));
+    peer.sendBytes(unfinished);
+    peers.push(peer);
+  }
+  const [goodbye] = (await peers[1]?.take()) ?? [];
+  assert.equal(goodbye?.cmd === 'disconnect' && goodbye.reasonCode, 0x97);
+  assert.equal(bytes.usedBy(payerOfAccount('mallory')), 200_000);
+  const small = await connectPeer(broker, as('mallory', 'small'));
+  small.sendBytes(unfinished.subarray(0, 4_000));
+  assert.equal(small.isClosed, false);
+  const ann = await connectPeer(broker, as('ann', 'a'));
+  ann.sendBytes(unfinished);
+  assert.equal(ann.isClosed, false);
+  for (const peer of [...peers, ann]) peer.drop();
+  assert.equal(bytes.used, 0);
+});
+
+test('guests who are away make room for one who comes, those who left first', async () => {
+  const { broker, budgets } = await houseBroker(undefined, { mqtt_sessions: 400 });
+  const { perAddress } = budgets.of('mqtt_sessions').rule;
+  assert.equal(perAddress, 10);
+  for (let count = 0; count < perAddress; count += 1) {
+    (await connectPeer(broker, as('guest', `g${count}`))).drop();
+  }
+  const late = openPeer(broker, 5);
+  late.send(connectWith(as('guest', 'late')));
+  const [answer] = await late.take();
+  assert.equal(answer?.cmd === 'connack' && answer.reasonCode, 0);
+  assert.equal(broker.figures().sessions, perAddress);
+  const isThere = async (clientId: string) => {
+    const peer = openPeer(broker, 5);
+    peer.send(connectWith(as('guest', clientId)));
+    const [connack] = await peer.take();
+    return connack?.cmd === 'connack' && connack.sessionPresent;
+  };
+  assert.deepEqual([await isThere('g1'), await isThere('g0')], [true, false]);
+  // Nobody who is there has to go.
+  const there = await Promise.all(
+    Array.from({ length: perAddress }, (_, at) => connectPeer(broker, as('guest', `t${at}`))),
+  );
+  assert.equal(broker.figures().sessions, perAddress);
+  assert.ok(there.some(({ isClosed }) => isClosed));
+});
+
+test('retained messages are the room of whoever publishes them', async () => {
+  const { broker, budgets } = await houseBroker(undefined, { mqtt_retained: 400 });
+  const entries = budgets.of('mqtt_retained');
+  const publishRetained = async (username: string, topic: string, payload = 'x') => {
+    const peer = await connectPeer(broker, { ...as(username, username), clean: true });
+    peer.send({ cmd: 'publish', topic, payload, qos: 1, messageId: 1, retain: true, dup: false });
+    const [answer] = await peer.take();
+    peer.drop();
+    return answer?.cmd === 'puback' ? (answer.reasonCode ?? 0) : undefined;
+  };
+  const codes: (number | undefined)[] = [];
+  for (let count = 0; count < 25; count += 1) {
+    codes.push(await publishRetained('guest', `devices/d/${count}`));
+  }
+  assert.deepEqual([codes.filter((code) => code === 0x97).length, entries.used], [5, 20]);
+  assert.notEqual(await publishRetained('ann', 'devices/d/of-ann'), 0x97);
+  // One in the place of another is no more than that one; whoever publishes it pays.
+  assert.notEqual(await publishRetained('guest', 'devices/d/1', 'y'), 0x97);
+  assert.notEqual(await publishRetained('ann', 'devices/d/1', 'z'), 0x97);
+  assert.deepEqual(
+    [entries.usedBy(payerAt('127.0.0.1')), entries.usedBy(payerOfAccount('ann'))],
+    [19, 2],
+  );
+  await broker.forgetRetained('devices/d/');
+  assert.deepEqual([entries.used, budgets.of('mqtt_retained_bytes').used], [0, 0]);
+});

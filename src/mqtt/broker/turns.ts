@@ -1,0 +1,52 @@
+import type { Payer } from '../../domain/budgets/payer.ts';
+
+/** Work that is done in small pieces: payers take turns, and so do the pieces of each. */
+export interface Turns<Item> {
+  /** Waits for its turn; one that waits already keeps its place. */
+  add(payer: Payer, item: Item): void;
+}
+
+/** How long others wait for what is done at once. */
+const turnMs = 5;
+
+/** `work` does one piece, well below a millisecond, and answers whether there is another one. */
+export function createTurns<Item>(work: (item: Item) => boolean): Turns<Item> {
+  const waiting = new Map<Payer, Set<Item>>();
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled || waiting.size === 0) return;
+    isScheduled = true;
+    setImmediate(run);
+  }
+
+  function run(): void {
+    isScheduled = false;
+    const end = performance.now() + turnMs;
+    do takeOne();
+    while (waiting.size > 0 && performance.now() < end);
+    schedule();
+  }
+
+  function takeOne(): void {
+    for (const [payer, items] of waiting) {
+      waiting.delete(payer);
+      for (const item of items) {
+        items.delete(item);
+        if (work(item)) items.add(item);
+        break;
+      }
+      if (items.size > 0) waiting.set(payer, items);
+      return;
+    }
+  }
+
+  return {
+    add(payer, item) {
+      const items = waiting.get(payer);
+      if (items === undefined) waiting.set(payer, new Set([item]));
+      else items.add(item);
+      schedule();
+    },
+  };
+}

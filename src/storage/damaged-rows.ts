@@ -1,0 +1,46 @@
+import type { Reporter } from '../domain/reporter.ts';
+import type { Log } from '../lib/log.ts';
+
+/**
+ * Rows that cannot be understood: they stay where they are for whoever can mend them, the service
+ * goes on as if they were not there, and says so once for each.
+ */
+export interface DamagedRows {
+  /** What `read` answers; undefined where it throws. `key` finds the row in its table. */
+  read<Value>(table: string, key: string | number, read: () => Value): Value | undefined;
+  /** Tells of a row that was found damaged, unless it was told of. */
+  note(table: string, key: string | number, reason: unknown): void;
+}
+
+/** Rows whose damage was told; beyond it every look at further ones is told. */
+const rowsToldMax = 100_000;
+
+export function createDamagedRows(options: {
+  readonly log: Log;
+  readonly reporter: Pick<Reporter, 'rowSetAside'>;
+}): DamagedRows {
+  const { log, reporter } = options;
+  const told = new Set<string>();
+
+  function note(table: string, key: string | number, reason: unknown): void {
+    const name = `${table} ${key}`;
+    if (told.has(name)) return;
+    if (told.size < rowsToldMax) told.add(name);
+    reporter.rowSetAside(table);
+    // The key alone: what a damaged row holds may be anybody's secret.
+    const why = reason instanceof Error ? reason.message : String(reason);
+    log.error({ table, key, reason: why }, 'a row cannot be understood and is set aside');
+  }
+
+  return {
+    read(table, key, read) {
+      try {
+        return read();
+      } catch (reason) {
+        note(table, key, reason);
+        return undefined;
+      }
+    },
+    note,
+  };
+}

@@ -1,0 +1,97 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { LastValues } from '../../domain/datapoints/datapoint-store.ts';
+import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
+import type { DatapointLimits } from './datapoint-limits.ts';
+import { briefValue, briefValueOf, lastValueOf, type SeriesTable } from './series.ts';
+
+const listLastValues = `
+  select device_id, sensor_id, timestamp, received_at, value
+  from sensors join last_values using (series)
+  where device_id in (select value from json_each(?))`;
+
+const listBriefValues = listLastValues.replace(', value', `, ${briefValue}`);
+const findLastValue = 'select timestamp, received_at, value from last_values where series = ?';
+
+type LastValueRow<Value> = readonly [
+  deviceId: DeviceId,
+  sensorId: SensorId,
+  timestamp: number | null,
+  receivedAt: number,
+  value: Value,
+];
+
+/** Last values: those in memory, and those in their rows. */
+export function createLastValues(options: {
+  readonly reader: DatabaseSync;
+  readonly table: SeriesTable;
+  readonly limits: DatapointLimits;
+  readonly damaged: DamagedRows;
+}) {
+  const { reader, table, limits, damaged } = options;
+  const briefValuesOf = reader.prepare(listBriefValues);
+  const lastValueOfSeries = reader.prepare(findLastValue);
+  for (const statement of [briefValuesOf, lastValueOfSeries]) statement.setReturnArrays(true);
+
+  function brief(devices: readonly DeviceId[]): Brief {
+    const values: Brief = new Map();
+    const unknown = devices.filter((deviceId) => !table.isWhole(deviceId));
+    // A device that is asked for alone is asked for again; a long list is read and forgotten.
+    if (unknown.length <= limits.wholeDevicesPerRead) {
+      table.makeWhole(unknown);
+    } else {
+      const rows = briefValuesOf.all(JSON.stringify(unknown)) as unknown as LastValueRow<
+        string | Uint8Array
+      >[];
+      for (const [deviceId, sensorId, timestamp, receivedAt, value] of rows) {
+        const read = () => briefValueOf(value, timestamp, receivedAt);
+        const last = damaged.read('last_values', `${deviceId} ${sensorId}`, read);
+        if (last !== undefined) put(values, deviceId, sensorId, last);
+      }
+    }
+    // Rows are as old as the last sealing; memory is what was acknowledged.
+    for (const deviceId of devices) {
+      for (const { sensorId, last } of table.residents(deviceId)) {
+        if (last !== undefined) put(values, deviceId, sensorId, last);
+      }
+    }
+    return values;
+  }
+
+  function one(sensor: SensorRef): Datapoint | undefined {
+    const series = table.resolve(sensor);
+    if (series === undefined || series.last !== 'large') return series?.last as Datapoint;
+    const row = lastValueOfSeries.get(series.number) as unknown as
+      | readonly [number | null, number, string]
+      | undefined;
+    if (row === undefined) return undefined;
+    return damaged.read('last_values', series.number, () => lastValueOf(row[2], row[0], row[1]));
+  }
+
+  function whole(devices: readonly DeviceId[]): LastValues {
+    const values = new Map<DeviceId, Map<SensorId, Datapoint>>();
+    for (const [deviceId, ofDevice] of brief(devices)) {
+      for (const [sensorId, found] of ofDevice) {
+        const last = found === 'large' ? one({ deviceId, sensorId }) : found;
+        if (last !== undefined) put(values, deviceId, sensorId, last);
+      }
+    }
+    return values;
+  }
+
+  return { brief, one, whole };
+}
+
+type Brief = Map<DeviceId, Map<SensorId, Datapoint | 'large'>>;
+
+function put<Last>(
+  values: Map<DeviceId, Map<SensorId, Last>>,
+  deviceId: DeviceId,
+  sensorId: SensorId,
+  last: Last,
+): void {
+  const ofDevice = values.get(deviceId) ?? new Map<SensorId, Last>();
+  ofDevice.set(sensorId, last);
+  values.set(deviceId, ofDevice);
+}

@@ -1,0 +1,101 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { GrantStore } from '../../domain/access/grant-store.ts';
+import type { ResourceKind, Scope } from '../../domain/access/scopes.ts';
+import { createLruCache } from '../../lib/lru-cache.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
+import { scopesFromText } from '../sql/grant-row.ts';
+import { readAtOnce, readSafely } from './failures.ts';
+import { createSelection, type Selection } from './selection.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
+
+const ofGroups = (username: string): string =>
+  `from group_members cross join group_grants using (group_id) where username = ${username}`;
+
+/** Projects that were granted to the user, with the scopes, by whatever way. */
+const grantedProjects = (username: string): string => `
+  select resource as project, scopes from grants indexed by grants_by_username
+  where username = ${username} and kind = 'project'
+  union all select resource, scopes ${ofGroups(username)} and kind = 'project'`;
+
+/**
+ * Selects `resource` and `scopes` of all of this kind that any grant reaches for the user whom the
+ * placeholder stands for. A project reaches what its owner listed and still owns [decision 0013].
+ */
+export function reachingSql(kind: ResourceKind, username: '?' | '?1'): string {
+  const onThings = `
+    select resource, scopes from grants indexed by grants_by_username
+    where username = ${username} and kind = '${kind}'
+    union all select resource, scopes ${ofGroups(username)} and kind = '${kind}'`;
+  if (kind === 'project') return onThings;
+  return `${onThings}
+    union all
+    select member.resource, granted.scopes from (${grantedProjects(username)}) as granted
+    cross join projects on projects.id = granted.project
+    cross join project_members as member
+      on member.project = granted.project and member.kind = '${kind}'
+    cross join ${kind}s as thing on thing.id = member.resource and thing.owner = projects.owner`;
+}
+
+// ?1 username, ?2 kind, ?3 resource, ?4 its owner.
+const selectIndirect = `
+  select scopes ${ofGroups('?1')} and kind = ?2 and resource = ?3
+  union all
+  select granted.scopes from (${grantedProjects('?1')}) as granted
+  cross join project_members as member
+    on member.project = granted.project and member.kind = ?2 and member.resource = ?3
+  cross join projects on projects.id = granted.project and projects.owner = ?4`;
+const selectHasIndirect = `
+  select 1 as n where exists (select 1 from group_members where username = ?1)
+    or exists (select 1 from grants indexed by grants_by_username
+      where username = ?1 and kind = 'project')`;
+
+/** What groups and projects give, for the store of grants. */
+export interface ReachingGrants extends Pick<GrantStore, 'findIndirect' | 'listReaching'> {
+  /** To be called when somebody may have come into a group, or been granted a project. */
+  refresh(): void;
+}
+
+/** Finds what reaches users by groups and projects. */
+export function createReachingGrants(reader: DatabaseSync, damaged: DamagedRows): ReachingGrants {
+  const indirect = createSelection<{ scopes: string }>(reader, selectIndirect);
+  const hasIndirect = createSelection<{ n: number }>(reader, selectHasIndirect);
+  const reaching: Record<ResourceKind, Selection<{ resource: string; scopes: string }>> = {
+    device: createSelection(reader, reachingSql('device', '?1')),
+    gateway: createSelection(reader, reachingSql('gateway', '?1')),
+    project: createSelection(reader, reachingSql('project', '?1')),
+  };
+  // Every delivery to a stranger asks, and most accounts are in no group and no shared project. A
+  // stale "yes" costs one question; a "no" is forgotten whenever it may have become wrong.
+  const known = createLruCache<string, boolean>(sqliteLimits.granteesRememberedMax);
+  const none: readonly Scope[] = [];
+
+  function readScopes(resource: string, text: string): readonly Scope[] {
+    return damaged.read('grants', `reaching ${resource}`, () => scopesFromText(text)) ?? none;
+  }
+
+  function mayHave(username: string): boolean {
+    const told = known.get(username);
+    if (told !== undefined) return told;
+    const found = hasIndirect.first(username) !== undefined;
+    known.set(username, found);
+    return found;
+  }
+
+  return {
+    refresh: () => known.clear(),
+    findIndirect: ({ kind, id, owner }, username) =>
+      readAtOnce(() => {
+        if (!mayHave(username)) return none;
+        return indirect
+          .all(username, kind, id, owner)
+          .flatMap(({ scopes }) => readScopes(`${kind} ${id}`, scopes));
+      }),
+    listReaching: (kind, username) =>
+      readSafely(() =>
+        reaching[kind].all(username).map(({ resource, scopes }) => ({
+          resource,
+          scopes: readScopes(`${kind} ${resource}`, scopes),
+        })),
+      ),
+  };
+}

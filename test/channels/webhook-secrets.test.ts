@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { webhookSecretOf } from '../../src/channels/webhook/signature.ts';
+import { ensureInstallationSecret } from '../../src/installation-secret.ts';
+import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { type Service, startService } from '../service.ts';
+import { assertDone } from '../v2/refusal.ts';
+
+async function secretOf(service: Service, username: string): Promise<string> {
+  const reply = await service.as(username)({ path: '/users/me/webhook_secret' });
+  assert.equal(reply.status, 200, reply.text);
+  return reply.text;
+}
+
+test('everybody has a secret of their own for the webhook, and keeps it', async () => {
+  await using service = await startService();
+  const [ama, kofi] = [await secretOf(service, 'ama'), await secretOf(service, 'kofi')];
+  assert.match(ama, /^[0-9a-f]{64}$/);
+  assert.notEqual(ama, kofi);
+  assert.equal(await secretOf(service, 'ama'), ama);
+  const { text } = await service.as('ama')({ path: '/users/me' });
+  assert.ok(!text.includes(ama), 'it is shown where it is asked for only');
+});
+
+for (const storage of ['sqlite', 'memory'] as const) {
+  test(`an account made again under the same name has another secret (${storage})`, async () => {
+    await using service = await startService({ storage });
+    const before = await secretOf(service, 'ama');
+    const { id } = (await service.as('ama')({ path: '/users/me' })).json as { id: string };
+    assertDone(await service.as('ama')({ method: 'DELETE', path: `/users/${id}` }));
+    const credentials = { username: 'ama', password: 'another password' };
+    const made = await service.call({ method: 'POST', path: '/users', json: credentials });
+    assert.equal(made.status, 200, made.text);
+    const login = { method: 'POST', path: '/auth/token', json: credentials };
+    const { text: token } = await service.call(login);
+    const after = await service.call({ path: '/users/me/webhook_secret', token });
+    assert.match(after.text, /^[0-9a-f]{64}$/);
+    assert.notEqual(after.text, before);
+  });
+}
+
+test('an account of a database of before keeps its secret for itself', async (context) => {
+  const directory = temporaryDirectory(context);
+  {
+    await using service = await startService({ storage: 'sqlite', directory });
+    await secretOf(service, 'ama');
+  }
+  const database = new DatabaseSync(join(directory, 'kipimo.db'));
+  // What the migration leaves to accounts that were there.
+  database.exec("update users set webhook_secret = null where username = 'ama'");
+  database.close();
+  const derived = webhookSecretOf(ensureInstallationSecret(directory), { username: 'ama' });
+  await using service = await startService({ storage: 'sqlite', directory });
+  assert.equal(await secretOf(service, 'ama'), derived);
+  assertDone(
+    await service.as('ama')({ method: 'PUT', path: '/users/me', json: { firstName: 'A' } }),
+  );
+  assert.equal(await secretOf(service, 'ama'), derived);
+  assert.notEqual(
+    await secretOf(service, 'kofi'),
+    webhookSecretOf(ensureInstallationSecret(directory), { username: 'kofi' }),
+  );
+});

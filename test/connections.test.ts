@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { closed, halves, leavings, openHalf, type Place } from './raw-connections.ts';
+import { type Service, type ServiceOptions, startService } from './service.ts';
+
+const timeouts = {
+  // A handshake takes longer than this on a busy machine, and then the client is cut off.
+  handshakeMs: 60_000,
+  headersMs: 100,
+  requestMs: 200,
+  keepAliveMs: 100,
+  drainMs: 10_000,
+};
+const hasty = { ...timeouts, handshakeMs: 100 };
+const patient = {
+  handshakeMs: 60_000,
+  headersMs: 60_000,
+  requestMs: 60_000,
+  keepAliveMs: 60_000,
+};
+let directory: string;
+let withTls: NonNullable<ServiceOptions['environment']>;
+
+before(() => {
+  directory = mkdtempSync(join(tmpdir(), 'kipimo-connections-'));
+  const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(directory, name));
+  const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2';
+  const files = ['-subj', '/CN=localhost', '-keyout', key ?? '', '-out', cert ?? ''];
+  execFileSync('openssl', [...words.split(' '), ...files], { stdio: 'ignore' });
+  withTls = { KIPIMO_TLS_CERT: cert ?? '', KIPIMO_TLS_KEY: key ?? '', KIPIMO_MQTTS_PORT: '0' };
+});
+
+after(() => rmSync(directory, { recursive: true }));
+
+function placeOf(url: string | undefined): Place {
+  const { hostname, port } = new URL(url ?? '');
+  return { host: hostname, port: Number(port) };
+}
+
+const portsOf = ({ app }: Service): readonly Place[] =>
+  [app.url, app.mqttUrl, app.mqttsUrl].filter((url) => url !== undefined).map(placeOf);
+
+/** All that says nothing at this moment has been answered when this resolves: it came last. */
+async function silenceWasAnswered(place: Place): Promise<void> {
+  const twin = await openHalf(place, new Uint8Array(), { reads: true });
+  await new Promise((resolve) => twin.once('end', resolve));
+  twin.destroy();
+}
+
+/** A TLS connection after its handshake, and the TCP connection below it. */
+async function openSecure(place: Place): Promise<{ readonly tls: Socket; readonly tcp: Socket }> {
+  const tcp = await openHalf(place, new Uint8Array(), { reads: false });
+  return new Promise((resolve, reject) => {
+    const tls = connectTls({ socket: tcp, rejectUnauthorized: false }, () => {
+      tls.off('error', reject);
+      tls.on('error', () => undefined);
+      resolve({ tls, tcp });
+    });
+    tls.on('error', reject);
+  });
+}
+
+for (const [how, leave] of Object.entries(leavings)) {
+  test(`whoever stops in the middle and leaves by ${how} harms nobody, on any port`, async () => {
+    for (const environment of [{}, withTls]) {
+      await using service = await startService({ timeouts, environment });
+      for (const place of portsOf(service)) {
+        for (const bytes of Object.values(halves)) {
+          const socket = await openHalf(place, bytes, { reads: false });
+          leave(socket);
+          socket.resume();
+          await closed(socket);
+        }
+      }
+      await assertAlive(service);
+    }
+  });
+
+  test(`whoever waits for every time-out and then leaves by ${how} harms nobody`, async () => {
+    for (const environment of [{}, withTls]) {
+      await using service = await startService({ timeouts: hasty, environment });
+      const place = placeOf(service.app.url);
+      const sockets = await Promise.all(
+        Object.values(halves).map((bytes) => openHalf(place, bytes, { reads: false })),
+      );
+      await silenceWasAnswered(place);
+      // Requests have longer than heads.
+      await silenceWasAnswered(place);
+      for (const socket of sockets) leave(socket);
+      for (const socket of sockets) socket.resume();
+      await Promise.all(sockets.map(closed));
+      await assertAlive(service);
+    }
+  });
+}
+
+test('a TLS connection that is reset in the middle of what it says harms nobody', async () => {
+  await using service = await startService({ timeouts, environment: withTls });
+  for (const place of portsOf(service).filter(({ port }) => port !== mqttPortOf(service))) {
+    for (const bytes of Object.values(halves)) {
+      const { tls, tcp } = await openSecure(place);
+      if (bytes.length > 0) await new Promise((resolve) => tls.write(bytes, resolve));
+      tcp.resetAndDestroy();
+      await closed(tcp);
+    }
+    if (place.port !== placeOf(service.app.url).port) continue;
+    const silent = await openSecure(place);
+    await new Promise((resolve) => silent.tls.once('readable', resolve));
+    silent.tcp.resetAndDestroy();
+    await closed(silent.tcp);
+  }
+  await assertAlive(service);
+});
+
+const mqttPortOf = ({ app }: Service): number => placeOf(app.mqttUrl).port;
+
+test('a handshake that never ends is ended, over HTTPS and MQTTS', async () => {
+  await using service = await startService({ timeouts: hasty, environment: withTls });
+  for (const place of portsOf(service).filter(({ port }) => port !== mqttPortOf(service))) {
+    const socket = await openHalf(place, halves['half a TLS hello'] ?? new Uint8Array(), {
+      reads: true,
+    });
+    await new Promise((resolve) => socket.once('end', resolve));
+    socket.destroy();
+  }
+});
+
+test('a peer that never closes its side is cut off after it was told goodbye', async () => {
+  await using service = await startService({ timeouts });
+  const silent = await openHalf(placeOf(service.url), new Uint8Array(), { reads: true });
+  await new Promise((resolve) => silent.once('end', resolve));
+  // The client's side stays open; writing to a connection that is gone is answered with a reset.
+  const gone = new Promise((resolve) => silent.once('close', resolve));
+  const poke = setInterval(() => silent.write('x'), 50);
+  await gone;
+  clearInterval(poke);
+});
+
+test('the end of the service waits for nobody, whatever state a connection is in', async () => {
+  for (const environment of [{}, withTls]) {
+    const service = await startService({ timeouts: { ...patient, drainMs: 300 }, environment });
+    const left = await Promise.all(
+      portsOf(service).flatMap((place) =>
+        Object.values(halves).map((bytes) => openHalf(place, bytes, { reads: false })),
+      ),
+    );
+    // Who comes while it closes must not be forgotten either.
+    const late = Promise.allSettled(
+      Object.values(halves).map((bytes) =>
+        openHalf(placeOf(service.app.url), bytes, { reads: false }),
+      ),
+    );
+    await service[Symbol.asyncDispose]();
+    const sockets = [...left, ...(await late).flatMap(socketIn)];
+    for (const socket of sockets) socket.resume();
+    for (const socket of sockets) socket.end();
+    await Promise.all(sockets.map(closed));
+  }
+});
+
+const socketIn = (result: PromiseSettledResult<Socket>): readonly Socket[] =>
+  result.status === 'fulfilled' ? [result.value] : [];
+
+async function assertAlive(service: Service): Promise<void> {
+  // Errors of sockets come in later turns of the event loop than what caused them.
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  // A busy machine may be slower than the short time-outs of these tests.
+  for (let isAlive = false; !isAlive; ) isAlive = await askForHealth(service);
+}
+
+/** false: the service did not wait for us; what else goes wrong is thrown. */
+async function askForHealth(service: Service): Promise<boolean> {
+  const place = placeOf(service.app.url);
+  const socket = service.app.url.startsWith('https')
+    ? await openSecure(place).then(
+        ({ tls }) => tls,
+        () => undefined,
+      )
+    : await openHalf(place, new Uint8Array(), { reads: false });
+  if (socket === undefined) return false;
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  socket.destroy();
+  assert.match(answer, /^HTTP\/1\.1 (200|408) /);
+  return answer.startsWith('HTTP/1.1 200 ');
+}

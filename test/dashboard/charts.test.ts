@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import type { Page } from 'playwright-core';
+import { browserTest, openStage, type Stage, type Width, widths } from './browser.ts';
+
+let stage: Stage;
+const hourMs = 3_600_000;
+const days = 40;
+
+before(async () => {
+  stage = await openStage();
+  await send('POST', '/devices', {
+    ...{ id: 'garden', name: 'Garden', visibility: 'private' },
+    sensors: [
+      { id: 'TC', name: 'Air', unit: 'DegreeCelsius', quantity_kind: 'AirTemperature' },
+      { id: 'TS', name: 'Ground', unit: 'DegreeCelsius' },
+      { id: 'SM', name: 'Soil', unit: 'Percent' },
+      { id: 'RA', name: 'Rain', unit: 'Millimetre', quantity_kind: 'Rainfall' },
+      { id: 'door', name: 'Door' },
+    ],
+  });
+  await push('TC', (hour) => 20 + (hour % 24) / 4);
+  await push('TS', (hour) => 18 + (hour % 24) / 8);
+  await push('SM', (hour) => 40 + (hour % 9));
+  await push('RA', (hour) => (hour % 3 === 0 ? 0.5 : 0));
+  await push('door', (hour) => (hour % 6 < 3 ? 'open' : 'closed'));
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  assert.deepEqual(stage.faults, []);
+});
+
+async function send(method: string, path: string, json: unknown): Promise<void> {
+  const { status, text } = await stage.service.as('ama')({ method, path, json });
+  assert.ok(status < 300, `${method} ${path}: ${status} ${text}`);
+}
+
+async function push(sensor: string, valueAt: (hour: number) => unknown): Promise<void> {
+  const now = Date.now();
+  const values = Array.from({ length: days * 24 }, (_, index) => ({
+    value: valueAt(index),
+    timestamp: new Date(now - (days * 24 - 1 - index) * hourMs).toISOString(),
+  }));
+  await send('POST', `/devices/garden/sensors/${sensor}/values`, values);
+}
+
+const path = '/devices/garden';
+const drawn = '.chart-place[aria-busy=false]';
+
+async function open(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await page.locator(`${drawn} canvas`).first().waitFor();
+}
+
+for (const width of Object.keys(widths) as Width[]) {
+  browserTest(`a plot for each unit, one time axis, one readout, on a ${width}`, async () => {
+    const page = await stage.visit({ username: 'ama', width });
+    await open(page, path);
+    assert.deepEqual(await page.locator('.panel-unit').allTextContents(), ['°C', '%', 'mm']);
+    assert.equal(await page.locator('.panel canvas').count(), 3);
+    assert.equal(await page.locator('.step-lane').count(), 1);
+    await page.locator('.chart-place').focus();
+    await page.keyboard.press('End');
+    for (const [name, text] of [
+      ['Air', /°C/],
+      ['Soil', /%/],
+      ['Rain', /mm/],
+      ['Door', /open|closed/],
+    ] as const) {
+      const said = await page.locator('.legend-entry', { hasText: name }).first().textContent();
+      assert.match(said ?? '', text, name);
+    }
+    assert.notEqual((await page.locator('.chart-when').textContent())?.trim(), '');
+    await page.context().close();
+  });
+}
+
+browserTest('rain is bars of sums, and the readout tells the sum of all of them', async () => {
+  const page = await stage.visit({ username: 'ama' });
+  await open(page, `${path}/sensors/RA?range=week`);
+  const legend = page.locator('.legend-entry', { hasText: 'Rain' });
+  await legend.getByText('in all').waitFor();
+  // Every third hour of seven days: 56 half millimetres, one more or less at the ends.
+  const total = Number.parseFloat((await legend.locator('.legend-value').textContent()) ?? '');
+  assert.ok(total >= 27 && total <= 29, String(total));
+  await page.locator('.chart-place').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowLeft');
+  await legend.getByText('4 mm').waitFor();
+  await page.context().close();
+});
+
+browserTest(
+  'tiles tell the lowest, highest and mean of today, on the clock of the zone',
+  async () => {
+    const page = await stage.visit({ username: 'ama', width: 'phone' });
+    await open(page, path);
+    const midnight = new Date();
+    midnight.setUTCHours(0, 0, 0, 0);
+    const read = `/sensors_data?device_id=garden&sensor_id=TC&dateFrom=${midnight.toISOString()}`;
+    const { json } = await stage.service.as('ama')({ path: `${read}&limit=100` });
+    const values = (json as readonly { readonly value: number }[]).map(({ value }) => value);
+    const line = page.locator('.tiles > li', { hasText: 'Air' }).locator('.tile-today');
+    await line.getByText('mean').waitFor();
+    const text = (await line.textContent()) ?? '';
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const numbers = (text.match(/[\d.]+/g) ?? []).map(Number);
+    assert.deepEqual(numbers.slice(0, 2), [Math.min(...values), Math.max(...values)], text);
+    assert.ok(Math.abs((numbers[2] ?? 0) - mean) < 0.006, `${text} ${mean}`);
+    await page.context().close();
+  },
+);
+
+browserTest('the address has the range, and whoever gets it sees the same', async () => {
+  const page = await stage.visit({ username: 'ama' });
+  await open(page, path);
+  await page.getByRole('button', { name: '7 days' }).click();
+  await page.waitForURL('**/devices/garden?range=week');
+  await page.getByRole('button', { name: 'Own range' }).click();
+  const from = page.getByLabel('From');
+  const shown = await from.inputValue();
+  await page.getByRole('button', { name: '1 month' }).click();
+  await page.waitForURL('**/devices/garden?range=month');
+  await changed(page, shown);
+  const month = await from.inputValue();
+  await page.getByRole('button', { name: 'Closer' }).click();
+  await page.waitForURL('**from=*');
+  await changed(page, month);
+  const closer = await from.inputValue();
+  await page.reload();
+  await page.locator(`${drawn} canvas`).first().waitFor();
+  await page.getByRole('button', { name: 'Own range' }).click();
+  assert.equal(await from.inputValue(), closer);
+  assert.equal(
+    await page.getByRole('button', { name: 'Own range' }).getAttribute('aria-pressed'),
+    'true',
+  );
+  await page.context().close();
+});
+
+/** The field of the own range follows whatever else changes the range. */
+async function changed(page: Page, before: string): Promise<void> {
+  const end = Date.now() + 10_000;
+  while ((await page.getByLabel('From').inputValue()) === before) {
+    assert.ok(Date.now() < end, `the field still says ${before}`);
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))');
+  }
+}
+
+browserTest(
+  'a device in another zone has its days, and the offsets of the dates shown',
+  async () => {
+    const page = await stage.visit({ username: 'ama' });
+    // What the service answers of a device, with its zone.
+    await page.route('**/api/v2/devices/garden', async (route) => {
+      const reply = await route.fetch();
+      const json = { ...(await reply.json()), timezone: 'Europe/Berlin' };
+      await route.fulfill({ response: reply, json });
+    });
+    const reads: string[] = [];
+    page.on('request', (request) => reads.push(request.url()));
+    await open(page, `${path}?from=2026-10-20T00:00:00Z&to=2026-10-30T00:00:00Z`);
+    await page.getByText('Times are in Europe/Berlin (UTC+2, UTC+1)').waitFor();
+    assert.ok(
+      reads.some((url) => url.includes('timezone=Europe%2FBerlin')),
+      reads.join('\n'),
+    );
+    await page.getByRole('button', { name: 'Own range' }).click();
+    assert.equal(await page.getByLabel('From').inputValue(), '2026-10-20T02:00');
+    assert.equal(await page.getByLabel('To', { exact: true }).inputValue(), '2026-10-30T01:00');
+    await page.context().close();
+  },
+);

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { browserTest, openStage, type Stage } from './browser.ts';
+
+let stage: Stage;
+const count = 120;
+const hourMs = 3_600_000;
+
+before(async () => {
+  stage = await openStage();
+  const as = stage.service.as('kwame');
+  for (let number = 1; number <= count; number += 1) {
+    const json = { id: `n-${number}`, name: `Well ${number} north`, sensors: [{ id: 'L' }] };
+    assert.equal((await as({ method: 'POST', path: '/devices', json })).status, 204);
+    // The last ones fell silent, each an hour after the one before.
+    const silent = Math.max(0, number - (count - 5));
+    const timestamp = new Date(Date.now() - silent * 4 * hourMs).toISOString();
+    const path = `/devices/n-${number}/sensors/L/value`;
+    const pushed = { value: number, timestamp };
+    assert.equal((await as({ method: 'POST', path, json: pushed })).status, 204);
+  }
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  assert.deepEqual(stage.faults, []);
+});
+
+browserTest('many devices are counted, sorted by trouble, and found by words', async () => {
+  const page = await stage.visit({ username: 'kwame', width: 'phone' });
+  await page.goto('/');
+  await page.getByText(`In all: ${count} devices`).waitFor();
+  await page.getByRole('link', { name: '5 need attention' }).click();
+  const lines = page.locator('.device-line');
+  await page.getByRole('heading', { name: '5 devices are silent' }).waitFor();
+  assert.equal(await lines.count(), count);
+  assert.match(await lines.first().innerText(), /Well 120 north/);
+  assert.match(await lines.nth(5).innerText(), /Well 1 north/);
+  assert.match(await lines.nth(6).innerText(), /Well 2 north/);
+  await page.getByRole('searchbox').fill('north 117');
+  await lines.nth(1).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Lines' }).click();
+  await page.locator('.card', { hasText: 'Well 117 north' }).waitFor();
+  await page.context().close();
+});
+
+browserTest('back returns to the place in the list', async () => {
+  const page = await stage.visit({ username: 'kwame', width: 'phone' });
+  await page.goto('/?look=cards');
+  await page.getByRole('button', { name: 'Show more' }).click();
+  const card = page.locator('.card', { hasText: 'Well 90 north' });
+  await card.scrollIntoViewIfNeeded();
+  const before = await page.evaluate<number>('scrollY');
+  assert.ok(before > 2_000, String(before));
+  await card.click();
+  await page.getByRole('heading', { name: 'Well 90 north' }).waitFor();
+  await page.goBack();
+  await page.waitForFunction(
+    (wanted) => Math.abs(Number(Reflect.get(globalThis, 'scrollY')) - wanted) < 4,
+    before,
+  );
+  await card.waitFor();
+  await page.context().close();
+});

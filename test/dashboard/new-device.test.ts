@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { browserTest, openStage, type Stage } from './browser.ts';
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  assert.deepEqual(stage.faults, []);
+});
+
+browserTest('several devices are made at once, with ids that are free', async () => {
+  const json = { id: 'Pond-2', visibility: 'private' };
+  const taken = { method: 'POST', path: '/devices', json };
+  assert.equal((await stage.service.as('somebody')(taken)).status, 204);
+  const page = await stage.visit({ username: 'efua', width: 'phone' });
+  await page.goto('/new-device');
+  await page.getByLabel('Name').fill('Pond');
+  await page.getByText('Several of the same kind').click();
+  await page.getByLabel('How many').fill('3');
+  await page.getByText('They are numbered: Pond-1 to Pond-3.').waitFor();
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText('Pond is taken. Pond-2 is free.').waitFor();
+  await page.getByRole('button', { name: 'Use Pond-2' }).click();
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('heading', { name: 'What does it measure?' }).waitFor();
+  await page.goBack();
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Pond');
+  assert.equal(await page.getByLabel('Id', { exact: true }).inputValue(), 'Pond-2');
+  await page.goForward();
+  await page.reload();
+  await page.getByRole('button', { name: 'Water level' }).click();
+  await page.getByRole('button', { name: 'Create the device' }).click();
+  await page.getByText('3 devices are made').waitFor();
+  const q = encodeURIComponent("owner=='efua'");
+  const made = await stage.service.as('efua')({ path: `/devices?q=${q}` });
+  const named = (
+    made.json as readonly { id: string; name: string; sensors: { id: string }[] }[]
+  ).map(({ id, name, sensors }) => [id, name, sensors[0]?.id]);
+  assert.deepEqual(
+    named,
+    [1, 2, 3].map((number) => [`Pond-2-${number}`, `Pond ${number}`, 'WL']),
+  );
+  await page.context().close();
+});
+
+browserTest('lines to copy work as they are, and a device without a sensor gets one', async () => {
+  const page = await stage.visit({ username: 'adjoa' });
+  await page.goto('/new-device');
+  await page.getByLabel('Name').fill('Empty box');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Create the device' }).click();
+  await page.getByText('It measures nothing yet.').waitFor();
+  await page.getByRole('button', { name: 'Rain' }).click();
+  await page.getByRole('button', { name: 'Add these' }).click();
+  await page.getByRole('button', { name: 'Make a key for this device' }).waitFor();
+  assert.equal(await page.locator('.copy-block .code').count(), 0);
+  await page.getByRole('button', { name: 'Make a key for this device' }).click();
+  const lines = await page.locator('.copy-block .code').innerText();
+  const key = /Bearer (\S+)'/.exec(lines)?.[1] ?? '';
+  const path = '/devices/Empty-box/sensors/RAIN/value';
+  const push = { method: 'POST', path, json: { value: 3 }, token: key };
+  assert.equal((await stage.service.call(push)).status, 204);
+  await page.getByText('Your device is ready').waitFor();
+  await page.getByRole('button', { name: 'Arduino' }).click();
+  for (const [board, include] of [
+    ['ESP8266', 'ESP8266WiFi.h'],
+    ['Uno + Ethernet', 'Ethernet.h'],
+  ] as const) {
+    await page.getByLabel('Board').selectOption(board);
+    const sketch = await page.locator('.copy-block .code').innerText();
+    assert.ok(sketch.includes(include) && sketch.includes(key), board);
+  }
+  await page.goBack();
+  await page.getByRole('heading', { name: 'What is it?' }).waitFor();
+  assert.equal(await page.getByLabel('Name').inputValue(), '');
+  await page.context().close();
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { type Service, startService } from '../service.ts';
+import { assertDone, assertRefused } from './refusal.ts';
+
+let service: Service;
+
+before(async () => {
+  service = await startService();
+});
+
+after(() => service[Symbol.asyncDispose]());
+
+const as = (username: string) => service.as(username);
+const post = async (path: string, json: unknown, by = 'ama') =>
+  assertDone(await as(by)({ method: 'POST', path, json }));
+
+const line = {
+  value_min: { sensor_value: 0, real_value: 100 },
+  value_max: { sensor_value: 10, real_value: 200 },
+};
+
+test('a calibration without "enabled" applies to aggregates and points= as to reads', async () => {
+  await post('/devices', { id: 'Cal', sensors: [{ id: 'T', calib: { linear: line } }] });
+  const values = '/devices/Cal/sensors/T/values';
+  await post(values, [
+    { value: 0, timestamp: '2026-01-01T00:00:00Z' },
+    { value: 10, timestamp: '2026-01-01T01:00:00Z' },
+  ]);
+  const valuesAt = async (query: string) => {
+    const { json } = await as('ama')({ path: `${values}${query}` });
+    return (json as readonly { value: number }[]).map(({ value }) => value);
+  };
+  assert.deepEqual(await valuesAt(''), [100, 200]);
+  assert.deepEqual(await valuesAt('?aggregate=avg'), [150]);
+  assert.deepEqual(await valuesAt('?points=2'), [100, 200]);
+  assert.deepEqual(await valuesAt('?aggregate=avg&calibrated=false'), [5]);
+});
+
+test('GET of a sensor with calibrated=false shows the last value as it was pushed', async () => {
+  await post('/devices', { id: 'Raw', sensors: [{ id: 'T', calib: { linear: line } }] });
+  await post('/devices/Raw/sensors/T/value', { value: 5 });
+  const valueAt = async (query: string) => {
+    const { json } = await as('ama')({ path: `/devices/Raw/sensors/T${query}` });
+    const sensor = json as { value: { value: number }; calib: object };
+    assert.deepEqual(sensor.calib, { linear: line });
+    return sensor.value.value;
+  };
+  assert.equal(await valueAt(''), 150);
+  assert.equal(await valueAt('?calibrated=true'), 150);
+  assert.equal(await valueAt('?calibrated=false'), 5);
+});
+
+test('GET /gateways?full=true adds the devices of each gateway that one may view', async () => {
+  for (const id of ['gw-1', 'gw-2']) {
+    const json = { id, visibility: 'public' };
+    assert.equal((await as('ama')({ method: 'POST', path: '/gateways', json })).status, 200);
+  }
+  await post('/devices', { id: 'Near', gateway_id: 'gw-1', visibility: 'public' });
+  await post('/devices', { id: 'Hidden', gateway_id: 'gw-1', visibility: 'private' });
+  type Listed = { id: string; devices?: readonly { id: string }[] };
+  const listed = async (query: string, by: string) => {
+    const reply = await as(by)({ path: `/gateways${query}` });
+    assert.ok(Number(reply.headers.get('x-total-count')) >= 2);
+    return (reply.json as readonly Listed[]).map(({ id, devices }) => [
+      id,
+      devices?.map((device) => device.id),
+    ]);
+  };
+  const full = await listed('?full=true', 'ama');
+  assert.deepEqual(full, [
+    ['gw-1', ['Near', 'Hidden']],
+    ['gw-2', []],
+  ]);
+  assert.deepEqual((await listed('?full=true', 'guest'))[0], ['gw-1', ['Near']]);
+  assert.deepEqual((await listed('', 'ama'))[0], ['gw-1', undefined]);
+});
+
+test('an unknown path not asked for as HTML is 404 as JSON, and names the right one', async () => {
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['//devices', /at \/api\/v2\/devices,/],
+    ['//devices/D/sensors', /at \/api\/v2\/devices\/D\/sensors,/],
+    ['//api/devices', /at \/api\/v2\/devices,/],
+    ['//v2/users/me', /at \/api\/v2\/users\/me,/],
+    ['//v1/sensors', /at \/api\/v1\/sensors,/],
+    ['//nothing/here', /nothing at \/nothing\/here: see \/docs/],
+    ['//api/v2/nothing', /nothing at \/api\/v[12]\/nothing: see \/docs/],
+  ];
+  for (const [path, saying] of cases) {
+    for (const accept of ['*/*', 'application/json', 'text/plain']) {
+      assertRefused(await service.call({ path, headers: { accept } }), 404, { saying, of: path });
+    }
+    assertRefused(await service.call({ method: 'POST', path }), 404, { saying, of: path });
+  }
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  for (const path of ['//devices', '//devices/D', '//anything']) {
+    const page = await service.call({ path, headers: { accept } });
+    assert.equal(page.status, 200, path);
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+  }
+  assert.equal((await service.call({ path: '//' })).status, 200);
+});
