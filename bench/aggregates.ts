@@ -14,8 +14,8 @@ import { createBuckets, parseInterval } from '../src/lib/time-bucket.ts';
 import { findTimeZone, utc } from '../src/lib/time-zone.ts';
 import { aDevice, aSensor, deviceId, sensorId } from '../src/storage/contract/builders.ts';
 import { databasePath } from '../src/storage/sqlite/connection.ts';
-import { datapointLimits } from '../src/storage/sqlite/datapoint-limits.ts';
 import { openSqlite } from '../src/storage/sqlite/sqlite-storage.ts';
+import { datapointLimits } from '../src/storage/sqlite/timeseries/datapoint-limits.ts';
 import type { Storage } from '../src/storage/storage.ts';
 
 // How long aggregates and thinning of a year of minutes take: node bench/aggregates.ts

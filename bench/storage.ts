@@ -14,8 +14,8 @@ import {
   sensorId,
 } from '../src/storage/contract/builders.ts';
 import { databasePath } from '../src/storage/sqlite/connection.ts';
-import { datapointLimits } from '../src/storage/sqlite/datapoint-limits.ts';
 import { openSqlite } from '../src/storage/sqlite/sqlite-storage.ts';
+import { datapointLimits } from '../src/storage/sqlite/timeseries/datapoint-limits.ts';
 import type { Storage } from '../src/storage/storage.ts';
 
 // How fast and how small the sqlite engine keeps datapoints: node bench/storage.ts [seconds]

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { configKeys } from '../src/config-keys.ts';
-import { later } from '../src/config-kinds.ts';
+import { readVersion } from '../src/app/version.ts';
+import { configKeys } from '../src/config/config-keys.ts';
+import { later } from '../src/config/config-kinds.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { compatibleV2Routes } from '../src/http/compatible/doors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
@@ -9,7 +10,6 @@ import { createVersionDocument } from '../src/http/openapi.ts';
 import { textToV1 } from '../src/http/v1/dictionary.ts';
 import { v1Routes } from '../src/http/v1/index.ts';
 import { type Services, v2Routes } from '../src/http/v2/index.ts';
-import { readVersion } from '../src/version.ts';
 import { limitsPage } from './limits-page.ts';
 
 /** A committed file that follows from the source: `npm run docs` writes it, the check compares. */
@@ -59,7 +59,7 @@ function configurationPage(): string {
   return lines(
     '# Configuration',
     '',
-    notice('src/config-keys.ts'),
+    notice('src/config/config-keys.ts'),
     '',
     'Settings come from the environment and from a file `.env` in the working directory; where',
     'both speak, the environment wins. An empty value counts as not set. An unknown `KIPIMO_…` key',

@@ -3,13 +3,14 @@ import { join, resolve } from 'node:path';
 import type { BudgetRule } from '../src/domain/budgets/budget.ts';
 import { budgetTable } from '../src/domain/budgets/budget-table.ts';
 import { limits } from '../src/domain/limits.ts';
+import { mqttLimits } from '../src/mqtt/limits.ts';
 
-const root = resolve(dirname(), '..');
-const limitsFile = 'src/domain/limits.ts';
+const root = resolve(import.meta.dirname, '..');
 
 /** docs/limits.md: the budgets, and every other limit with the comment beside it. */
 export async function limitsPage(): Promise<string> {
-  const source = await readFile(join(root, limitsFile), 'utf8');
+  const general = await table('src/domain/limits.ts', limits);
+  const ofMqtt = await table('src/mqtt/limits.ts', mqttLimits);
   const budgets = Object.entries<BudgetRule>(budgetTable).map(
     ([name, rule]) =>
       `| \`${name}\` | ${rule.what} | ${amount(rule.total, rule)} | ` +
@@ -19,8 +20,8 @@ export async function limitsPage(): Promise<string> {
   return [
     '# Limits',
     '',
-    '<!-- Generated from src/domain/budgets/budget-table.ts and src/domain/limits.ts by ' +
-      '"npm run docs"; edit those files, not this one. -->',
+    '<!-- Generated from src/domain/budgets/budget-table.ts, src/domain/limits.ts and ' +
+      'src/mqtt/limits.ts by "npm run docs"; edit those files, not this one. -->',
     '',
     'What strangers share has an end, and nobody can use it up for others. A **budget** is room',
     'for the whole service, with a share for each account (with all its keys), for the guests at',
@@ -44,17 +45,28 @@ export async function limitsPage(): Promise<string> {
     'Limits of one thing: a text, a request, a list. Names end with the unit: `Bytes`, `Ms`',
     '(milliseconds), `Seconds`, `Characters`; others are numbers of things.',
     '',
-    '| limit | value | why |',
-    '|---|---|---|',
-    ...Object.entries(limits).map(
-      ([name, value]) => `| \`${name}\` | ${plain(name, value)} | ${commentOf(source, name)} |`,
-    ),
+    ...general,
+    '',
+    '## MQTT',
+    '',
+    ...ofMqtt,
     '',
   ].join('\n');
 }
 
-function dirname(): string {
-  return import.meta.dirname;
+/** The lines of a table: each limit of a file with the comment that stands above it. */
+async function table(
+  file: string,
+  values: Readonly<Record<string, number>>,
+): Promise<readonly string[]> {
+  const source = await readFile(join(root, file), 'utf8');
+  return [
+    '| limit | value | why |',
+    '|---|---|---|',
+    ...Object.entries(values).map(
+      ([name, value]) => `| \`${name}\` | ${plain(name, value)} | ${commentOf(source, name)} |`,
+    ),
+  ];
 }
 
 const units = ['B', 'KiB', 'MiB', 'GiB'] as const;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { staleFiles } from '../scripts/generated-files.ts';
-import { configKeys } from '../src/config-keys.ts';
+import { configKeys } from '../src/config/config-keys.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes } from '../src/http/errors.ts';
 import { readSourceFiles, repositoryRoot } from './source-files.ts';

@@ -20,8 +20,8 @@ const everyZone = [
   'feed',
   'channels',
   'telemetry',
-  'cli',
-  'root',
+  'config',
+  'app',
 ];
 
 /** Who may import whom. "root" is the files directly in src/. */
@@ -38,8 +38,10 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
   feed: { zones: ['domain', 'lib'], packages: ['node:assert'] },
   channels: { zones: ['domain', 'lib'], packages: ['node:*'] },
   telemetry: { zones: ['domain', 'lib'], packages: ['pino', 'prom-client', 'node:perf_hooks'] },
+  config: { zones: ['channels', 'domain', 'lib'], packages: ['node:*'] },
+  app: { zones: everyZone, packages: ['node:*'] },
   cli: { zones: everyZone, packages: ['node:*', 'commander', 'cli-progress'] },
-  root: { zones: everyZone, packages: ['node:*'] },
+  root: { zones: ['cli'], packages: ['node:*'] },
 };
 
 /** Packages that one place alone may import, on top of its zone's. */
@@ -87,7 +89,7 @@ export const strangers: readonly (readonly string[])[] = [
 /** The files that may name an engine from outside of it; the commands are for the embedded one. */
 export const engineChoosers: readonly string[] = [
   'src/storage/open-storage.ts',
-  'src/app.ts',
+  'src/app/app.ts',
   'src/cli/user.ts',
   'src/cli/backup.ts',
   'src/cli/restore.ts',

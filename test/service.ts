@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AppOptions, type RunningApp, startApp } from '../src/app.ts';
+import { type AppOptions, type RunningApp, startApp } from '../src/app/app.ts';
 import type { OpenChannels } from '../src/channels/index.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { silentReporter } from '../src/domain/reporter.ts';
 import type { Clock } from '../src/lib/clock.ts';
 import { systemClock } from '../src/lib/clock.ts';

@@ -12,8 +12,8 @@ const ownWords: ReadonlyMap<string, readonly string[]> = new Map([
   ['dashboard/i18n/i18n.ts', ['table', 'fallback']], // names of messages
   ['dashboard/charts/sensor-chart.tsx', ['cursorKeys']], // names of keys on a keyboard
   ['src/cli/cloud/listing.ts', ['thing', 'picked']], // fields of the API
-  ['src/config.ts', ['environment']], // declared keys
-  ['src/config-kinds.ts', ['totals']], // names of budgets
+  ['src/config/config.ts', ['environment']], // declared keys
+  ['src/config/config-kinds.ts', ['totals']], // names of budgets
   ['src/http/answer.ts', ['headers']], // headers of ours
   ['src/http/openapi.ts', ['paths', 'descriptions', 'properties']], // routes and codes of ours
   ['src/http/v1/dictionary.ts', ['words']], // words that a pattern of ours found

@@ -44,7 +44,7 @@ const bannedTexts: readonly BannedText[] = [
   {
     pattern: /\bprocess\.env\b/,
     place: 'code',
-    isAllowedIn: (path) => !isProgram(path) || path === 'src/environment-file.ts',
+    isAllowedIn: (path) => !isProgram(path) || path === 'src/config/environment-file.ts',
   },
   { pattern: /\bexport default\b/, place: 'code' },
 ];

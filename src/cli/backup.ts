@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { loadConfigHere } from '../environment-file.ts';
+import { loadConfigHere } from '../config/environment-file.ts';
 import { openProgressBar } from './copy-progress.ts';
 
 /** `kipimo backup`: everything in one file, while the service runs. */

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
 
 /** What went wrong, as sentences for the person at the terminal. */
 export function sentencesOf(error: unknown): readonly string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
 import { PortError } from '../lib/port-error.ts';
 import { type CommandEntry, commands } from './commands.ts';
 import { sentencesOf } from './failure.ts';

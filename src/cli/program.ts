@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { readVersion } from '../version.ts';
+import { readVersion } from '../app/version.ts';
 import { type CommandEntry, defaultCommand } from './commands.ts';
 import { sentencesOf } from './failure.ts';
 import { printableLines } from './printable.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { loadConfigHere } from '../environment-file.ts';
+import { loadConfigHere } from '../config/environment-file.ts';
 import { systemClock } from '../lib/clock.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { openProgressBar } from './copy-progress.ts';

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import type { RunningApp } from '../app.ts';
-import type { Config } from '../config.ts';
+import type { RunningApp } from '../app/app.ts';
+import { readVersion } from '../app/version.ts';
+import type { Config } from '../config/config.ts';
+import { loadConfigHere } from '../config/environment-file.ts';
 import { limits } from '../domain/limits.ts';
-import { loadConfigHere } from '../environment-file.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
-import { readVersion } from '../version.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
 /** `kipimo serve`: the service, until SIGTERM or SIGINT. */
@@ -43,7 +43,7 @@ async function serve(options: {
     process.exit(1);
   });
   process.stdout.on('error', surviveClosedPipe);
-  const { startApp } = await import('../app.ts');
+  const { startApp } = await import('../app/app.ts');
   const { adminUsername } = config.accounts;
   const app = await startApp({
     ...{ config, secrets, log },

@@ -1,7 +1,7 @@
 import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
-import { limits } from '../domain/limits.ts';
 import type { Broker } from './broker.ts';
+import { mqttLimits } from './limits.ts';
 import { arrayMessage, datapointMessage, isPublished, settingMessage } from './live-message.ts';
 import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
 
@@ -25,7 +25,7 @@ function deliverDatapoints(
   const { datapoints, envelope } = event;
   const topic = valueTopic(event);
   if (broker.hasSubscribers(topic)) {
-    const live = datapoints.slice(-limits.liveDatapointsPerPushMax);
+    const live = datapoints.slice(-mqttLimits.liveDatapointsPerPushMax);
     broker.deliver(live.map((datapoint) => datapointMessage(topic, datapoint, envelope)));
   }
   const arrayTopic = valuesTopic(event);

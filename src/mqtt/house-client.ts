@@ -1,12 +1,12 @@
 import type { Actor } from '../domain/actor.ts';
 import { type Payer, payerOf } from '../domain/budgets/payer.ts';
-import { limits } from '../domain/limits.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { Admission } from '../domain/users/admissions.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 import type { Clock, Instant } from '../lib/clock.ts';
 import type { Client, PublishOutcome } from './authority.ts';
 import type { GatewaySigns, GatewayStay } from './gateway-signs.ts';
+import { mqttLimits } from './limits.ts';
 import type { Publish } from './publish.ts';
 import { type MayReceive, maySubscribe } from './rights.ts';
 
@@ -66,8 +66,8 @@ export class HouseClient implements Client {
     this.payer = payerOf(options.admission.actor);
     this.sessionSecondsMax =
       options.admission.actor.kind === 'guest'
-        ? limits.mqttGuestSessionSecondsMax
-        : limits.mqttSessionExpirySecondsMax;
+        ? mqttLimits.guestSessionSecondsMax
+        : mqttLimits.sessionExpirySecondsMax;
   }
 
   publish(message: Message): PublishOutcome | Promise<PublishOutcome> {
@@ -86,7 +86,7 @@ export class HouseClient implements Client {
 
   isGone(): boolean {
     const { clock } = this.#house;
-    const isDue = clock.now() - this.#askedAt >= limits.mqttRecheckMs;
+    const isDue = clock.now() - this.#askedAt >= mqttLimits.recheckMs;
     if (isDue || !this.#isOfThisGeneration()) void this.#ask();
     return this.#actor === undefined;
   }
@@ -130,7 +130,7 @@ export class HouseClient implements Client {
 
   /** A sign of life is written to disk: not for every change of some account. */
   #renewStay(now: Instant): void {
-    if (!this.#isConnected || now - this.#renewedAt < limits.mqttRecheckMs) return;
+    if (!this.#isConnected || now - this.#renewedAt < mqttLimits.recheckMs) return;
     this.#renewedAt = now;
     this.#stay?.renew(this.#actor);
   }

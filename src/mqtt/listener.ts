@@ -10,6 +10,7 @@ import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import { PortError } from '../lib/port-error.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import type { Broker } from './broker.ts';
+import { mqttLimits } from './limits.ts';
 import { attachSocket } from './socket-transport.ts';
 import { attachWebSocket } from './websocket-transport.ts';
 
@@ -120,7 +121,7 @@ function createWebSocketServer(): WebSocketServer {
     clientTracking: false,
     // A few bytes could unfold to gigabytes before anybody has logged in.
     perMessageDeflate: false,
-    maxPayload: limits.mqttWebSocketMessageBytesMax,
+    maxPayload: mqttLimits.webSocketMessageBytesMax,
     handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
   });
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { FigureSource } from '../domain/figures.ts';
-import { limits } from '../domain/limits.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import { silentLog } from '../lib/log.ts';
 import type { Broker } from './broker.ts';
+import { mqttLimits } from './limits.ts';
 import { deliverFigures } from './system-figures.ts';
 
 const values = {
@@ -34,7 +34,7 @@ function aService(context: TestContext) {
   };
   const end = deliverFigures({ broker, figures, log: silentLog });
   const wait = async () => {
-    context.mock.timers.tick(limits.mqttFiguresMs);
+    context.mock.timers.tick(mqttLimits.figuresMs);
     await turn();
   };
   return { wanted, delivered, reads: () => reads, wait, end };

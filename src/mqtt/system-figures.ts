@@ -1,8 +1,8 @@
 import type { Figure, FigureSource } from '../domain/figures.ts';
-import { limits } from '../domain/limits.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { Log } from '../lib/log.ts';
 import type { Broker } from './broker.ts';
+import { mqttLimits } from './limits.ts';
 import { systemPrefix } from './topics.ts';
 
 const topicOf = (name: string): string => `${systemPrefix}metrics/${name}`;
@@ -32,7 +32,7 @@ export function deliverFigures(options: {
     }
   }
 
-  const timer = setInterval(() => void deliver(), limits.mqttFiguresMs).unref();
+  const timer = setInterval(() => void deliver(), mqttLimits.figuresMs).unref();
   return () => clearInterval(timer);
 }
 

@@ -7,9 +7,9 @@ import {
   parseDeviceId,
   parseSensorId,
 } from '../domain/ids.ts';
-import { limits } from '../domain/limits.ts';
 import { type Place, placeOf } from '../domain/messaging/place.ts';
 import { createLruCache } from '../lib/lru-cache.ts';
+import { mqttLimits } from './limits.ts';
 
 /** What a topic means to the house [contract 8]. */
 export type Target =
@@ -34,7 +34,7 @@ export const actuatorTopic = (deviceId: DeviceId, actuatorId: ActuatorId): strin
 
 /** Reads topics, and remembers those that come again and again. */
 export function createTopicReader(): (topic: string) => Target {
-  const known = createLruCache<string, Target>(limits.mqttTopicsRememberedMax);
+  const known = createLruCache<string, Target>(mqttLimits.topicsRememberedMax);
   return (topic) => {
     const remembered = known.get(topic);
     if (remembered !== undefined) return remembered;

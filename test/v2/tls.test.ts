@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
-import { ConfigError } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/config.ts';
 import { type Service, startService } from '../service.ts';
 
 const pollMs = 50;

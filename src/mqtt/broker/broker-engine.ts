@@ -1,11 +1,11 @@
 import type { Budgets } from '../../domain/budgets/budgets.ts';
-import { limits } from '../../domain/limits.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
 import type { Authority } from '../authority.ts';
 import type { Broker, BrokerFigures } from '../broker.ts';
+import { mqttLimits } from '../limits.ts';
 import type { Flusher, Outbox } from '../packets/outbox.ts';
 import { reason } from '../packets/reason-codes.ts';
 import { Connection } from './connection.ts';
@@ -150,8 +150,8 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
     retainedDelivery: createRetainedDelivery({ retained, outbound, clock }),
     wills,
     frameLimits: {
-      packetBytesMax: limits.mqttPacketBytesMax,
-      largePacketBytesMax: limits.mqttValuesPacketBytesMax,
+      packetBytesMax: mqttLimits.packetBytesMax,
+      largePacketBytesMax: mqttLimits.valuesPacketBytesMax,
       bytesMaxOf: packetBytesMaxOf,
     },
     partialBytes: budgets.of('partial_bytes'),
@@ -170,9 +170,9 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
 
 /** An array of values and a web page on its way through a gateway may be larger than a value. */
 function packetBytesMaxOf(topic: string): number {
-  if (topic.endsWith('/values')) return limits.mqttValuesPacketBytesMax;
+  if (topic.endsWith('/values')) return mqttLimits.valuesPacketBytesMax;
   const isTunnel = /^(devices|gateways)\/[^/]+\//.test(topic) && !topic.endsWith('/value');
-  return isTunnel ? limits.mqttTunnelPacketBytesMax : limits.mqttPacketBytesMax;
+  return isTunnel ? mqttLimits.tunnelPacketBytesMax : mqttLimits.packetBytesMax;
 }
 
 /** One setImmediate for everybody who has something to send. */
@@ -231,13 +231,13 @@ function sweepOnce(engine: Engine, isRetainedDue: boolean): void {
 function shedSlowest(members: ReadonlySet<Member>): void {
   let bytes = 0;
   for (const { waitingBytes } of members) bytes += waitingBytes;
-  if (bytes <= limits.mqttSocketBuffersBytesMax) return;
+  if (bytes <= mqttLimits.socketBuffersBytesMax) return;
   // Whoever holds most with all connections together goes first, not who has one that is slow.
   const byPayer = Map.groupBy(members, ({ payer }) => payer);
   const groups = [...byPayer.values()].map((list) => ({ list, held: waitingOf(list) }));
   for (const { list } of groups.sort((one, other) => other.held - one.held)) {
     for (const member of list.sort((one, other) => other.waitingBytes - one.waitingBytes)) {
-      if (bytes <= limits.mqttSocketBuffersBytesMax / 2) return;
+      if (bytes <= mqttLimits.socketBuffersBytesMax / 2) return;
       bytes -= member.waitingBytes;
       member.abort(reason.quotaExceeded);
     }

@@ -1,7 +1,7 @@
 import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
-import { limits } from '../../domain/limits.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
 import type { Client, ConnectAnswer, ConnectRequest } from '../authority.ts';
+import { mqttLimits } from '../limits.ts';
 import {
   ConnectError,
   decodeConnect,
@@ -160,11 +160,11 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   sweep(awakeMs: number): void {
     const silence = awakeMs - this.#heardAt;
     if (this.#state === 'opening') {
-      if (silence > limits.mqttConnectMs) this.abort(reason.maximumConnectTime);
+      if (silence > mqttLimits.connectMs) this.abort(reason.maximumConnectTime);
       return;
     }
     if (this.#state === 'authenticating') {
-      if (silence > limits.mqttLoginMs) this.end(reason.busy);
+      if (silence > mqttLimits.loginMs) this.end(reason.busy);
       return;
     }
     const { client, silenceMs } = this.#mustBeEstablished();
@@ -175,10 +175,10 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
 
   /** A peer that does not read holds memory: it has a while, then it is gone. */
   #sweepBuffer(awakeMs: number): void {
-    const isFull = this.outbox.waitingBytes > limits.mqttSocketBufferBytesMax;
+    const isFull = this.outbox.waitingBytes > mqttLimits.socketBufferBytesMax;
     if (!isFull) this.#fullSince = undefined;
     else if (this.#fullSince === undefined) this.#fullSince = awakeMs;
-    else if (awakeMs - this.#fullSince > limits.mqttStuckMs) this.abort(reason.quotaExceeded);
+    else if (awakeMs - this.#fullSince > mqttLimits.stuckMs) this.abort(reason.quotaExceeded);
   }
 
   end(code: number, text?: string): void {
@@ -210,7 +210,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
       if (session.expirySeconds === 0 && sessionExpirySeconds > 0) {
         throw protocolError('a session without an expiry cannot get one at its end');
       }
-      const longest = established.client.sessionSecondsMax ?? limits.mqttSessionExpirySecondsMax;
+      const longest = established.client.sessionSecondsMax ?? mqttLimits.sessionExpirySecondsMax;
       session.expirySeconds = Math.min(sessionExpirySeconds, longest);
     }
     // [MQTT-3.14.4-3]
@@ -349,9 +349,9 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     const { version } = this;
     this.#state = 'open';
     this.#heardAt = this.parts.awake.ms;
-    this.inFlightMax = Math.min(packet.receiveMaximum, limits.mqttInFlightMax);
+    this.inFlightMax = Math.min(packet.receiveMaximum, mqttLimits.inFlightMax);
     if (packet.topicAliasMaximum > 0) {
-      const entriesMax = Math.min(packet.topicAliasMaximum, limits.mqttTopicAliasesMax);
+      const entriesMax = Math.min(packet.topicAliasMaximum, mqttLimits.topicAliasesMax);
       this.aliases = { entriesMax, byTopic: new Map() };
     }
     this.outbox.write(encodeAcceptance(version, connack, sessionPresent && version !== 3));

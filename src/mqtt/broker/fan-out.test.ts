@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectPeer, type MemoryPeer } from '../../../test/mqtt/memory-peer.ts';
 import { type HouseBroker, houseBroker } from '../../../test/mqtt/test-house.ts';
-import { limits } from '../../domain/limits.ts';
+import { mqttLimits } from '../limits.ts';
 
 const aMessage = (payload: string, qos: 0 | 1 = 1) => ({
   ...{ topic: 't', payload: Buffer.from(payload), qos, retain: false },
@@ -39,7 +39,7 @@ test('however many sessions one account has, others get their messages first', a
   house.broker.deliver([aMessage('1'), aMessage('2', 0), aMessage('3')]);
   // What is counted here happened before anybody else had a turn.
   assert.equal(reachedAtOnce.filter((identity) => identity === 'ann').length, 3);
-  assert.ok(reachedAtOnce.length <= 3 * limits.mqttDeliveriesAtOnceMax);
+  assert.ok(reachedAtOnce.length <= 3 * mqttLimits.deliveriesAtOnceMax);
   assert.deepEqual(await payloadsOf(ann), ['1', '2', '3']);
   for (const peer of crowd) assert.deepEqual(await payloadsOf(peer), ['1', '2', '3']);
   house.broker.deliver([aMessage('4')]);
@@ -52,10 +52,10 @@ test('deliveries that wait for one account have an end, and are counted beyond i
     Array.from({ length: 100 }, (_, at) => subscriber(house, 'mallory', `m${at}`)),
   );
   const ann = await subscriber(house, 'ann', 'a');
-  const most = Math.ceil(limits.mqttDeliveriesWaitingPerPayerMax / 100) + 20;
+  const most = Math.ceil(mqttLimits.deliveriesWaitingPerPayerMax / 100) + 20;
   house.broker.deliver(Array.from({ length: most }, () => aMessage('x', 0)));
   assert.ok(house.broker.figures().dropped.queue_full > 0);
   assert.equal((await payloadsOf(ann)).length, most);
   while ((await payloadsOf(crowd.at(-1) ?? ann)).length > 0);
-  assert.ok(house.broker.figures().messagesSent > limits.mqttDeliveriesWaitingPerPayerMax);
+  assert.ok(house.broker.figures().messagesSent > mqttLimits.deliveriesWaitingPerPayerMax);
 });

@@ -1,5 +1,5 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
-import { limits } from '../../domain/limits.ts';
+import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
 import type { Journal } from './journal.ts';
@@ -40,7 +40,7 @@ export function createFanOut(options: {
 
   function handOut(delivery: Delivery, match: Match): void {
     const { targets } = match;
-    if (targets.length <= limits.mqttDeliveriesAtOnceMax && lanes.size === 0) {
+    if (targets.length <= mqttLimits.deliveriesAtOnceMax && lanes.size === 0) {
       for (const target of targets) offer(delivery, target);
       return;
     }
@@ -49,7 +49,7 @@ export function createFanOut(options: {
 
   function handOutTo({ payer, targets }: PayerTargets, delivery: Delivery): void {
     const lane = lanes.get(payer);
-    const atOnce = lane === undefined ? limits.mqttDeliveriesAtOnceMax : 0;
+    const atOnce = lane === undefined ? mqttLimits.deliveriesAtOnceMax : 0;
     for (const target of targets.slice(0, atOnce)) offer(delivery, target);
     if (targets.length > atOnce) wait(payer, { delivery, targets, at: atOnce });
   }
@@ -57,7 +57,7 @@ export function createFanOut(options: {
   function wait(payer: Payer, job: Omit<Job, 'done'>): void {
     const lane = lanes.get(payer) ?? { jobs: new Set<Job>(), waiting: 0 };
     const count = job.targets.length - job.at;
-    if (lane.waiting + count > limits.mqttDeliveriesWaitingPerPayerMax && lane.waiting > 0) {
+    if (lane.waiting + count > mqttLimits.deliveriesWaitingPerPayerMax && lane.waiting > 0) {
       counters.dropped.queue_full += count;
       return;
     }
@@ -74,7 +74,7 @@ export function createFanOut(options: {
     const lane = lanes.get(payer);
     const [job] = lane?.jobs ?? [];
     if (lane === undefined || job === undefined) return false;
-    const end = Math.min(job.targets.length, job.at + limits.mqttDeliveriesAtOnceMax);
+    const end = Math.min(job.targets.length, job.at + mqttLimits.deliveriesAtOnceMax);
     for (const target of job.targets.slice(job.at, end)) offer(job.delivery, target);
     lane.waiting -= end - job.at;
     job.at = end;

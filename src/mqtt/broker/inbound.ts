@@ -1,9 +1,9 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
-import { limits } from '../../domain/limits.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
 import { acceptedByHouse, type Client, type PublishOutcome } from '../authority.ts';
+import { mqttLimits } from '../limits.ts';
 import type { Outbox } from '../packets/outbox.ts';
 import { type ProtocolVersion, type PublishPacket, packetType } from '../packets/packet.ts';
 import { writeAcknowledgement } from '../packets/packet-encoder.ts';
@@ -117,7 +117,7 @@ export class Inbound {
 
   #topicOf({ topic, topicAlias }: PublishPacket): string {
     if (topicAlias === 0) return topic;
-    if (topicAlias > limits.mqttTopicAliasesMax) {
+    if (topicAlias > mqttLimits.topicAliasesMax) {
       throw new ProtocolError(reason.topicAliasInvalid, 'the topic alias is too high');
     }
     if (topic !== '') {
@@ -134,7 +134,7 @@ export class Inbound {
   #requireRoom({ qos, packetId }: PublishPacket): void {
     if (qos === 2 && this.#unreleased.has(packetId)) return;
     const { version } = this.#publisher;
-    const most = (version === 5 ? 1 : 2) * limits.mqttPublishesUnderWayMax;
+    const most = (version === 5 ? 1 : 2) * mqttLimits.publishesUnderWayMax;
     if (this.#unacknowledged + this.#unreleased.size >= most) {
       throw new ProtocolError(reason.receiveMaximumExceeded, 'too many publishes are under way');
     }
@@ -281,14 +281,14 @@ export class Inbound {
 
   #pauseIfFull(): void {
     const underWay = this.#slots.length - this.#answered;
-    if (this.#isPaused || underWay < limits.mqttPublishesUnderWayMax) return;
+    if (this.#isPaused || underWay < mqttLimits.publishesUnderWayMax) return;
     this.#isPaused = true;
     this.#publisher.pauseReading();
   }
 
   #resumeIfRoom(): void {
     const underWay = this.#slots.length - this.#answered;
-    if (!this.#isPaused || underWay > limits.mqttPublishesUnderWayMax / 2) return;
+    if (!this.#isPaused || underWay > mqttLimits.publishesUnderWayMax / 2) return;
     this.#isPaused = false;
     this.#publisher.resumeReading();
   }
@@ -309,8 +309,8 @@ function codeOfRepetition(outcome: PublishOutcome): number {
 
 function isTooLong(topic: string): boolean {
   return (
-    (topic.length * 3 > limits.mqttTopicBytesMax &&
-      Buffer.byteLength(topic) > limits.mqttTopicBytesMax) ||
-    countLevels(topic) > limits.mqttTopicLevelsMax
+    (topic.length * 3 > mqttLimits.topicBytesMax &&
+      Buffer.byteLength(topic) > mqttLimits.topicBytesMax) ||
+    countLevels(topic) > mqttLimits.topicLevelsMax
   );
 }

@@ -1,8 +1,8 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
-import { limits } from '../../domain/limits.ts';
 import type { SessionChange, SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Log } from '../../lib/log.ts';
+import { mqttLimits } from '../limits.ts';
 
 /** Makes changes of sessions durable, many in one step of the store, in the order they happened. */
 export interface Journal {
@@ -65,8 +65,8 @@ export function createJournal(options: {
 
   async function write(step: Step): Promise<void> {
     const { changes, payers, done } = step;
-    for (let at = 0; at < changes.length; at += limits.mqttStoreChangesPerStep) {
-      await writeUntilKept(changes.slice(at, at + limits.mqttStoreChangesPerStep));
+    for (let at = 0; at < changes.length; at += mqttLimits.storeChangesPerStep) {
+      await writeUntilKept(changes.slice(at, at + mqttLimits.storeChangesPerStep));
     }
     for (const [payer, count] of payers) room.release(payer, count);
     inFlight = undefined;
@@ -86,7 +86,7 @@ export function createJournal(options: {
           return;
         }
         log.error({ error, attempt }, 'MQTT sessions could not be stored; trying again');
-        await new Promise((resolve) => setTimeout(resolve, limits.mqttStoreRetryMs).unref());
+        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
       }
     }
   }

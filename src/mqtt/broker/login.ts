@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Payer } from '../../domain/budgets/payer.ts';
-import { limits } from '../../domain/limits.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type { Client, ConnectRefusal, ConnectRequest } from '../authority.ts';
+import { mqttLimits } from '../limits.ts';
 import type { ConnectPacket, ProtocolVersion } from '../packets/packet.ts';
 import { type ConnackProperties, encodeConnack } from '../packets/packet-encoder.ts';
 import { ProtocolError, reason } from '../packets/reason-codes.ts';
@@ -30,7 +30,7 @@ export function requestOf(packet: ConnectPacket, address: string): ConnectReques
 }
 
 function clientIdOf({ clientId, version, cleanStart }: ConnectPacket): string {
-  if (clientId.length > limits.mqttClientIdCharactersMax) {
+  if (clientId.length > mqttLimits.clientIdCharactersMax) {
     throw new ProtocolError(reason.clientIdInvalid, 'the client id is too long');
   }
   if (clientId !== '') return clientId;
@@ -52,12 +52,12 @@ export interface ConnectTerms {
 export function termsFor(packet: ConnectPacket, client: Client, clientId: string): ConnectTerms {
   const { version, keepAliveSeconds, sessionExpirySeconds } = packet;
   const longest = Math.min(
-    client.sessionSecondsMax ?? limits.mqttSessionExpirySecondsMax,
-    limits.mqttSessionExpirySecondsMax,
+    client.sessionSecondsMax ?? mqttLimits.sessionExpirySecondsMax,
+    mqttLimits.sessionExpirySecondsMax,
   );
   const expirySeconds = Math.min(sessionExpirySeconds, longest);
   const keepAliveMax =
-    version === 5 ? limits.mqttKeepAliveSecondsMax : limits.mqttUntoldKeepAliveSecondsMax;
+    version === 5 ? mqttLimits.keepAliveSecondsMax : mqttLimits.untoldKeepAliveSecondsMax;
   const isLower = keepAliveSeconds === 0 || keepAliveSeconds > keepAliveMax;
   const granted = isLower ? keepAliveMax : keepAliveSeconds;
   return {
@@ -65,9 +65,9 @@ export function termsFor(packet: ConnectPacket, client: Client, clientId: string
     // Once and a half the time [MQTT-3.1.2-22], and the second between two looks at the clock.
     silenceMs: granted * 1_500 + 1_000,
     connack: {
-      receiveMaximum: limits.mqttPublishesUnderWayMax,
-      maximumPacketSize: limits.mqttValuesPacketBytesMax,
-      topicAliasMaximum: limits.mqttTopicAliasesMax,
+      receiveMaximum: mqttLimits.publishesUnderWayMax,
+      maximumPacketSize: mqttLimits.valuesPacketBytesMax,
+      topicAliasMaximum: mqttLimits.topicAliasesMax,
       ...(expirySeconds !== sessionExpirySeconds && { sessionExpirySeconds: expirySeconds }),
       ...(packet.clientId === '' && { assignedClientId: clientId }),
       ...(isLower && { serverKeepAliveSeconds: granted }),
@@ -104,7 +104,7 @@ export function willOf(
 ): Will | undefined {
   if (will === undefined) return undefined;
   const { topic, qos, retain, properties, expirySeconds } = will;
-  const delaySeconds = Math.min(will.delaySeconds, limits.mqttWillDelaySecondsMax);
+  const delaySeconds = Math.min(will.delaySeconds, mqttLimits.willDelaySecondsMax);
   return {
     message: {
       topic,

@@ -1,8 +1,8 @@
-import { limits } from '../../domain/limits.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { StoredEntry } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { DropReason } from '../broker.ts';
+import { mqttLimits } from '../limits.ts';
 import { packetType } from '../packets/packet.ts';
 import { writeAcknowledgement } from '../packets/packet-encoder.ts';
 import type { PublishFrame } from '../packets/publish-encoder.ts';
@@ -252,7 +252,7 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
     for (const [index, { message, ...terms }] of stored.entries()) {
       const parcel = message && parcelOf(message);
       // Which of them had left is not known; those that may have are marked as repeated.
-      const wasSent = index < limits.mqttInFlightMax;
+      const wasSent = index < mqttLimits.inFlightMax;
       const state = { wasSent, isInFlight: false, isOnDisk: true };
       session.entries.set(terms.packetId, { ...terms, ...state, payer, parcel });
       session.queuedBytes += message?.payload.length ?? 0;
@@ -313,15 +313,15 @@ function freeMessage({ counters, room }: QueueParts, session: Session, entry: En
 
 function hasRoom({ journal }: QueueParts, session: Session, size: number): boolean {
   return (
-    (session.entries?.size ?? 0) < limits.mqttQueuedMessagesMax &&
-    session.queuedBytes + size <= limits.mqttQueuedBytesMax &&
+    (session.entries?.size ?? 0) < mqttLimits.queuedMessagesMax &&
+    session.queuedBytes + size <= mqttLimits.queuedBytesMax &&
     (!session.isDurable || journal.hasRoomFor(session.payer))
   );
 }
 
 /** Whether the client reads slower than messages come. */
 export function isCongested({ outbox }: Link): boolean {
-  return outbox.waitingBytes > limits.mqttSocketBufferBytesMax;
+  return outbox.waitingBytes > mqttLimits.socketBufferBytesMax;
 }
 
 function mayTransmit(session: Session, link: Link): boolean {

@@ -1,7 +1,7 @@
-import { limits } from '../../domain/limits.ts';
 import type { Qos } from '../../domain/messaging/message.ts';
 import type { Authority } from '../authority.ts';
 import type { DropReason } from '../broker.ts';
+import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
 import type { Journal } from './journal.ts';
@@ -76,7 +76,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     terms: DeliveryTerms,
   ): Promise<void> | undefined {
     const waiting = session.admissions ?? [];
-    if (waiting.length >= limits.mqttDeliveriesWaitingMax) {
+    if (waiting.length >= mqttLimits.deliveriesWaitingMax) {
       drop('queue_full');
       return undefined;
     }

@@ -1,6 +1,6 @@
-import { limits } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
+import { mqttLimits } from '../limits.ts';
 import type { DisconnectPacket, SubscribePacket, UnsubscribePacket } from '../packets/packet.ts';
 import { packetType } from '../packets/packet.ts';
 import {
@@ -83,7 +83,7 @@ function refuse(type: number, version: number): never {
 function handlePublish(connection: OpenConnection, header: number, body: Buffer): void {
   const packet = decodePublish(header, body, connection.version);
   const { bytesMaxOf } = connection.parts.frameLimits;
-  const isOrdinary = body.length <= limits.mqttPacketBytesMax;
+  const isOrdinary = body.length <= mqttLimits.packetBytesMax;
   connection.inbound.publish(packet, (topic) => isOrdinary || body.length <= bytesMaxOf(topic));
 }
 
@@ -125,8 +125,8 @@ function take(
 
 function refusalOf({ client }: OpenConnection, filter: string): number | undefined {
   const isTooLong =
-    Buffer.byteLength(filter) > limits.mqttTopicBytesMax ||
-    countLevels(filter) > limits.mqttTopicLevelsMax + 2;
+    Buffer.byteLength(filter) > mqttLimits.topicBytesMax ||
+    countLevels(filter) > mqttLimits.topicLevelsMax + 2;
   if (isTooLong) return reason.filterInvalid;
   return client.maySubscribe(filter) ? undefined : reason.notAuthorized;
 }

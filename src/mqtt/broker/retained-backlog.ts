@@ -1,7 +1,7 @@
-import { limits } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { readSharedFilter } from '../../lib/topic-filter.ts';
+import { mqttLimits } from '../limits.ts';
 import { Delivery } from './delivery.ts';
 import type { Outbound } from './outbound.ts';
 import type { RetainedMessages } from './retained.ts';
@@ -47,7 +47,7 @@ export function createRetainedDelivery(options: {
 
   /** Answers whether it has to be asked again; sockets and acknowledgements call goOn. */
   function handSome(session: Session): boolean {
-    for (let handed = 0; handed < limits.mqttRetainedPerTurn; handed += 1) {
+    for (let handed = 0; handed < mqttLimits.retainedPerTurn; handed += 1) {
       if (session.backlog === undefined || session.link === undefined) return false;
       // Nobody calls goOn when a right was looked up.
       if (!hasRoom(session)) return session.admissions !== undefined;
@@ -80,8 +80,8 @@ export function createRetainedDelivery(options: {
 function hasRoom({ link, entries, admissions }: Session): boolean {
   return (
     link !== undefined &&
-    link.outbox.waitingBytes < limits.mqttSocketBufferBytesMax / 2 &&
-    (entries?.size ?? 0) < limits.mqttQueuedMessagesMax / 2 &&
-    (admissions?.length ?? 0) < limits.mqttDeliveriesWaitingMax / 2
+    link.outbox.waitingBytes < mqttLimits.socketBufferBytesMax / 2 &&
+    (entries?.size ?? 0) < mqttLimits.queuedMessagesMax / 2 &&
+    (admissions?.length ?? 0) < mqttLimits.deliveriesWaitingMax / 2
   );
 }

@@ -1,8 +1,8 @@
-import { limits } from '../../domain/limits.ts';
 import type { Message, Qos } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Reach } from '../broker.ts';
+import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import { Delivery } from './delivery.ts';
 import { createFanOut } from './fan-out.ts';
@@ -56,7 +56,7 @@ export function createRouter(options: {
       walk({ message, delivery, members, turn });
       return;
     }
-    if (turn.waiting.length >= limits.mqttDeliveriesWaitingMax) {
+    if (turn.waiting.length >= mqttLimits.deliveriesWaitingMax) {
       counters.dropped.queue_full += 1;
       return;
     }

@@ -1,9 +1,9 @@
 import { isGuestPayer, type Payer } from '../../domain/budgets/payer.ts';
-import { limits } from '../../domain/limits.ts';
 import { payerOfIdentity } from '../../domain/messaging/identity.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { StoredSession, Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { mqttLimits } from '../limits.ts';
 import { createAbsentSessions } from './absent-sessions.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
@@ -138,7 +138,7 @@ export function createSessionRegistry(options: {
     session.subscriptions ??= new Map();
     const isKnown = session.subscriptions.has(filter);
     if (!isKnown) {
-      const isFull = session.subscriptions.size >= limits.mqttSubscriptionsPerSessionMax;
+      const isFull = session.subscriptions.size >= mqttLimits.subscriptionsPerSessionMax;
       if (isFull || room.subscribe(session, filter) !== undefined) return 'full';
     }
     session.subscriptions.set(filter, subscription);

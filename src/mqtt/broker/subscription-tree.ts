@@ -1,9 +1,9 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
-import { limits } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { readSharedFilter } from '../../lib/topic-filter.ts';
 import type { Reach } from '../broker.ts';
+import { mqttLimits } from '../limits.ts';
 import type { Session } from './session.ts';
 
 /** A session that gets the messages of a topic, with all its subscriptions that include it. */
@@ -63,8 +63,8 @@ const nobody: Match = { targets: [], shared: [], byPayer: () => [] };
 
 export function createSubscriptionTree(): SubscriptionTree {
   const root: Node = { children: undefined, leaf: undefined };
-  const matches = createLruCache<string, Match>(limits.mqttTopicCacheEntriesMax);
-  const namedMatches = createLruCache<string, Match>(limits.mqttTopicCacheEntriesMax);
+  const matches = createLruCache<string, Match>(mqttLimits.topicCacheEntriesMax);
+  const namedMatches = createLruCache<string, Match>(mqttLimits.topicCacheEntriesMax);
   let size = 0;
 
   function add(session: Session, subscription: Subscription): void {

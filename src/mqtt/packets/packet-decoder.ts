@@ -1,7 +1,7 @@
-import { limits } from '../../domain/limits.ts';
 import type { Qos } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { isTopicFilter, isTopicName, readSharedFilter } from '../../lib/topic-filter.ts';
+import { mqttLimits } from '../limits.ts';
 import { ByteReader, readText } from './byte-reader.ts';
 import type {
   AcknowledgementPacket,
@@ -109,7 +109,7 @@ export function decodeSubscribe(
   const properties = version === 5 ? readProperties(reader, place.subscribe) : noProperties;
   const identifier = properties.subscriptionIdentifier ?? 0;
   const subscriptions: Subscription[] = [];
-  while (!reader.isAtEnd && subscriptions.length < limits.mqttFiltersPerPacketMax) {
+  while (!reader.isAtEnd && subscriptions.length < mqttLimits.filtersPerPacketMax) {
     const filter = readFilter(reader);
     const options = reader.byte();
     subscriptions.push({ filter, identifier, ...readOptions(options, filter, version) });
@@ -153,7 +153,7 @@ export function decodeUnsubscribe(
   const { reader, packetId } = readListHead(header, body);
   if (version === 5) readProperties(reader, place.unsubscribe);
   const filters: string[] = [];
-  while (!reader.isAtEnd && filters.length < limits.mqttFiltersPerPacketMax) {
+  while (!reader.isAtEnd && filters.length < mqttLimits.filtersPerPacketMax) {
     filters.push(readFilter(reader));
   }
   if (filters.length === 0) throw malformed('there is no filter');

@@ -8,8 +8,8 @@ import { aDevice, aSensor, aUser, noon } from '../contract/builders.ts';
 import { allValues, lastValueIn, push, sensor } from '../contract/datapoint-builders.ts';
 import { temporaryDirectory } from '../contract/temporary-directory.ts';
 import type { Storage } from '../storage.ts';
-import { datapointLimits } from './datapoint-limits.ts';
 import { openSqlite } from './sqlite-storage.ts';
+import { datapointLimits } from './timeseries/datapoint-limits.ts';
 
 const rounds = 20;
 const batchPushes = 12;

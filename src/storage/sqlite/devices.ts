@@ -15,13 +15,13 @@ import {
   sensorFromRow,
 } from '../sql/device-row.ts';
 import { patchOf } from '../sql/patch.ts';
-import type { SqliteDatapoints } from './datapoints.ts';
 import { createDeviceCache } from './device-cache.ts';
 import { createDeviceListing, type WeighedDevice } from './device-listing.ts';
 import type { DeviceUpdate } from './device-writes.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, inSnapshot } from './selection.ts';
 import { createStoredBytes } from './stored-bytes.ts';
+import type { SqliteDatapoints } from './timeseries/datapoints.ts';
 import type { Writer } from './writer.ts';
 
 const selectDevice = `

@@ -3,8 +3,8 @@ import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts'
 import type { LastValues } from '../../domain/datapoints/datapoint-store.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
-import type { DatapointLimits } from './datapoint-limits.ts';
-import { briefValue, briefValueOf, lastValueOf, type SeriesTable } from './series.ts';
+import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
+import { briefValue, briefValueOf, lastValueOf, type SeriesTable } from './timeseries/series.ts';
 
 const listLastValues = `
   select device_id, sensor_id, timestamp, received_at, value

@@ -4,8 +4,6 @@ import { createDamagedRows } from '../damaged-rows.ts';
 import type { Storage } from '../storage.ts';
 import { openConnection } from './connection.ts';
 import { createCredentialStore } from './credentials.ts';
-import type { DatapointLimits } from './datapoint-limits.ts';
-import { createDatapointStore } from './datapoints.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
@@ -16,6 +14,8 @@ import { createProjectStore } from './projects.ts';
 import { createReachingGrants } from './reaching-grants.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSocialStore } from './socials.ts';
+import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
+import { createDatapointStore } from './timeseries/datapoints.ts';
 import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
 

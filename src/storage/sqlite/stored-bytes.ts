@@ -3,9 +3,9 @@ import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId, Username } from '../../domain/ids.ts';
 import { rowBytes } from '../sql/stored-size.ts';
-import type { SqliteDatapoints } from './datapoints.ts';
 import { readSafely } from './failures.ts';
 import { createSelection } from './selection.ts';
+import type { SqliteDatapoints } from './timeseries/datapoints.ts';
 
 const sensorBytes = `${rowBytes} + octet_length(sensors.details) + coalesce(last_values.bytes, 0)`;
 const ofDevice = `

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createCredentialWrites } from './credential-writes.ts';
-import { createDatapointWrites } from './datapoint-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
 import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
@@ -10,6 +9,7 @@ import { createOutboxWrites } from './outbox-writes.ts';
 import { createProjectWrites } from './project-writes.ts';
 import { createSessionWrites } from './session-writes.ts';
 import { createSocialWrites } from './social-writes.ts';
+import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
 import { createUserWrites } from './user-writes.ts';
 
 /**

@@ -1,0 +1,111 @@
+import type { OpenChannels } from '../channels/index.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import { budgetTable } from '../domain/budgets/budget-table.ts';
+import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
+import { ensureAdmin } from '../domain/users/first-admin.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { openStorage } from '../storage/open-storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { createMetricsReporter } from '../telemetry/reporter.ts';
+import { openMessageWays } from './channels.ts';
+import { connectionsOfMachine } from './connection-room.ts';
+import { ensureInstallationSecret } from './installation-secret.ts';
+import { createRemovalNotices } from './removal-notices.ts';
+import { type DoorTimeouts, openDoors } from './servers.ts';
+import { createServices } from './services.ts';
+import { openStorageRoom } from './storage-count.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** Instead of the one the configuration names; closed with the app. */
+  readonly storage?: Storage;
+  /** Instead of those the configuration names; closed with the app. */
+  readonly channels?: OpenChannels;
+  /** Where the built web app is, instead of its usual place. */
+  readonly dashboardFolder?: string;
+  /** How long peers may take, and how long the end waits for them; absent: the usual times. */
+  readonly timeouts?: DoorTimeouts;
+  /**
+   * Told the password that the first start made up for the admin: the only time anybody can see
+   * it. It comes before the ports are opened, so that a start which fails there has shown it.
+   */
+  readonly onGeneratedPassword?: (password: string) => void;
+}
+
+export interface RunningApp {
+  /** Where HTTP listens, for instance http://127.0.0.1:8080. */
+  readonly url: string;
+  /** Where MQTT listens, for instance mqtt://127.0.0.1:1883. */
+  readonly mqttUrl: string;
+  /** Where MQTT over TLS listens; absent without a certificate. */
+  readonly mqttsUrl?: string;
+  /** Answers what is under way, stores what was accepted, and leaves. */
+  close(): Promise<void>;
+}
+
+/** Builds every part in order, wires them by hand, and opens the doors. */
+export async function startApp(options: AppOptions): Promise<RunningApp> {
+  const { config, secrets, log, clock = systemClock } = options;
+  const meters = createMeters(config);
+  const { reporter, budgets } = meters;
+  const { directory } = config.storage;
+  const installationSecret = ensureInstallationSecret(directory);
+  // Undone in reverse order, whether the start fails half-way or the service ends.
+  const opened: (() => unknown)[] = [];
+  const close = async (): Promise<void> => {
+    for (let end = opened.pop(); end !== undefined; end = opened.pop()) await end();
+  };
+  try {
+    const engine =
+      options.storage ?? (await openStorage({ kind: 'sqlite', directory, clock, log, reporter }));
+    opened.push(() => engine.close());
+    const removals = createRemovalNotices(engine);
+    const { storage, room } = await openStorageRoom({ config, storage: removals.storage, log });
+    meters.metrics.watchStorage(room.figures);
+    const { generatedPassword } = await ensureAdmin({
+      users: removals.storage.users,
+      clock,
+      username: config.accounts.adminUsername,
+      ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
+    });
+    if (generatedPassword !== undefined) options.onGeneratedPassword?.(generatedPassword);
+    const ways = await openMessageWays({ ...options, clock, installationSecret });
+    opened.push(() => ways.close());
+    const built = createServices({
+      ...{ config, storage, clock, reporter, log, budgets, installationSecret, room },
+      ...ways.forServices,
+    });
+    opened.push(built.drain);
+    await built.start();
+    const doors = await openDoors({
+      ...{ config, built, storage, removals, meters, clock, log },
+      forHttp: { ...ways.forHttp, dashboardFolder: options.dashboardFolder },
+      ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
+      onOpened: (end) => opened.push(end),
+    });
+    return { ...doors, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The machine may let a process have fewer connections than the budget would. */
+function withinMachine(totals: BudgetTotals): BudgetTotals {
+  const ofMachine = connectionsOfMachine() ?? Number.POSITIVE_INFINITY;
+  const wanted = totals.connections ?? budgetTable.connections.total;
+  return wanted <= ofMachine ? totals : { ...totals, connections: ofMachine };
+}
+
+/** What counts: metrics, who is told what happens, and the room that is shared out. */
+function createMeters(config: Config) {
+  const metrics = createMetrics();
+  const budgets = createBudgets(withinMachine(config.budgets));
+  metrics.watchBudgets(() => budgets.usage(0));
+  return { metrics, reporter: createMetricsReporter(metrics), budgets };
+}

@@ -1,0 +1,55 @@
+import { createCodeSender } from '../channels/code-sender.ts';
+import { type OpenChannels, openChannels } from '../channels/index.ts';
+import { webhookSecretOf } from '../channels/webhook/signature.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import { paidChannels } from '../domain/notifications/outbox-store.ts';
+import type { HttpServerOptions } from '../http/server.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { createServices } from './services.ts';
+
+type ServiceParts = Parameters<typeof createServices>[0];
+
+/** The ways to reach people, as the other parts of the service need them. */
+export interface MessageWays {
+  readonly forServices: Pick<ServiceParts, 'channels' | 'webhookSecretOf' | 'codes'>;
+  readonly forHttp: Pick<HttpServerOptions, 'answerCall'>;
+  close(): void;
+}
+
+/** Opens the channels that are configured, or takes those that are given. */
+export async function openMessageWays(parts: {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly installationSecret: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly channels?: OpenChannels;
+}): Promise<MessageWays> {
+  const { config, secrets, installationSecret, clock, log } = parts;
+  const { channels, answerCall, close } =
+    parts.channels ??
+    (await openChannels({
+      settings: secrets.channels,
+      webhooks: config.webhooks.privateAddresses,
+      ...{ installationSecret, clock, log },
+    }));
+  log.info({ channels: [...channels.keys()] }, 'these channels can send');
+  const paid = [...channels.keys()].filter((name) => paidChannels.some((one) => one === name));
+  if (paid.length > 0 && config.accounts.signup === 'open') {
+    log.warn(
+      { channels: paid, perDay: config.notifications.messagesPerDay },
+      'strangers can sign up and send messages that you pay for: see KIPIMO_SIGNUP, ' +
+        'KIPIMO_SMS_CREDIT_NEW and KIPIMO_MESSAGES_PER_DAY_ALL',
+    );
+  }
+  return {
+    forServices: {
+      channels,
+      webhookSecretOf: (user) => webhookSecretOf(installationSecret, user),
+      codes: createCodeSender({ channels, clock, log }),
+    },
+    forHttp: answerCall === undefined ? {} : { answerCall },
+    close,
+  };
+}

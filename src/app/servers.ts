@@ -1,0 +1,163 @@
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../config/config.ts';
+import type { Budgets } from '../domain/budgets/budgets.ts';
+import { limits } from '../domain/limits.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import {
+  createHttpServer,
+  type HttpServer,
+  type HttpServerOptions,
+  type HttpTimeouts,
+} from '../http/server.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type ConnectionGuard, createConnectionGuard } from '../lib/connection-guard.ts';
+import type { Log } from '../lib/log.ts';
+import { PortError } from '../lib/port-error.ts';
+import { createMqttDoor, type MqttDoor } from '../mqtt/mqtt-door.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type Metrics, metricsContentType } from '../telemetry/metrics.ts';
+import { createConnectionRoom } from './connection-room.ts';
+import type { RemovalNotices } from './removal-notices.ts';
+import type { BuiltServices } from './services.ts';
+import { watchTlsFiles } from './tls-files.ts';
+import { readVersion } from './version.ts';
+
+/** How long peers may take, and how long the end of the service waits for them. */
+export interface DoorTimeouts extends HttpTimeouts {
+  readonly drainMs: number;
+}
+
+export interface DoorOptions {
+  readonly config: Config;
+  readonly built: BuiltServices;
+  readonly storage: Storage;
+  readonly removals: RemovalNotices;
+  readonly meters: {
+    readonly metrics: Metrics;
+    readonly reporter: Reporter;
+    readonly budgets: Budgets;
+  };
+  readonly forHttp: Pick<HttpServerOptions, 'answerCall' | 'dashboardFolder'>;
+  readonly timeouts?: DoorTimeouts;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told how to close what was opened, last first. */
+  readonly onOpened: (end: () => unknown) => void;
+}
+
+/** Where the service listens. */
+export interface DoorUrls {
+  /** HTTP, for instance http://127.0.0.1:8080. */
+  readonly url: string;
+  /** MQTT, for instance mqtt://127.0.0.1:1883. */
+  readonly mqttUrl: string;
+  /** MQTT over TLS; absent without a certificate. */
+  readonly mqttsUrl?: string;
+}
+
+/** Opens the ports of HTTP and MQTT, which share connections, their guard and their end. */
+export async function openDoors(options: DoorOptions): Promise<DoorUrls> {
+  const { config, built, storage, meters, timeouts, clock, log, onOpened } = options;
+  const { metrics, reporter, budgets } = meters;
+  const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);
+  onOpened(() => tls?.close());
+  const { host, mqttPort, mqttsPort } = config.listen;
+  const { isTrustedProxy } = config.listen;
+  const connections = createConnectionGuard({
+    room: createConnectionRoom(budgets.of('connections'), isTrustedProxy),
+    onRefused: () => reporter.connectionRefused('too_many'),
+  });
+  const mqtt = await createMqttDoor({
+    services: built.mqttServices,
+    store: storage.mqttSessions,
+    ...{ host, port: mqttPort, tlsPort: mqttsPort, clock, reporter, log, budgets, connections },
+    handshakeMs: timeouts?.handshakeMs,
+    ...(tls !== undefined && { tls }),
+    figures: metrics.figures,
+  });
+  options.removals.tell(mqtt.removals);
+  metrics.watchMqtt(() => mqtt.broker.figures());
+  const http = await createHttpServer({
+    services: built.services,
+    ...httpSettings(config),
+    ...(tls !== undefined && { tls }),
+    ...options.forHttp,
+    ...{ guest: mqtt.guest, connections, timeouts, budgets, reporter, log },
+    isTrustedProxy,
+    ping: () => storage.ping(),
+    metricsText: () => metrics.metricsText(),
+    metricsContentType,
+  });
+  const drainMs = timeouts?.drainMs ?? limits.drainMs;
+  onOpened(() => closeDoors({ http, mqtt, connections, log, drainMs }));
+  await mqtt.listen();
+  await listenForHttp(http, config);
+  return urlsOf(http, mqtt, config);
+}
+
+/** What the HTTP server needs to know of the configuration. */
+function httpSettings({ accounts, dashboard, listen, publicPush }: Config) {
+  return {
+    tokenLifeSeconds: accounts.tokenLifeMs / 1_000,
+    v1TokenLifeSeconds: accounts.v1TokenLifeMs / 1_000,
+    ...(listen.publicUrl !== undefined && { publicUrl: listen.publicUrl }),
+    version: readVersion(),
+    dashboard: {
+      ...{ ...dashboard, signup: accounts.signup, publicPush },
+      mqttPort: listen.mqttPort,
+    },
+  };
+}
+
+async function listenForHttp(http: HttpServer, config: Config): Promise<void> {
+  const { host, httpPort: port } = config.listen;
+  try {
+    await http.listen({ host, port });
+  } catch (cause) {
+    throw new PortError({ port, setting: 'KIPIMO_HTTP_PORT', cause });
+  }
+}
+
+const idleSweepMs = 50;
+
+/** Lets what is under way finish; whoever is still connected after `drainMs` is cut off. */
+async function closeDoors({
+  http,
+  mqtt,
+  connections,
+  log,
+  drainMs,
+}: {
+  readonly http: HttpServer;
+  readonly mqtt: MqttDoor;
+  readonly connections: ConnectionGuard;
+  readonly log: Log;
+  readonly drainMs: number;
+}): Promise<void> {
+  // A peer that never finishes, in whatever it is, must not keep the process alive.
+  const impatience = setTimeout(() => {
+    log.warn(
+      { afterMs: drainMs, connections: connections.size },
+      'closing connections that did not finish',
+    );
+    connections.destroyAll();
+  }, drainMs);
+  // An answer under way leaves its connection open and idle behind it; nobody else closes that.
+  const sweep = setInterval(() => http.server.closeIdleConnections(), idleSweepMs);
+  // Together: connections of one may be on the other's port.
+  await Promise.all([http.close(), mqtt.close()]);
+  clearInterval(sweep);
+  clearTimeout(impatience);
+}
+
+function urlsOf(http: HttpServer, mqtt: MqttDoor, config: Config): DoorUrls {
+  const { address, port } = http.server.address() as AddressInfo;
+  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  const place = host.includes(':') ? `[${host}]` : host;
+  const scheme = config.listen.tls === undefined ? 'http' : 'https';
+  return {
+    url: `${scheme}://${place}:${port}`,
+    mqttUrl: `mqtt://${place}:${mqtt.port}`,
+    ...(mqtt.tlsPort !== undefined && { mqttsUrl: `mqtts://${place}:${mqtt.tlsPort}` }),
+  };
+}

@@ -1,0 +1,187 @@
+import type { Config } from '../config/config.ts';
+import { createAccess } from '../domain/access/access.ts';
+import type { Budgets } from '../domain/budgets/budgets.ts';
+import { createLongWork } from '../domain/budgets/long-work.ts';
+import type { StorageRoom } from '../domain/budgets/storage-room.ts';
+import { createUsage } from '../domain/budgets/usage.ts';
+import { createAppender } from '../domain/datapoints/appender.ts';
+import { createHistory } from '../domain/datapoints/history.ts';
+import { createIngest } from '../domain/datapoints/ingest.ts';
+import { createIngestMany } from '../domain/datapoints/ingest-many.ts';
+import { createReadLastValues } from '../domain/datapoints/last-values.ts';
+import { createReadMany } from '../domain/datapoints/merged-history.ts';
+import { createSnapshots } from '../domain/datapoints/snapshots.ts';
+import { createSummaries } from '../domain/datapoints/summaries.ts';
+import { createDevices } from '../domain/devices/devices.ts';
+import { createMissingSensors } from '../domain/devices/missing-sensors.ts';
+import { createGateways } from '../domain/gateways/gateways.ts';
+import { createPresence } from '../domain/gateways/presence.ts';
+import { createGroups } from '../domain/groups/groups.ts';
+import type { Username } from '../domain/ids.ts';
+import type { Channel } from '../domain/notifications/channel.ts';
+import { unpaidReason } from '../domain/notifications/outbox-store.ts';
+import { createOwnedResources } from '../domain/projects/owned-resources.ts';
+import { createProjects } from '../domain/projects/projects.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import { createSharing } from '../domain/sharing/sharing.ts';
+import { channels as socialChannels } from '../domain/socials/social.ts';
+import { createSocials } from '../domain/socials/socials.ts';
+import { createAccessKeys } from '../domain/users/access-keys.ts';
+import { createAccounts } from '../domain/users/accounts.ts';
+import { createAddressProving } from '../domain/users/address-proving.ts';
+import type { CodeSender } from '../domain/users/code-sender.ts';
+import { createDeviceCookies } from '../domain/users/device-cookies.ts';
+import { createLogins } from '../domain/users/logins.ts';
+import { createPasswordResets } from '../domain/users/password-resets.ts';
+import { createPasswordWork } from '../domain/users/password-work.ts';
+import { createSessions } from '../domain/users/sessions.ts';
+import { createInProcessFeed } from '../feed/in-process-feed.ts';
+import { createTakeLargePush } from '../http/large-push.ts';
+import type { Services } from '../http/v2/index.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { MqttServices } from '../mqtt/mqtt-door.ts';
+import type { Storage } from '../storage/storage.ts';
+import { createActuatorServices } from './actuator-services.ts';
+import { createMqttRoads } from './mqtt-wiring.ts';
+import { createNotificationServices } from './notification-services.ts';
+
+/** What the domain is built from. */
+export interface ServiceParts {
+  readonly config: Config;
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  readonly log: Log;
+  readonly budgets: Budgets;
+  /** What only this installation can sign with. */
+  readonly installationSecret: string;
+  /** What owners may fill of the disk. */
+  readonly room: StorageRoom;
+  /** The channels that are configured. */
+  readonly channels: ReadonlyMap<string, Channel>;
+  readonly webhookSecretOf: Services['webhookSecretOf'];
+  /** How codes reach people. */
+  readonly codes: CodeSender;
+}
+
+/** The domain, wired, for each door. */
+export interface BuiltServices {
+  readonly services: Services;
+  readonly mqttServices: MqttServices;
+  /** Before the doors are opened. */
+  readonly start: () => Promise<void>;
+  readonly drain: () => Promise<void>;
+}
+
+/** Builds the domain and wires it by hand; the doors are opened on top of it. */
+export function createServices(parts: ServiceParts): BuiltServices {
+  const { config, storage, clock, reporter, log, room } = parts;
+  const { users, grants, datapoints } = storage;
+  const settings = { publicPush: config.publicPush };
+  const access = createAccess({ grants, settings });
+  const people = createAccountServices(parts);
+  const { sessions, logins } = people;
+  const longWork = createLongWork({ budget: parts.budgets.of('long_reads') });
+  const devices = createDevices({ store: storage.devices, users, access, clock, room });
+  const feed = createInProcessFeed({ log });
+  const { valueBytesMax } = config.datapoints;
+  const { actuators, timedSettings } = createActuatorServices({
+    ...parts,
+    access,
+    feed,
+    valueBytesMax,
+  });
+  const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });
+  const projects = createProjects({ store: storage.projects, grants, access });
+  const { channels } = parts;
+  const built = createNotificationServices({
+    ...{ storage, access, feed, channels, clock, reporter, log, budgets: parts.budgets },
+    evaluateOnCreate: config.notifications.evaluateOnCreate,
+    messages: messageRules(config),
+  });
+  const socials = createSocials({
+    ...{ store: storage.socials, users, clock, onFiled: built.wake },
+    configured: new Set(socialChannels.filter((channel) => channels.has(channel))),
+  });
+  const { find: findResource, list: listResources } = createOwnedResources(storage);
+  const { groups } = storage;
+  const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
+  const { consequences, notifications, preview, testMessages } = built;
+  const appender = createAppender({ store: datapoints, feed, clock, reporter, consequences });
+  const roadIn = { devices: storage.devices, access, appender, clock, valueBytesMax, room };
+  const ingest = createIngest(roadIn);
+  const ingestMany = createIngestMany(roadIn);
+  const roadOut = { devices: storage.devices, datapoints, access, longWork };
+  const readHistory = createHistory(roadOut);
+  const readMany = createReadMany(roadOut);
+  const snapshots = createSnapshots({ devices, datapoints, grants, access, longWork });
+  const presence = createPresence();
+  return {
+    services: {
+      ...people,
+      webhookSecretOf: parts.webhookSecretOf,
+      sharing,
+      groups: createGroups({ store: groups }),
+      ...{ devices, actuators, gateways, presence, projects, socials },
+      ...{ notifications, preview, testMessages },
+      ...{ snapshots, ingest, ingestMany, readHistory },
+      summaries: createSummaries(roadOut),
+      takeLargePush: createTakeLargePush({ valueBytesMax }),
+      readMany,
+      readLastValues: createReadLastValues(roadOut),
+      missingSensors: createMissingSensors({ store: storage.devices, devices, access }),
+      usage: createUsage({ budgets: parts.budgets, users }),
+      room,
+      clock,
+    },
+    mqttServices: {
+      ...{ ingest, actuators, gateways, presence, sessions },
+      ...createMqttRoads({ storage, feed, access, logins, sessions, clock }),
+    },
+    start: async () => {
+      await built.start();
+      await timedSettings.start();
+    },
+    drain: async () => {
+      await timedSettings.stop();
+      await appender.drain();
+      await built.stop();
+    },
+  };
+}
+
+/** To whom messages may go, and how many of those that cost. */
+const messageRules = ({ notifications, accounts }: Config) => ({
+  perDay: notifications.messagesPerDay,
+  mustBeProven: accounts.proveAddresses === 'on',
+});
+
+/** A code by text or call counts as a message does: towards the credit and the day. */
+const codePayment =
+  ({ config, storage, clock }: ServiceParts) =>
+  async (payer: Username, channel: 'sms' | 'voice'): Promise<string | undefined> => {
+    const perDay = config.notifications.messagesPerDay;
+    const payment = await storage.outbox.pay(payer, channel, clock.now(), perDay);
+    return payment === 'paid' ? undefined : unpaidReason(channel, payment);
+  };
+
+function createAccountServices(parts: ServiceParts) {
+  const { config, storage, clock, reporter, codes, installationSecret } = parts;
+  const { users, credentials } = storage;
+  const sessions = createSessions({ credentials, clock });
+  const work = createPasswordWork();
+  const deviceCookies = createDeviceCookies(installationSecret);
+  const logins = createLogins({ users, work, deviceCookies, clock, reporter });
+  const { signup, smsCreditNew } = config.accounts;
+  return {
+    sessions,
+    logins,
+    accounts: createAccounts({ users, logins, work, sessions, clock, signup, smsCreditNew }),
+    passwordResets: createPasswordResets({
+      ...{ users, work, sessions, clock, codes },
+    }),
+    addressProving: createAddressProving({ users, clock, codes, pay: codePayment(parts) }),
+    accessKeys: createAccessKeys({ credentials, sessions, clock }),
+  };
+}

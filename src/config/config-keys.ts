@@ -1,0 +1,230 @@
+import { channelUrls } from '../channels/index.ts';
+import { limits } from '../domain/limits.ts';
+import {
+  addressList,
+  budgetTotals,
+  bytes,
+  choice,
+  count,
+  credit,
+  directory,
+  flag,
+  host,
+  type Kind,
+  later,
+  origin,
+  password,
+  plainLine,
+  port,
+  providerUrl,
+  readableFile,
+  seconds,
+  tileUrl,
+  username,
+} from './config-kinds.ts';
+
+export const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** One key of the environment; the documentation is made from it. */
+export interface ConfigKey<Value = unknown> {
+  readonly kind: Kind<Value>;
+  /** As one would write it; absent: no value. */
+  readonly default?: string;
+  readonly meaning: string;
+  readonly isSecret?: true;
+}
+
+function key<Value>(declaration: ConfigKey<Value>): ConfigKey<Value> {
+  return declaration;
+}
+
+/** Every key of the environment that the service knows [contract 1]. */
+export const configKeys = {
+  KIPIMO_HOST: key({ kind: host, default: '0.0.0.0', meaning: 'Address to listen on.' }),
+  KIPIMO_HTTP_PORT: key({
+    kind: port,
+    default: '8080',
+    meaning: 'HTTP: the API, the dashboard at `/`, the reference at `/docs`.',
+  }),
+  KIPIMO_MQTT_PORT: key({ kind: port, default: '1883', meaning: 'MQTT over TCP.' }),
+  KIPIMO_MQTTS_PORT: key({
+    kind: port,
+    default: '8883',
+    meaning: 'MQTT over TLS; open only when a certificate is given.',
+  }),
+  KIPIMO_TLS_CERT: key({
+    kind: readableFile,
+    meaning: 'Certificate chain (PEM) for HTTPS and MQTTS; together with KIPIMO_TLS_KEY.',
+  }),
+  KIPIMO_TLS_KEY: key({
+    kind: readableFile,
+    meaning: 'Private key (PEM) of that certificate; together with KIPIMO_TLS_CERT.',
+  }),
+  KIPIMO_DATA_DIR: key({
+    kind: directory,
+    default: './data',
+    meaning: 'Embedded database and what else the service keeps; made when missing.',
+  }),
+  KIPIMO_DATABASE_URL: key({
+    kind: later,
+    meaning: 'Storage in PostgreSQL.',
+    isSecret: true,
+  }),
+  KIPIMO_NATS_URL: key({
+    kind: later,
+    meaning: 'Several processes as one service.',
+    isSecret: true,
+  }),
+  KIPIMO_ADMIN_USERNAME: key({
+    kind: username,
+    default: 'admin',
+    meaning: 'The administrator whom the first start creates.',
+  }),
+  KIPIMO_ADMIN_PASSWORD: key({
+    kind: password,
+    meaning:
+      'Password of that administrator; without it one is generated and printed once. ' +
+      'Later starts do not change the account.',
+    isSecret: true,
+  }),
+  KIPIMO_TOKEN_TTL_S: key({
+    kind: seconds,
+    default: '600',
+    meaning: 'Life of a token of API version 2, in seconds.',
+  }),
+  KIPIMO_V1_TOKEN_TTL_S: key({
+    kind: seconds,
+    default: '60',
+    meaning: 'Life of a token of API version 1, in seconds.',
+  }),
+  KIPIMO_SIGNUP: key({
+    kind: choice('open', 'closed'),
+    default: 'open',
+    meaning: 'Whether anybody may create an account, or administrators alone.',
+  }),
+  KIPIMO_PROVE_ADDRESSES: key({
+    kind: choice('on', 'off'),
+    default: 'on',
+    meaning:
+      'Whether users must prove an e-mail address or phone number with a code before anything is ' +
+      'sent to it. `off` is for installations where strangers cannot sign up; new passwords are ' +
+      'mailed to proven addresses in any case.',
+  }),
+  KIPIMO_PUBLIC_PUSH: key({
+    kind: choice('open', 'granted'),
+    default: 'open',
+    meaning:
+      'Who may push to a public device: anybody, or only its owner, administrators and ' +
+      'users with a grant.',
+  }),
+  KIPIMO_VALUE_BYTES_MAX: key({
+    kind: bytes(limits.valueBytesMaxMin, limits.valueBytesMaxMax),
+    default: '65536',
+    meaning:
+      'What one value may have, in bytes of its JSON text. What is stored already stays ' +
+      'readable; imports by administrators are not held to it.',
+  }),
+  KIPIMO_QUOTA_GUESTS_BYTES: key({
+    kind: bytes(0, Number.MAX_SAFE_INTEGER),
+    default: '1073741824',
+    meaning:
+      'What everything without an owner may take on disk: 32 bytes for a datapoint, as many as ' +
+      'its JSON text for a longer value, and the descriptions of devices.',
+  }),
+  KIPIMO_QUOTA_ACCOUNT_BYTES: key({
+    kind: bytes(0, Number.MAX_SAFE_INTEGER),
+    meaning: 'What the devices of one account may take on disk; without it there is no quota.',
+  }),
+  KIPIMO_DISK_FLOOR_BYTES: key({
+    kind: bytes(0, Number.MAX_SAFE_INTEGER),
+    default: '268435456',
+    meaning:
+      'Free space of the disk below which nothing of guests is stored, and below half of which ' +
+      'nothing of anybody; reads, alarms and deletions go on. 0: no floor.',
+  }),
+  KIPIMO_SMS_CREDIT_NEW: key({
+    kind: credit,
+    default: '20',
+    meaning:
+      'The `sms_credit` of an account that signs up itself: how many texts and calls it may send ' +
+      'until an administrator gives it more; a whole number, or `unlimited`.',
+  }),
+  KIPIMO_MESSAGES_PER_DAY: key({
+    kind: count(0, 1_000_000),
+    default: '200',
+    meaning: 'Texts, and calls, that one user may send on a day (UTC), beside the `sms_credit`.',
+  }),
+  KIPIMO_MESSAGES_PER_DAY_ALL: key({
+    kind: count(0, 100_000_000),
+    default: '5000',
+    meaning:
+      'Texts and calls of the whole service on a day (UTC): what strangers can cost at most.',
+  }),
+  KIPIMO_EVALUATE_ON_CREATE: key({
+    kind: flag,
+    default: 'false',
+    meaning: 'Whether a new notification is also evaluated once when it is created.',
+  }),
+  KIPIMO_SMS_URL: key({
+    kind: providerUrl(channelUrls.sms),
+    meaning:
+      'Provider of the channel sms: `twilio://…`, `africastalking://…`, `smpps://…` or `log:`.',
+    isSecret: true,
+  }),
+  KIPIMO_VOICE_URL: key({
+    kind: providerUrl(channelUrls.voice),
+    meaning: 'Provider of the channel voice: `twilio://…`, `africastalking://…` or `log:`.',
+    isSecret: true,
+  }),
+  KIPIMO_TWITTER_URL: key({
+    kind: providerUrl(channelUrls.twitter),
+    meaning: 'Account for the channel twitter: `x://…` or `log:`.',
+    isSecret: true,
+  }),
+  KIPIMO_SMTP_URL: key({
+    kind: providerUrl(channelUrls.email),
+    meaning: 'Mail server of the channel email: `smtps://…`, `smtp://…` or `log:`.',
+    isSecret: true,
+  }),
+  KIPIMO_TILE_URL: key({
+    kind: tileUrl,
+    meaning:
+      'Base layer of the maps of the dashboard, for instance a tile server of your own; without ' +
+      'it they show an outline of the world, and the page asks no other host for anything.',
+  }),
+  KIPIMO_TILE_ATTRIBUTION: key({
+    kind: plainLine,
+    meaning: 'Whom the base layer is from, as shown on the maps.',
+  }),
+  KIPIMO_WEBHOOK_PRIVATE: key({
+    kind: choice('refused', 'allowed'),
+    default: 'refused',
+    meaning:
+      'Whether webhooks of users may reach this machine and its network, and may be `http://` ' +
+      'there: for local installations whose users all are trusted.',
+  }),
+  KIPIMO_TRUSTED_PROXIES: key({
+    kind: addressList,
+    meaning:
+      'Reverse proxies before the service: comma list of addresses and networks. Of them alone ' +
+      '`X-Forwarded-For` (read from the right) and `X-Forwarded-Proto` are believed.',
+  }),
+  KIPIMO_PUBLIC_URL: key({
+    kind: origin,
+    meaning:
+      'Where people reach the service, for instance `https://sensors.example.org`: for links, mails ' +
+      'and the check of `Origin`.',
+  }),
+  KIPIMO_BUDGETS: key({
+    kind: budgetTotals,
+    meaning:
+      'Totals of budgets other than those of docs/limits.md, for instance ' +
+      '`connections=80000`; the shares of one account, one address and all guests follow.',
+  }),
+  KIPIMO_LOG_LEVEL: key({
+    kind: choice(...logLevels),
+    default: 'info',
+    meaning: 'The least urgent kind of log line that is written.',
+  }),
+} as const;

@@ -1,0 +1,216 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { ProviderUrlError } from '../channels/provider-url.ts';
+import type { BudgetTotals } from '../domain/budgets/budgets.ts';
+import { isBudgetName } from '../domain/budgets/budgets.ts';
+import { DomainError } from '../domain/errors.ts';
+import { parseNewUsername, type Username } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+
+/** What a key may hold: `must` completes the sentence "KEY must be …". */
+export interface Kind<Value> {
+  readonly must: string;
+  /** Answers undefined when the text is not of this kind. */
+  readonly parse: (text: string) => Value | undefined;
+  /** Instead of `must`, what is wrong with this very text; says nothing of what it holds. */
+  readonly problem?: (text: string) => string;
+}
+
+const digits = /^\d{1,15}$/;
+
+/** Whole seconds, at least one. */
+export const seconds: Kind<number> = {
+  must: 'a whole number of seconds, 1 to 31536000 (a year)',
+  parse: (text) => wholeNumber(text, 1, 31_536_000),
+};
+
+/** How many of something. */
+export const count = (min: number, max: number): Kind<number> => ({
+  must: `a whole number, ${min} to ${max}`,
+  parse: (text) => wholeNumber(text, min, max),
+});
+
+/** An sms_credit: a whole number, or no end. */
+export const credit: Kind<number | 'unlimited'> = {
+  must: 'a whole number, or unlimited',
+  parse: (text) => (text === 'unlimited' ? text : wholeNumber(text, 0, Number.MAX_SAFE_INTEGER)),
+};
+
+/** A number of bytes. */
+export const bytes = (min: number, max: number): Kind<number> => ({
+  must: `a whole number of bytes, ${min} to ${max}`,
+  parse: (text) => wholeNumber(text, min, max),
+});
+
+/** Totals of budgets, by name. */
+export const budgetTotals: Kind<BudgetTotals> = {
+  must: 'a comma list of <budget>=<whole number from 2>, with the names of docs/limits.md',
+  parse: (text) => {
+    const totals: Record<string, number> = {};
+    for (const part of text.split(',')) {
+      const [name = '', amount = ''] = part.split('=', 2).map((word) => word.trim());
+      const total = wholeNumber(amount, 2, Number.MAX_SAFE_INTEGER);
+      if (!isBudgetName(name) || total === undefined) return undefined;
+      totals[name] = total;
+    }
+    return totals;
+  },
+};
+
+/** A port to listen on. */
+export const port: Kind<number> = {
+  must: 'a port, 0 to 65535 (0: any free one)',
+  parse: (text) => wholeNumber(text, 0, 65_535),
+};
+
+/** One of a few words. */
+export function choice<const Word extends string>(...words: readonly Word[]): Kind<Word> {
+  return {
+    must: `one of ${words.join(', ')}`,
+    parse: (text) => words.find((word) => word === text),
+  };
+}
+
+/** Yes or no. */
+export const flag: Kind<boolean> = {
+  must: 'true or false',
+  parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+};
+
+const hostPattern = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
+
+/** Where to listen. */
+export const host: Kind<string> = {
+  must: 'an IP address or a host name of this machine',
+  parse: (text) => (isIP(text) !== 0 || hostPattern.test(text) ? text : undefined),
+};
+
+/** IP addresses and networks; says of an address whether it is among them. */
+export const addressList: Kind<(address: string) => boolean> = {
+  must: 'IP addresses and networks such as 10.0.0.0/8, with commas between them',
+  parse: (text) => {
+    const list = new BlockList();
+    const isRead = text.split(',').every((part) => addNetwork(list, part.trim()));
+    return isRead ? (address) => list.check(address, familyOf(address)) : undefined;
+  },
+};
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4');
+
+function addNetwork(list: BlockList, text: string): boolean {
+  const [address = '', length, more] = text.split('/');
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  if (bits === 0 || more !== undefined) return false;
+  const prefix = length === undefined ? bits : wholeNumber(length, 0, bits);
+  if (prefix === undefined) return false;
+  list.addSubnet(address, prefix, familyOf(address));
+  return true;
+}
+
+/** The origin of a website: scheme, host and port, nothing else. */
+export const origin: Kind<string> = {
+  must: 'an http:// or https:// address without a path, for instance https://sensors.example.org',
+  parse: (text) => {
+    if (!URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    const isOrigin = url.href === `${url.origin}/` && !/[?#]/.test(text);
+    return isOrigin && /^https?:$/.test(url.protocol) ? url.origin : undefined;
+  },
+};
+
+/** A directory; made at the start when it is missing. */
+export const directory: Kind<string> = {
+  must: 'the path of a directory',
+  parse: (text) => (text.includes('\0') ? undefined : text),
+};
+
+/** A file that this process can read now. */
+export const readableFile: Kind<string> = {
+  must: 'the path of a file that the service may read',
+  parse: (text) => (isReadable(text) ? text : undefined),
+};
+
+/** Where pictures of a map come from. */
+export const tileUrl: Kind<string> = {
+  must: 'an http:// or https:// address with {z}, {x} and {y} in it',
+  parse: (text) => (isTileUrl(text) ? text : undefined),
+};
+
+const tileHost = /^https?:\/\/(\{s\}\.)?[A-Za-z0-9.-]{1,253}(:\d{1,5})?\/[^\s"'<>\\]{0,500}$/;
+
+function isTileUrl(text: string): boolean {
+  return tileHost.test(text) && ['{z}', '{x}', '{y}'].every((blank) => text.includes(blank));
+}
+
+/** A line of plain text. */
+export const plainLine: Kind<string> = {
+  must: 'one line of at most 200 characters',
+  parse: (text) => (text.length <= 200 && !/[\r\n]/.test(text) ? text : undefined),
+};
+
+/** The name of an account. */
+export const username: Kind<Username> = {
+  must: `a username: 1 to ${limits.usernameCharactersMax} letters, digits and . _ @ -, not guest`,
+  parse: (text) => {
+    try {
+      return parseNewUsername(text);
+    } catch (error) {
+      if (error instanceof DomainError) return undefined;
+      throw error;
+    }
+  },
+};
+
+/** A password that is good enough for an administrator. */
+export const password: Kind<string> = {
+  must: `${limits.passwordCharactersMin} to ${limits.passwordCharactersMax} characters long`,
+  parse: (text) =>
+    text.length >= limits.passwordCharactersMin && text.length <= limits.passwordCharactersMax
+      ? text
+      : undefined,
+};
+
+/** The URL of a channel's provider, with its credentials. */
+export function providerUrl<Settings>(read: (text: string) => Settings): Kind<Settings> {
+  const attempt = (text: string): Settings | ProviderUrlError => {
+    try {
+      return read(text);
+    } catch (error) {
+      if (error instanceof ProviderUrlError) return error;
+      throw error;
+    }
+  };
+  return {
+    must: 'the URL of a provider: [channels.md](channels.md)',
+    parse: (text) => {
+      const settings = attempt(text);
+      return settings instanceof ProviderUrlError ? undefined : settings;
+    },
+    problem: (text) => {
+      const error = attempt(text);
+      return `${error instanceof ProviderUrlError ? error.message : 'right'} (docs/channels.md)`;
+    },
+  };
+}
+
+/** A key that is reserved for a later version: any value is refused, nothing is ignored. */
+export const later: Kind<never> = {
+  must: 'left out: this version has no such feature yet',
+  parse: () => undefined,
+};
+
+function wholeNumber(text: string, min: number, max: number): number | undefined {
+  if (!digits.test(text)) return undefined;
+  const number = Number(text);
+  return number >= min && number <= max ? number : undefined;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return statSync(path).isFile();
+  } catch {
+    // Missing, a directory above it missing, or no right: all are "not readable" to the reader.
+    return false;
+  }
+}

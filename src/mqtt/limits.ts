@@ -1,0 +1,72 @@
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+
+/** Every limit of MQTT, with its unit in its name and its reason beside it. */
+export const mqttLimits = {
+  // The broker [contract 8].
+  packetBytesMax: 262_144,
+  /** A PUBLISH below a device or gateway that is no value: gateways send web pages through. */
+  tunnelPacketBytesMax: 2 * 1_048_576,
+  /** A PUBLISH on a topic …/values, as the HTTP body of the same name. */
+  valuesPacketBytesMax: 8 * 1_048_576,
+  topicBytesMax: 1_024,
+  topicLevelsMax: 16,
+  clientIdCharactersMax: 256,
+  subscriptionsPerSessionMax: 100,
+  /** Filters of one SUBSCRIBE or UNSUBSCRIBE that are looked at; those behind are refused. */
+  filtersPerPacketMax: 256,
+  /** From the first byte of a connection to its CONNECT. */
+  connectMs: 5 * second,
+  /** A login that waits for its turn for longer is refused. */
+  loginMs: minute,
+  /** MQTT 5 clients are told this one if they ask for more, or for none. */
+  keepAliveSecondsMax: 600,
+  /** Older clients cannot be told: theirs is granted up to this, and none means this. */
+  untoldKeepAliveSecondsMax: 3_600,
+  /** Publishes of one connection that wait to be answered (receive maximum). */
+  publishesUnderWayMax: 1_024,
+  /** QoS 1 and 2 messages on their way to one client. */
+  inFlightMax: 256,
+  topicAliasesMax: 10,
+  /** What waits for one session, in flight or not. */
+  queuedMessagesMax: 1_000,
+  queuedBytesMax: 8 * 1_048_576,
+  /** Deliveries to one session that wait until its rights are known. */
+  deliveriesWaitingMax: 1_000,
+  /** What a client has not read yet; beyond it QoS 0 is dropped and the rest waits. */
+  socketBufferBytesMax: 1_048_576,
+  /** What all clients together have not read; beyond it those with the most are disconnected. */
+  socketBuffersBytesMax: 256 * 1_048_576,
+  /** A client that reads nothing of a full buffer for so long is disconnected. */
+  stuckMs: 30 * second,
+  /** A session that nobody comes back to. */
+  sessionExpirySecondsMax: (30 * day) / second,
+  /** Anybody can leave a guest's session behind. */
+  guestSessionSecondsMax: day / second,
+  willDelaySecondsMax: day / second,
+  /** Changes in one step of the store. */
+  storeChangesPerStep: 5_000,
+  /** The pause before a step that failed is tried again. */
+  storeRetryMs: second,
+  /** Sessions of one payer that get a message at once; the others wait for their turn. */
+  deliveriesAtOnceMax: 64,
+  /** Deliveries to the sessions of one payer that wait for it. */
+  deliveriesWaitingPerPayerMax: 100_000,
+  /** Topics whose subscribers are remembered. */
+  topicCacheEntriesMax: 20_000,
+  /** Retained messages handed to a new subscription before others have their turn. */
+  retainedPerTurn: 50,
+
+  // Its ports and topics.
+  /** Topics whose meaning is remembered: some 100 bytes each. */
+  topicsRememberedMax: 20_000,
+  /** Of a longer array, the newest are delivered one by one: live values are not a history. */
+  liveDatapointsPerPushMax: 1_000,
+  /** A WebSocket message: the largest MQTT packet with its topic and properties. */
+  webSocketMessageBytesMax: 9 * 1_048_576,
+  /** How often a connection's credential and its gateway are asked about again. */
+  recheckMs: 30 * second,
+  /** How often those who watch the service's figures get them. */
+  figuresMs: 10 * second,
+} as const;

@@ -1,0 +1,66 @@
+import type { ChunkLimits } from '../../chunks/chunk-merge.ts';
+
+/** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
+export interface DatapointLimits extends ChunkLimits {
+  readonly tailWeightMax: number;
+  readonly tailsWeightMax: number;
+  readonly tailsWeightForLong: number;
+  readonly tailsWeightRefused: number;
+  readonly logWeightMax: number;
+  readonly sealWeightPerStep: number;
+  readonly sealSeriesPerStep: number;
+  readonly trimRowsPerStep: number;
+  readonly sealRetryMsMin: number;
+  readonly sealRetryMsMax: number;
+  readonly decodedChunksMax: number;
+  readonly crowdedChunksMax: number;
+  readonly seriesMax: number;
+  readonly wholeDevicesPerRead: number;
+  readonly appendsWaitingMax: number;
+  readonly batchBytesMax: number;
+  readonly longPushDatapointsMin: number;
+  readonly apartPushDatapointsMin: number;
+}
+
+/**
+ * The limits of the service, with their reasons. A datapoint weighs 1, one with a long value 1 for
+ * every 32 characters of it.
+ */
+export const datapointLimits: DatapointLimits = {
+  /** Enough to compress well; a read of a few datapoints decodes one chunk in a tenth of a ms. */
+  chunkDatapointsMax: 1_024,
+  /** Half a megabyte of long values: rewritten with each late datapoint. */
+  chunkWeightMax: 16_384,
+  /** A sensor that reached this fills whole chunks. */
+  tailWeightMax: 4_096,
+  /** Datapoints of all sensors in memory: about 40 MB. */
+  tailsWeightMax: 262_144,
+  /** Below it a long push may come: the longest leaves room for what others push meanwhile. */
+  tailsWeightForLong: 294_912,
+  /** When sealing falls behind (a full disk), pushes are refused beyond this. */
+  tailsWeightRefused: 1_048_576,
+  /** What the log keeps: a start reads all of it, in less than a second. */
+  logWeightMax: 1_048_576,
+  /** Work of one step of sealing: commits wait for it, so it ends within a few ms. */
+  sealWeightPerStep: 8_192,
+  sealSeriesPerStep: 24,
+  trimRowsPerStep: 256,
+  sealRetryMsMin: 500,
+  sealRetryMsMax: 30_000,
+  /** About 25 KB each. */
+  decodedChunksMax: 512,
+  /** Chunks of one timestamp that are searched for a repeated datapoint: about 1 ms. */
+  crowdedChunksMax: 16,
+  /** Sensors remembered though all of theirs is in chunks. */
+  seriesMax: 100_000,
+  /** Devices whose sensors are brought to memory by one read of last values; more are not kept. */
+  wholeDevicesPerRead: 16,
+  /** Batches that wait for the one in flight; the caller sends one at a time. */
+  appendsWaitingMax: 1_000,
+  /** One batch is one row, and SQLite ends rows at a thousand million bytes. */
+  batchBytesMax: 268_435_456,
+  /** A longer push is prepared in steps, with others having their turn in between. */
+  longPushDatapointsMin: 4_096,
+  /** One that comes alone and is longer still lets the batches of other devices pass. */
+  apartPushDatapointsMin: 8_192,
+};

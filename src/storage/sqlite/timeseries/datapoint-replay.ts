@@ -1,0 +1,72 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { DamagedRows } from '../../damaged-rows.ts';
+import { decodePushes, type LoggedPush } from './datapoint-log.ts';
+import { nextOrdinal, type Series, type SeriesTable } from './series.ts';
+import type { Tails } from './tails.ts';
+
+const readLog = 'select seq, pushes from datapoint_log order by seq';
+
+/** A log row that cannot be read. */
+export interface UnreadableLogRow {
+  readonly seq: number;
+  readonly reason: string;
+}
+
+/**
+ * Fills tails and last values with what the log holds beyond the chunks. Answers the rows that
+ * cannot be read; the others count on without them.
+ */
+export function replayLog(parts: {
+  readonly reader: DatabaseSync;
+  readonly table: SeriesTable;
+  readonly tails: Tails;
+  readonly damaged: DamagedRows;
+}): readonly UnreadableLogRow[] {
+  const { reader, table, tails, damaged } = parts;
+  const statement = reader.prepare(readLog);
+  statement.setReturnArrays(true);
+  const known = new Map<number, Series | undefined>();
+  const unreadable: UnreadableLogRow[] = [];
+  const rows = statement.iterate() as unknown as Iterable<readonly [number, Uint8Array]>;
+  for (const [row, bytes] of rows) {
+    for (const push of pushesOf(row, bytes)) {
+      if (!known.has(push.series)) known.set(push.series, table.resolveNumber(push.series));
+      const series = known.get(push.series);
+      // Without a series, the sensor was removed and its datapoints with it.
+      if (series === undefined) tails.passOver(push.datapoints, row);
+      else replayPush(series, push, row);
+    }
+  }
+  return unreadable;
+
+  function pushesOf(row: number, bytes: Uint8Array): readonly LoggedPush[] {
+    try {
+      return decodePushes(bytes);
+    } catch (cause) {
+      damaged.note('datapoint_log', row, cause);
+      unreadable.push({ seq: row, reason: cause instanceof Error ? cause.message : String(cause) });
+      return [];
+    }
+  }
+
+  function replayPush(series: Series, push: LoggedPush, row: number): void {
+    const stored = Math.max(0, nextOrdinal(series) - push.ordinal);
+    const missing = push.ordinal - nextOrdinal(series);
+    if (missing > 0) {
+      // They were in a row that cannot be read: those that follow keep their numbers.
+      series.sealed += missing;
+      damaged.note('datapoint_log', `series ${series.number}`, `${missing} datapoints are missing`);
+    }
+    const rest = push.datapoints.slice(stored);
+    tails.passOver(push.datapoints.slice(0, stored), row);
+    if (rest.length === 0) return;
+    tails.add(series, rest, row);
+    for (const { timestamp } of rest) {
+      if (timestamp !== undefined && timestamp > series.newestTimestamp) {
+        series.newestTimestamp = timestamp;
+      }
+    }
+    // A last value that is in chunks already was written down when it went there.
+    if (push.last !== undefined && push.last >= stored) series.last = push.datapoints[push.last];
+  }
+}

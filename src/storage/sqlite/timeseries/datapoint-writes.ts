@@ -1,0 +1,208 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
+import { bytesPerWeight, weightOf } from '../../../domain/datapoints/weight.ts';
+import { DamagedBytesError } from '../../chunks/bytes.ts';
+import { decodeChunk, encodeChunk } from '../../chunks/chunk-codec.ts';
+import { cut, mergeByTime, sortByTime } from '../../chunks/chunk-merge.ts';
+import { datapointAt, toColumns } from '../../chunks/columns.ts';
+import type { DatapointLimits } from './datapoint-limits.ts';
+import { decodePushes, type LoggedPush } from './datapoint-log.ts';
+import type { UnreadableLogRow } from './datapoint-replay.ts';
+
+const insertLogRow = 'insert into datapoint_log (pushes) values (?)';
+const trimLog = `
+  delete from datapoint_log where seq in (
+    select seq from datapoint_log
+    where seq <= ? and seq < (select max(seq) from datapoint_log)
+    order by seq limit ?)`;
+const keepLogRow = `
+  insert or replace into damaged_log_rows (seq, reason, pushes)
+  select seq, ?2, pushes from datapoint_log where seq = ?1`;
+// The newest stays, so that "seq" never starts again; at the next start it is kept once more.
+const deleteLogRow = `
+  delete from datapoint_log
+  where seq = ? and seq < (select max(seq) from datapoint_log)`;
+const findSealed = `
+  select coalesce(last_values.sealed, 0)
+  from sensors left join last_values using (series) where series = ?`;
+const findChunkFrom = `
+  select id, max_time, count from chunks where series = ? and min_time <= ?
+  order by min_time desc, max_time desc, id desc limit 1`;
+const findNextTime = `
+  select min_time from chunks where series = ? and min_time > ?
+  order by min_time, max_time, id limit 1`;
+const readChunk = 'select datapoints from chunks where id = ?';
+const insertChunk = `
+  insert into chunks (series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?)`;
+const deleteChunk = 'delete from chunks where id = ?';
+const keepDamaged = `
+  insert into damaged_chunks (id, series, min_time, max_time, count, datapoints)
+  select id, series, min_time, max_time, count, datapoints from chunks where id = ?`;
+const putSealed = 'update last_values set sealed = ?, bytes = bytes + ? where series = ?';
+const putLastValue = `
+  insert into last_values (series, sealed, timestamp, received_at, value, bytes)
+  values (?, ?, ?, ?, ?, ?)
+  on conflict (series) do update set sealed = excluded.sealed, timestamp = excluded.timestamp,
+    received_at = excluded.received_at, value = excluded.value, bytes = bytes + excluded.bytes`;
+
+/** What a step of sealing is asked to do. */
+export interface SealOrder {
+  /** The next datapoints of each series, as encodePushes writes them. */
+  readonly pushes: Uint8Array<ArrayBuffer>;
+  /** Its last value, one push for each series, in the same order; empty: it is in its row. */
+  readonly lasts: Uint8Array<ArrayBuffer>;
+  /** Log rows up to this one hold nothing that is not in chunks. */
+  readonly trimThrough: number;
+  readonly limits: DatapointLimits;
+}
+
+export interface SealReport {
+  /** Log rows that went; as many as the limit: there may be more. */
+  readonly trimmed: number;
+  /** Chunks that could not be read and were set aside. */
+  readonly damaged: number;
+}
+
+interface ChunkHead {
+  readonly id: number;
+  readonly maxTime: number;
+  readonly count: number;
+}
+
+/** What the writer thread does for datapoints. */
+export function createDatapointWrites(database: DatabaseSync) {
+  const insertRow = database.prepare(insertLogRow);
+  const trim = database.prepare(trimLog);
+  const keepRow = database.prepare(keepLogRow);
+  const deleteRow = database.prepare(deleteLogRow);
+  const sealer = createSeriesSealer(database);
+
+  return {
+    /** Keeps one batch; answers the number of its log row. */
+    appendDatapoints(pushes: Uint8Array<ArrayBuffer>): number {
+      return Number(insertRow.run(pushes).lastInsertRowid);
+    },
+    /** Keeps log rows that cannot be read where trimming does not reach them. */
+    setAsideLogRows(rows: readonly UnreadableLogRow[]): void {
+      for (const { seq, reason } of rows) {
+        keepRow.run(seq, reason);
+        deleteRow.run(seq);
+      }
+    },
+    /** Moves datapoints to chunks and drops log rows that are not needed. */
+    sealDatapoints(order: SealOrder): SealReport {
+      const lasts = decodePushes(order.lasts);
+      let damaged = 0;
+      for (const [at, push] of decodePushes(order.pushes).entries()) {
+        damaged += sealer.seal(push, lasts[at]?.datapoints[0], order.limits);
+      }
+      const { changes } = trim.run(order.trimThrough, order.limits.trimRowsPerStep);
+      return { trimmed: Number(changes), damaged };
+    },
+  };
+}
+
+function createSeriesSealer(database: DatabaseSync) {
+  const sealedOf = database.prepare(findSealed);
+  const chunks = createChunkTable(database);
+  const putLast = database.prepare(putLastValue);
+  const putCount = database.prepare(putSealed);
+  sealedOf.setReturnArrays(true);
+
+  /** Answers how many damaged chunks were set aside. */
+  function seal(push: LoggedPush, last: Datapoint | undefined, limits: DatapointLimits): number {
+    const row = sealedOf.get(push.series) as unknown as [number] | undefined;
+    // Removed since: its datapoints go with it.
+    if (row === undefined) return 0;
+    const [sealed] = row;
+    // Fewer than there should be: those in between were in a log row that was set aside. More: an
+    // order that was carried out although its answer was lost comes again.
+    const begin = Math.max(sealed, push.ordinal);
+    const rest = push.datapoints.slice(begin - push.ordinal);
+    if (rest.length === 0) return 0;
+    const damaged = place(push.series, sortByTime(rest), limits);
+    const nowSealed = begin + rest.length;
+    const bytes = bytesPerWeight * weightOf(rest);
+    if (last !== undefined) {
+      const { timestamp = null, receivedAt, value } = last;
+      const text = JSON.stringify(value);
+      putLast.run(push.series, nowSealed, timestamp, receivedAt, text, bytes);
+    } else if (putCount.run(nowSealed, bytes, push.series).changes === 0) {
+      throw new Error(`series ${push.series} is sealed without last value`);
+    }
+    return damaged;
+  }
+
+  /** Puts each run of datapoints into the chunk, or the gap between two, where its time belongs. */
+  function place(series: number, datapoints: readonly Datapoint[], limits: DatapointLimits) {
+    let damaged = 0;
+    let from = 0;
+    for (let first = datapoints[0]; first !== undefined; first = datapoints[from]) {
+      const time = orderTime(first);
+      const before = chunks.findFrom(series, time);
+      const isInside = before !== undefined && before.maxTime > time;
+      const end = isInside ? before.maxTime : chunks.nextTime(series, time);
+      let to = from + 1;
+      for (let next = datapoints[to]; next !== undefined && orderTime(next) < end; ) {
+        to += 1;
+        next = datapoints[to];
+      }
+      const run = datapoints.slice(from, to);
+      const isJoined =
+        isInside || (before?.count ?? limits.chunkDatapointsMax) < limits.chunkDatapointsMax;
+      const old = before !== undefined && isJoined ? chunks.take(before.id) : [];
+      if (old === 'damaged') damaged += 1;
+      const merged = old === 'damaged' ? run : mergeByTime(old, run);
+      for (const chunk of cut(merged, limits, isInside ? 'even' : 'fill'))
+        chunks.insert(series, chunk);
+      from = to;
+    }
+    return damaged;
+  }
+
+  return { seal };
+}
+
+function createChunkTable(database: DatabaseSync) {
+  const find = database.prepare(findChunkFrom);
+  const findNext = database.prepare(findNextTime);
+  const read = database.prepare(readChunk);
+  const insert = database.prepare(insertChunk);
+  const remove = database.prepare(deleteChunk);
+  const setAside = database.prepare(keepDamaged);
+  for (const statement of [find, findNext, read]) statement.setReturnArrays(true);
+
+  return {
+    /** The last chunk that begins at this time or before it. */
+    findFrom(series: number, time: number): ChunkHead | undefined {
+      const row = find.get(series, time) as unknown as [number, number, number] | undefined;
+      return row === undefined ? undefined : { id: row[0], maxTime: row[1], count: row[2] };
+    },
+    /** When the first chunk after this time begins. */
+    nextTime(series: number, time: number): number {
+      const row = findNext.get(series, time) as unknown as [number] | undefined;
+      return row?.[0] ?? Number.POSITIVE_INFINITY;
+    },
+    /** Removes a chunk and answers its datapoints. */
+    take(id: number): Datapoint[] | 'damaged' {
+      const [bytes] = read.get(id) as unknown as [Uint8Array];
+      try {
+        const columns = decodeChunk(bytes, `${id}`);
+        return Array.from({ length: columns.count }, (_, at) => datapointAt(columns, at));
+      } catch (error) {
+        if (!(error instanceof DamagedBytesError)) throw error;
+        // A thread cannot log; the report says it, and the service goes on without the chunk.
+        setAside.run(id);
+        return 'damaged';
+      } finally {
+        remove.run(id);
+      }
+    },
+    insert(series: number, datapoints: readonly Datapoint[]): void {
+      const columns = toColumns(datapoints);
+      const first = columns.times[0] ?? 0;
+      const last = columns.times[columns.count - 1] ?? 0;
+      insert.run(series, first, last, columns.count, encodeChunk(columns));
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
+import type { Page, Push } from '../../../domain/datapoints/datapoint-store.ts';
+import { silentLog } from '../../../lib/log.ts';
+import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from '../../contract/builders.ts';
+import { allValues, at, lastValue, push, sensor } from '../../contract/datapoint-builders.ts';
+import { datapointsContract } from '../../contract/datapoints.contract.ts';
+import { temporaryDirectory } from '../../contract/temporary-directory.ts';
+import { createMemoryStorage } from '../../memory/memory-storage.ts';
+import type { Storage } from '../../storage.ts';
+import { databasePath } from '../connection.ts';
+import { openSqlite } from '../sqlite-storage.ts';
+import { datapointLimits } from './datapoint-limits.ts';
+
+/** Limits under which nearly every datapoint is sealed, merged, cut and trimmed at once. */
+const tinyLimits = {
+  ...datapointLimits,
+  chunkDatapointsMax: 4,
+  chunkWeightMax: 32,
+  tailWeightMax: 3,
+  tailsWeightMax: 6,
+  logWeightMax: 8,
+  sealWeightPerStep: 5,
+  sealSeriesPerStep: 2,
+  trimRowsPerStep: 2,
+  decodedChunksMax: 2,
+  seriesMax: 2,
+  crowdedChunksMax: 1_000,
+};
+
+const openTiny = (directory: string) =>
+  openSqlite({ directory, log: silentLog, datapointLimits: tinyLimits });
+
+/** An empty directory with a device of two sensors in its database. */
+async function withDevice(storage: Storage): Promise<Storage> {
+  await storage.users.insert(aUser('alice'), 'hash');
+  await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1'), aSensor('s2')] }));
+  return storage;
+}
+
+describe('with limits so small that everything is sealed at once', () => {
+  datapointsContract(async () => {
+    const ends: (() => void)[] = [];
+    const storage = await openTiny(temporaryDirectory({ after: (end) => ends.push(end) }));
+    const close = async (): Promise<void> => {
+      await storage.close();
+      for (const end of ends) end();
+    };
+    return { ...storage, close };
+  });
+});
+
+const datapoint: fc.Arbitrary<Datapoint> = fc
+  .record({
+    second: fc.nat({ max: 30 }),
+    value: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom('wet', null, [1.5])),
+    isTimed: fc.boolean(),
+    delay: fc.nat({ max: 3 }),
+  })
+  .map(({ second, value, isTimed, delay }) => {
+    const receivedAt = noon + (second + delay) * 1_000;
+    return isTimed
+      ? { value, timestamp: noon + second * 1_000, receivedAt }
+      : { value, receivedAt };
+  });
+const somePush: fc.Arbitrary<Push> = fc
+  .record({
+    id: fc.constantFrom('s1', 's2', 'nope'),
+    points: fc.array(datapoint, { maxLength: 12 }),
+  })
+  .map(({ id, points }) => push(points, sensor('d1', id)));
+const moment = fc.option(
+  fc.nat({ max: 33 }).map((second) => noon + second * 1_000),
+  { nil: undefined },
+);
+const page: fc.Arbitrary<Page> = fc
+  .record({
+    order: fc.constantFrom('asc', 'desc'),
+    skip: fc.nat({ max: 12 }),
+    limit: fc.nat({ max: 20 }),
+    from: moment,
+    to: moment,
+  })
+  .map(({ from, to, ...rest }) => ({
+    ...rest,
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  }));
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.array(somePush, { maxLength: 4 }).map((batch) => ({ batch })) },
+  { weight: 3, arbitrary: page.map((asked) => ({ asked })) },
+  { weight: 1, arbitrary: fc.constant({ reopen: true }) },
+  { weight: 1, arbitrary: fc.constantFrom('s1', 's2').map((renewed) => ({ renewed })) },
+);
+
+test('whatever is pushed and read, the answers are those of the memory engine', async (context) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const directory = temporaryDirectory(context);
+      const oracle = await withDevice(createMemoryStorage());
+      let storage = await withDevice(await openTiny(directory));
+      try {
+        for (const one of steps) {
+          if ('reopen' in one) {
+            await storage.close();
+            storage = await openTiny(directory);
+          } else if ('renewed' in one) {
+            for (const { devices } of [storage, oracle]) {
+              await devices.removeSensor(deviceId('d1'), sensorId(one.renewed), noon);
+              await devices.putSensor(deviceId('d1'), aSensor(one.renewed), noon);
+            }
+          } else if ('batch' in one) {
+            const outcomes = await storage.datapoints.append(one.batch);
+            assert.deepEqual(outcomes, await oracle.datapoints.append(one.batch));
+          } else {
+            await compare(storage, oracle, one.asked);
+          }
+        }
+        await compare(storage, oracle, { order: 'asc', skip: 0, limit: 1_000 });
+      } finally {
+        await storage.close();
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+async function compare(storage: Storage, oracle: Storage, asked: Page): Promise<void> {
+  for (const id of ['s1', 's2', 'nope']) {
+    const of = sensor('d1', id);
+    assert.deepEqual(
+      await storage.datapoints.read(of, asked),
+      await oracle.datapoints.read(of, asked),
+    );
+    assert.equal(
+      await storage.datapoints.count(of, asked),
+      await oracle.datapoints.count(of, asked),
+    );
+  }
+  const devices = [deviceId('d1')];
+  assert.deepEqual(
+    await storage.datapoints.lastValues(devices),
+    await oracle.datapoints.lastValues(devices),
+  );
+}
+
+test('the log stays short while sensors push, however idle another sensor is', async (context) => {
+  const directory = temporaryDirectory(context);
+  const storage = await withDevice(await openTiny(directory));
+  await storage.datapoints.append([push([at(0, 'idle')], sensor('d1', 's2'))]);
+  for (let n = 0; n < 200; n += 1) await storage.datapoints.append([push([at(n, n)])]);
+  await storage.close();
+  const database = new DatabaseSync(databasePath(directory), { readOnly: true });
+  const { rows } = database.prepare('select count(*) as rows from datapoint_log').get() as {
+    rows: number;
+  };
+  database.close();
+  assert.ok(rows < 40, `${rows} rows in the log`);
+});
+
+test('a damaged chunk is told, and stops neither pushes nor other reads', async (context) => {
+  const directory = temporaryDirectory(context);
+  const errors: string[] = [];
+  const log = { ...silentLog, error: (_: unknown, message: string) => errors.push(message) };
+  const first = await withDevice(await openTiny(directory));
+  for (let n = 0; n < 40; n += 1) await first.datapoints.append([push([at(n, n)])]);
+  await first.close();
+  const database = new DatabaseSync(databasePath(directory));
+  database.exec(`update chunks set datapoints = x'01' where min_time <= ${noon + 5_000}`);
+  database.close();
+
+  const storage = await openSqlite({ directory, log, datapointLimits: tinyLimits });
+  context.after(() => storage.close());
+  await assert.rejects(allValues(storage.datapoints), /stored bytes are damaged: chunk \d+/);
+  const newest = { order: 'desc', skip: 0, limit: 3 } as const;
+  assert.equal((await storage.datapoints.read(sensor(), newest)).length, 3);
+  for (let n = 0; n < 5; n += 1) {
+    const [outcome] = await storage.datapoints.append([push([at(5.5 + n / 100, `late ${n}`)])]);
+    assert.equal(outcome?.kind, 'stored');
+  }
+  assert.ok(errors.includes('a chunk of datapoints cannot be read'));
+  assert.equal(await lastValue(storage.datapoints), 'late 4');
+});
+
+test('when sealing fails, pushes go on until memory is full', async (context) => {
+  const directory = temporaryDirectory(context);
+  const prepared = await withDevice(await openTiny(directory));
+  await prepared.close();
+  const database = new DatabaseSync(databasePath(directory));
+  database.exec(`create trigger no_chunks before insert on chunks begin
+    select raise(abort, 'no chunks today'); end`);
+
+  const limits = { ...tinyLimits, tailsWeightRefused: 20, sealRetryMsMin: 1, sealRetryMsMax: 1 };
+  const storage = await openSqlite({ directory, log: silentLog, datapointLimits: limits });
+  context.after(() => storage.close());
+  let accepted = 0;
+  const refusal = await (async () => {
+    for (; accepted < 100; accepted += 1) {
+      await storage.datapoints.append([push([at(accepted, accepted)])]);
+    }
+    return undefined;
+  })().catch((error: unknown) => error);
+  assert.ok(refusal instanceof Error && 'code' in refusal && refusal.code === 'unavailable');
+  assert.ok(accepted >= 20 && accepted < 100, `${accepted} pushes were accepted`);
+  assert.equal(await storage.datapoints.count(sensor(), {}), accepted);
+
+  database.exec('drop trigger no_chunks');
+  database.close();
+  // A push is taken again as soon as a retry has made room.
+  while (accepted < 100) {
+    const outcome = await storage.datapoints
+      .append([push([at(accepted, accepted)])])
+      .catch(() => new Promise((resolve) => setImmediate(resolve)));
+    if (outcome !== undefined) accepted += 1;
+  }
+  const values = await allValues(storage.datapoints);
+  assert.deepEqual(
+    values,
+    Array.from({ length: 100 }, (_, n) => n),
+  );
+});

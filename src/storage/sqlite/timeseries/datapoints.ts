@@ -1,0 +1,250 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
+import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
+import type {
+  AppendOutcome,
+  DatapointStore,
+  PagePart,
+  Push,
+} from '../../../domain/datapoints/datapoint-store.ts';
+import { DomainError } from '../../../domain/errors.ts';
+import type { DeviceId, SensorId } from '../../../domain/ids.ts';
+import { othersRan, runInSteps } from '../../../lib/event-loop.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { DamagedRows } from '../../damaged-rows.ts';
+import { asRefusal, readSafely } from '../failures.ts';
+import { createLastValues } from '../last-values.ts';
+import type { Writer } from '../writer.ts';
+import { createBatchStaging, type Staged } from './batch-staging.ts';
+import { createChunkReader } from './chunk-reader.ts';
+import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
+import { encodeInSteps, encodePushes } from './datapoint-log.ts';
+import { countInRange, readPage, readPart, scanPart } from './datapoint-page.ts';
+import { replayLog } from './datapoint-replay.ts';
+import { createSealer, type Sealer } from './sealer.ts';
+import { createSeriesTable, unsealedOf } from './series.ts';
+import { clearStaged } from './staging.ts';
+import { createTails, type Tails } from './tails.ts';
+
+/** The datapoints of a database, with what its owner must call. */
+export interface SqliteDatapoints extends DatapointStore {
+  /** Brings back from the log what is not in chunks; before any other call. */
+  start(): Promise<void>;
+  /** Drops what is in memory of a removed sensor, or of all sensors of a removed device. */
+  forget(deviceId: DeviceId, sensorId?: SensorId): void;
+  /** What is not in chunks yet, of a device or one of its sensors. */
+  unsealedWeight(deviceId: DeviceId, sensorId?: SensorId): number;
+  /** The same of all sensors that have any: by device. */
+  unsealedWeights(): ReadonlyMap<DeviceId, number>;
+  /** Resolves when nothing is under way. The reader and the writer stay open. */
+  close(): Promise<void>;
+}
+
+export interface SqliteDatapointsOptions {
+  readonly reader: DatabaseSync;
+  readonly writer: Pick<Writer, 'call' | 'callTransfer'>;
+  readonly log: Log;
+  readonly damaged: DamagedRows;
+  readonly limits?: DatapointLimits;
+}
+
+/**
+ * The datapoints of the sqlite engine. A batch becomes one row of an append-only log; after its
+ * commit it joins the tails in memory, which are sealed into compressed chunks little by little.
+ */
+export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDatapoints {
+  const { reader, writer, log, damaged, limits = datapointLimits } = options;
+  const table = createSeriesTable(reader, limits, damaged);
+  const chunks = createChunkReader(reader, limits, log);
+  const tails = createTails(limits);
+  const sealer = createSealer({
+    tails,
+    limits,
+    log,
+    carryOut: (order) =>
+      writer.callTransfer('sealDatapoints', [order.pushes.buffer, order.lasts.buffer], order),
+  });
+  const staging = createBatchStaging(table, chunks);
+  const lasts = createLastValues({ reader, table, limits, damaged });
+  const queue = createAppendQueue({ limits, tails, sealer, append: appendNow });
+
+  async function commit(staged: readonly Staged[], isLong: boolean): Promise<void> {
+    const pushes = staged.map(({ push }) => push);
+    const bytes = isLong ? await runInSteps(encodeInSteps(pushes)) : encodePushes(pushes);
+    if (bytes.length > limits.batchBytesMax) {
+      throw new DomainError('unavailable', 'too much arrived at once: try again in a moment');
+    }
+    const row = await writer.callTransfer('appendDatapoints', [bytes.buffer], bytes);
+    for (const { series, push, weight } of staged) {
+      clearStaged(series, 'kept');
+      // Removed while its datapoints were under way: they went with it.
+      if (series.isForgotten) continue;
+      tails.add(series, push.datapoints, row, weight);
+      if (push.last !== undefined) series.last = push.datapoints[push.last];
+    }
+    sealer.poke();
+  }
+
+  async function appendNow(batch: readonly Push[], isLong: boolean): Promise<AppendOutcome[]> {
+    const staged: Staged[] = [];
+    try {
+      const outcomes = isLong
+        ? await runInSteps(staging.inSteps(batch, staged))
+        : staging.atOnce(batch, staged);
+      if (staged.length > 0) await commit(staged, isLong);
+      return outcomes;
+    } catch (reason) {
+      for (const { series } of staged) clearStaged(series, 'lost');
+      throw asRefusal(reason);
+    }
+  }
+
+  /** What a reader sees of a sensor: its series, how much is in chunks, and the rest. */
+  function view<Result>(
+    sensor: SensorRef,
+    absent: Result,
+    look: (series: number, unsealed: readonly Datapoint[]) => Result,
+  ): Promise<Result> {
+    return readSafely(() => {
+      const series = table.resolve(sensor);
+      if (series === undefined) return absent;
+      return chunks.inSnapshot(() =>
+        look(series.number, unsealedOf(series, chunks.sealed(series.number))),
+      );
+    });
+  }
+
+  return {
+    append: queue.append,
+    async readyForLong() {
+      while (tails.weight > limits.tailsWeightForLong) {
+        await sealer.makeRoom();
+        await othersRan();
+      }
+    },
+    read: (sensor, page) =>
+      view<readonly Datapoint[]>(sensor, [], (series, unsealed) =>
+        readPage({ chunks, series, unsealed, page }),
+      ),
+    readPart: (sensor, page, charactersMax) =>
+      view(sensor, nothing, (series, unsealed) =>
+        readPart({ chunks, series, unsealed, page }, charactersMax),
+      ),
+    scan: (sensor, page, charactersMax) =>
+      view(sensor, { columns: toDatapointColumns([]), isCut: false }, (series, unsealed) =>
+        scanPart({ chunks, series, unsealed, page }, charactersMax),
+      ),
+    count: (sensor, range) =>
+      view(
+        sensor,
+        0,
+        (series, unsealed) => chunks.count(series, range) + countInRange(unsealed, range),
+      ),
+    lastValues: (devices) => readSafely(() => lasts.whole(devices)),
+    briefLastValues: (devices) => readSafely(() => lasts.brief(devices)),
+    lastValue: (sensor) => readSafely(() => lasts.one(sensor)),
+    async start() {
+      const unreadable = replayLog({ reader, table, tails, damaged });
+      // Out of the way before the log is trimmed: what they hold may be mended one day.
+      if (unreadable.length > 0) await writer.call('setAsideLogRows', unreadable);
+      sealer.poke();
+    },
+    unsealedWeight(deviceId, sensorId) {
+      let weight = 0;
+      for (const series of table.residents(deviceId)) {
+        if (sensorId !== undefined && sensorId !== series.sensorId) continue;
+        weight += series.tail.weight + (series.frozen?.weight ?? 0);
+      }
+      return weight;
+    },
+    unsealedWeights: tails.weights,
+    forget(deviceId, sensorId) {
+      for (const series of table.forget(deviceId, sensorId)) tails.drop(series);
+    },
+    async close() {
+      try {
+        await queue.idle();
+      } finally {
+        await sealer.close();
+      }
+    },
+  };
+}
+
+const nothing: PagePart = { datapoints: [], isCut: false };
+
+/** One batch at a time, and beside the batches one long push to another device. */
+function createAppendQueue(options: {
+  readonly limits: DatapointLimits;
+  readonly tails: Pick<Tails, 'weight'>;
+  readonly sealer: Pick<Sealer, 'makeRoom'>;
+  readonly append: (batch: readonly Push[], isLong: boolean) => Promise<readonly AppendOutcome[]>;
+}) {
+  const { limits, tails, sealer } = options;
+  const makeRoom = async (): Promise<void> => {
+    while (tails.weight > limits.tailsWeightRefused) await sealer.makeRoom();
+  };
+  const inTurn = createTurns(limits.appendsWaitingMax);
+  const longInTurn = createTurns(limits.appendsWaitingMax);
+  let long: { readonly deviceId: DeviceId; readonly isOver: Promise<void> } | undefined;
+
+  async function append(batch: readonly Push[]): Promise<readonly AppendOutcome[]> {
+    await makeRoom();
+    // A series is not to be touched by two at a time.
+    while (long !== undefined && batch.some(({ deviceId }) => deviceId === long?.deviceId)) {
+      await long.isOver;
+    }
+    const isLong = batch.some(({ datapoints }) => datapoints.length > limits.longPushDatapointsMin);
+    return options.append(batch, isLong);
+  }
+
+  async function appendLong(push: Push): Promise<readonly AppendOutcome[]> {
+    const over = Promise.withResolvers<void>();
+    try {
+      // In its turn: no batch under way has staged anything for its series.
+      await inTurn(async () => {
+        await makeRoom();
+        long = { deviceId: push.deviceId, isOver: over.promise };
+      });
+      return await options.append([push], true);
+    } finally {
+      long = undefined;
+      over.resolve();
+    }
+  }
+
+  return {
+    append(batch: readonly Push[]): Promise<readonly AppendOutcome[]> {
+      const [push] = batch;
+      const isAlone = batch.length === 1 && push !== undefined;
+      return isAlone && push.datapoints.length > limits.apartPushDatapointsMin
+        ? longInTurn(() => appendLong(push))
+        : inTurn(() => append(batch));
+    },
+    async idle(): Promise<void> {
+      await longInTurn(async () => undefined);
+      await inTurn(async () => undefined);
+    },
+  };
+}
+
+/** Runs one piece of work at a time, in the order they came; at most `waitingMax` wait. */
+function createTurns(waitingMax: number) {
+  let waiting = 0;
+  let previous: Promise<unknown> = Promise.resolve();
+
+  return <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (waiting >= waitingMax) {
+      return Promise.reject(
+        new DomainError('unavailable', 'too many batches wait: try again in a moment'),
+      );
+    }
+    waiting += 1;
+    const turn = previous.then(work).finally(() => {
+      waiting -= 1;
+    });
+    // Whoever asked for the turn learns of its failure; the next in line need not.
+    previous = turn.catch(() => undefined);
+    return turn;
+  };
+}

@@ -1,0 +1,270 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
+import type { DeviceId, SensorId } from '../../../domain/ids.ts';
+import type { Instant } from '../../../lib/clock.ts';
+import { parseJson } from '../../../lib/json.ts';
+import { isJsonWithin } from '../../../lib/json-size.ts';
+import { sortByTime } from '../../chunks/chunk-merge.ts';
+import type { DamagedRows } from '../../damaged-rows.ts';
+import type { DatapointLimits } from './datapoint-limits.ts';
+
+/** Datapoints in order of arrival that are durable in the log and not in chunks yet. */
+export interface Tail {
+  datapoints: Datapoint[];
+  weight: number;
+  /** The log row of the first of them, or an earlier one. */
+  firstRow: number;
+  /** How much the log had taken when the first of them came. */
+  startedAt: number;
+  /** Whether their order times ascend. */
+  isSorted: boolean;
+}
+
+/** Datapoints by timestamp: the one that has it, or by the JSON text of their values. */
+export type Ordinals = Map<Instant, number | Map<string, number>>;
+
+/** What is known in memory about one life of a sensor; its datapoints are counted by arrival. */
+export interface Series {
+  readonly number: number;
+  readonly deviceId: DeviceId;
+  readonly sensorId: SensorId;
+  /** This many are in chunks for certain. */
+  sealed: number;
+  /** The next ones, on their way to chunks. */
+  frozen: Tail | undefined;
+  /** Then these. */
+  tail: Tail;
+  /** Then those of the batch that is being made durable; not to be read yet. */
+  staged: Datapoint[];
+  /** large: it is in its row, and nothing else holds it. */
+  last: Datapoint | 'large' | undefined;
+  /** No stored timestamp is later; none need be as late. */
+  newestTimestamp: number;
+  /** Which of frozen, tail and staged has this timestamp and value; made when first asked for. */
+  ordinals: Ordinals | undefined;
+  /** Frozen and tail by order time; made when first asked for. */
+  sorted: readonly Datapoint[] | undefined;
+  /** The sensor was removed. */
+  isForgotten: boolean;
+}
+
+/** The series in memory: every one with datapoints outside chunks, and those used lately. */
+export interface SeriesTable {
+  /** The series of a sensor, or undefined when there is no such sensor. */
+  resolve(sensor: SensorRef): Series | undefined;
+  /** The same by number. Drops nothing from memory, so that a replay may hold on to many. */
+  resolveNumber(number: number): Series | undefined;
+  /** Only what is in memory. */
+  residents(deviceId: DeviceId): Iterable<Series>;
+  /** Whether every series of the device that has datapoints is in memory. */
+  isWhole(deviceId: DeviceId): boolean;
+  /** Brings all series of these devices to memory; they stay for the current turn at least. */
+  makeWhole(deviceIds: readonly DeviceId[]): void;
+  /** Drops a sensor, or all of a device, from memory; answers what was dropped. */
+  forget(deviceId: DeviceId, sensorId: SensorId | undefined): readonly Series[];
+}
+
+/** A last value that more than this many characters are needed for stays in its row. */
+const smallCharactersMax = 512;
+
+/** The text of a last value; large: as a blob without bytes, which no text is; absent: null. */
+export const briefValue = `iif(octet_length(value) > ${smallCharactersMax}, x'', value)`;
+
+const columns = `
+  select sensors.series, device_id, sensor_id, coalesce(sealed, 0), timestamp, received_at,
+    ${briefValue},
+    (select max_time from chunks where chunks.series = sensors.series
+     order by min_time desc, max_time desc, id desc limit 1)
+  from sensors left join last_values on last_values.series = sensors.series`;
+const findBySensor = `${columns} where device_id = ? and sensor_id = ?`;
+const findByNumber = `${columns} where sensors.series = ?`;
+const findByDevice = `${columns} where device_id = ?`;
+
+type SeriesRow = readonly [
+  series: number,
+  deviceId: DeviceId,
+  sensorId: SensorId,
+  sealed: number,
+  timestamp: number | null,
+  receivedAt: number | null,
+  value: string | Uint8Array | null,
+  newest: number | null,
+];
+
+interface Resident {
+  readonly series: Map<SensorId, Series>;
+  wasUsed: boolean;
+  /** All series with datapoints are here; one made later has none before it comes here itself. */
+  isWhole: boolean;
+}
+
+/** The series of this database. */
+export function createSeriesTable(
+  reader: DatabaseSync,
+  limits: DatapointLimits,
+  damaged: DamagedRows,
+): SeriesTable {
+  const bySensor = reader.prepare(findBySensor);
+  const byNumber = reader.prepare(findByNumber);
+  const byDevice = reader.prepare(findByDevice);
+  for (const statement of [bySensor, byNumber, byDevice]) statement.setReturnArrays(true);
+  const devices = new Map<DeviceId, Resident>();
+  let count = 0;
+  let sweepAt = limits.seriesMax;
+
+  function residentOf(deviceId: DeviceId): Resident {
+    const known = devices.get(deviceId);
+    if (known !== undefined) return known;
+    const resident = { series: new Map(), wasUsed: true, isWhole: false };
+    devices.set(deviceId, resident);
+    return resident;
+  }
+
+  function keep(row: SeriesRow): Series {
+    const series = seriesOf(row, damaged);
+    const resident = residentOf(series.deviceId);
+    const known = resident.series.get(series.sensorId);
+    if (known?.number === series.number) return known;
+    resident.series.set(series.sensorId, series);
+    if (known === undefined) count += 1;
+    return series;
+  }
+
+  /** Goes round once, dropping idle devices that were not used since the last time. */
+  function makeRoom(): void {
+    for (const [deviceId, resident] of [...devices]) {
+      const isIdle = !resident.wasUsed && [...resident.series.values()].every(isInChunks);
+      resident.wasUsed = false;
+      devices.delete(deviceId);
+      if (isIdle) count -= resident.series.size;
+      else devices.set(deviceId, resident);
+    }
+    // Those with datapoints outside chunks must stay: look again when there are many more.
+    sweepAt = Math.max(limits.seriesMax, count * 1.25);
+  }
+
+  return {
+    resolve({ deviceId, sensorId }) {
+      const resident = devices.get(deviceId);
+      const known = resident?.series.get(sensorId);
+      if (resident !== undefined && known !== undefined) {
+        resident.wasUsed = true;
+        return known;
+      }
+      const row = bySensor.get(deviceId, sensorId) as unknown as SeriesRow | undefined;
+      if (row === undefined) return undefined;
+      if (count >= sweepAt) makeRoom();
+      return keep(row);
+    },
+    resolveNumber(number) {
+      const row = byNumber.get(number) as unknown as SeriesRow | undefined;
+      return row === undefined ? undefined : keep(row);
+    },
+    residents: (deviceId) => devices.get(deviceId)?.series.values() ?? [],
+    isWhole(deviceId) {
+      const resident = devices.get(deviceId);
+      if (resident === undefined) return false;
+      resident.wasUsed = true;
+      return resident.isWhole;
+    },
+    makeWhole(deviceIds) {
+      // Once, and first: room made later could be that of a device brought here a moment ago.
+      if (deviceIds.length > 0 && count >= sweepAt) makeRoom();
+      for (const deviceId of deviceIds) {
+        const rows = byDevice.all(deviceId) as unknown as SeriesRow[];
+        for (const row of rows) keep(row);
+        if (rows.length > 0) residentOf(deviceId).isWhole = true;
+      }
+    },
+    forget(deviceId, sensorId) {
+      const resident = devices.get(deviceId);
+      if (resident === undefined) return [];
+      const dropped = [...resident.series.values()].filter(
+        (series) => sensorId === undefined || series.sensorId === sensorId,
+      );
+      for (const series of dropped) {
+        series.isForgotten = true;
+        resident.series.delete(series.sensorId);
+      }
+      count -= dropped.length;
+      if (resident.series.size === 0) devices.delete(deviceId);
+      return dropped;
+    },
+  };
+}
+
+/** A tail without datapoints. */
+export function emptyTail(): Tail {
+  return { datapoints: [], weight: 0, firstRow: 0, startedAt: 0, isSorted: true };
+}
+
+/** How many datapoints the series has, counting those on their way to disk. */
+export function nextOrdinal(series: Series): number {
+  const frozen = series.frozen?.datapoints.length ?? 0;
+  return series.sealed + frozen + series.tail.datapoints.length + series.staged.length;
+}
+
+/**
+ * The datapoints outside chunks, by order time, for a reader who sees `sealed` of them in chunks:
+ * a step of sealing may be committed before its answer arrives.
+ */
+export function unsealedOf(series: Series, sealed: number): readonly Datapoint[] {
+  const { frozen, tail } = series;
+  const isTailOnly = frozen === undefined || sealed > series.sealed;
+  if (isTailOnly && tail.isSorted) return tail.datapoints;
+  if (isTailOnly && frozen !== undefined) return sortByTime(tail.datapoints);
+  series.sorted ??= sortByTime([...(frozen?.datapoints ?? []), ...tail.datapoints]);
+  return series.sorted;
+}
+
+function isInChunks(series: Series): boolean {
+  return (
+    series.frozen === undefined && series.tail.datapoints.length === 0 && series.staged.length === 0
+  );
+}
+
+function seriesOf(row: SeriesRow, damaged: DamagedRows): Series {
+  const [number, deviceId, sensorId, sealed, , , , newest] = row;
+  return {
+    number,
+    deviceId,
+    sensorId,
+    sealed,
+    frozen: undefined,
+    tail: emptyTail(),
+    staged: [],
+    last: lastOf(row, damaged),
+    newestTimestamp: newest ?? Number.NEGATIVE_INFINITY,
+    ordinals: undefined,
+    sorted: undefined,
+    isForgotten: false,
+  };
+}
+
+function lastOf(row: SeriesRow, damaged: DamagedRows): Series['last'] {
+  const [number, , , , timestamp, receivedAt, value] = row;
+  if (value === null) return undefined;
+  return damaged.read('last_values', number, () => briefValueOf(value, timestamp, receivedAt ?? 0));
+}
+
+/** What was selected as `briefValue`. */
+export function briefValueOf(
+  value: string | Uint8Array,
+  timestamp: number | null,
+  receivedAt: number,
+): Datapoint | 'large' {
+  return typeof value === 'string' ? lastValueOf(value, timestamp, receivedAt) : 'large';
+}
+
+/** Lets go of a last value that is large, once it is in its row. */
+export function forgetLarge(series: Series): void {
+  const { last } = series;
+  if (last === undefined || last === 'large' || !isInChunks(series)) return;
+  if (!isJsonWithin(last.value, smallCharactersMax)) series.last = 'large';
+}
+
+/** A datapoint as a row keeps it. */
+export function lastValueOf(text: string, timestamp: number | null, receivedAt: number): Datapoint {
+  const value = parseJson(text);
+  return timestamp === null ? { value, receivedAt } : { value, timestamp, receivedAt };
+}
