@@ -1,25 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../lib/clock.ts';
-import { demoLimits } from './demo/demo-limits.ts';
-import type { Account } from './demo/identity.ts';
-import { type SimulationOptions, simulate } from './demo/simulation.ts';
+import type { Account } from './client/identity.ts';
 import {
   allowHttpOption,
   givenPassword,
-  type PasswordOptions,
+  type LoginOptions,
+  passwordOf,
   requirePrivateWay,
-} from './given-password.ts';
+} from './client/login-options.ts';
+import { demoLimits } from './demo/demo-limits.ts';
+import { type SimulationOptions, simulate } from './demo/simulation.ts';
 import { parseDuration, wholeNumber } from './option-values.ts';
-import { askPassword } from './password-prompt.ts';
 import { printableLines } from './printable.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
-interface DemoOptions extends PasswordOptions {
+interface DemoOptions extends LoginOptions {
   readonly url: string;
-  readonly username?: string;
-  readonly token?: string;
-  readonly allowHttp?: boolean;
   readonly guest?: boolean;
   readonly devices: number;
   readonly prefix: string;
@@ -134,12 +131,11 @@ async function accountOf(options: DemoOptions): Promise<Account> {
   if (guest === true) return { kind: 'guest' };
   requirePrivateWay(url, options.allowHttp);
   if (token !== undefined) return { kind: 'token', token };
-  const password = await givenPassword(options);
   if (username === undefined) {
+    const password = await givenPassword(options);
     return { kind: 'demo', ...(password !== undefined && { password }) };
   }
-  const known = password ?? (await askPassword(`Password of ${username}: `));
-  return { kind: 'user', username, password: known };
+  return { kind: 'user', username, password: await passwordOf(username, options) };
 }
 
 function readUrl(text: string): string {

@@ -3,15 +3,14 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../lib/clock.ts';
+import { createApiClient } from './client/api-client.ts';
+import { allowHttpOption, logInAs } from './client/login-options.ts';
 import { importCloud, whoIs } from './cloud/cloud-import.ts';
-import { cloudLimits } from './cloud/cloud-limits.ts';
+import { cloudLimits, remoteLimits } from './cloud/cloud-limits.ts';
 import { openProgressFile } from './cloud/progress-file.ts';
-import { createRemote, type Remote } from './cloud/remote.ts';
 import { type CloudReport, createTally, kinds } from './cloud/tally.ts';
 import { openProgressBar } from './copy-progress.ts';
-import { allowHttpOption, givenPassword, requirePrivateWay } from './given-password.ts';
 import { wholeNumber } from './option-values.ts';
-import { askPassword } from './password-prompt.ts';
 import { printable } from './printable.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
@@ -78,16 +77,17 @@ async function runCloud(options: CloudOptions): Promise<void> {
     () => undefined,
   );
   const wait = (delayMs: number) => delay(delayMs, undefined, { signal });
-  const remoteAt = (url: string) => createRemote({ url, signal, wait, random: Math.random });
-  if (options.user !== undefined || options.token !== undefined) {
-    requirePrivateWay(options.from, options.allowHttp);
-  }
-  if (options.toUser !== undefined || options.toToken !== undefined) {
-    requirePrivateWay(options.to, options.allowHttp);
-  }
+  const remoteAt = (url: string) =>
+    createApiClient({ url, signal, wait, isImporting: true, limits: remoteLimits });
   const [source, target] = [remoteAt(options.from), remoteAt(options.to)];
-  await logIn(source, options.user, options.passwordFile, options.token);
-  await logIn(target, options.toUser, options.toPasswordFile, options.toToken);
+  const { user: username, passwordFile, token, allowHttp } = options;
+  await logInAs(source, { username, passwordFile, token, allowHttp });
+  await logInAs(target, {
+    username: options.toUser,
+    passwordFile: options.toPasswordFile,
+    token: options.toToken,
+    allowHttp,
+  });
   const sourceUsername = (await whoIs(source)).username ?? options.user;
 
   const about = [source.url, sourceUsername ?? '', target.url, options.toUser ?? ''].join(' ');
@@ -112,20 +112,6 @@ async function runCloud(options: CloudOptions): Promise<void> {
     .finally(() => bar.stop());
   process.stdout.write(reportText(report));
   if (kinds.some((kind) => report.counts[kind].skipped > 0)) process.exitCode = 1;
-}
-
-async function logIn(
-  remote: Remote,
-  username: string | undefined,
-  passwordFile: string | undefined,
-  token: string | undefined,
-): Promise<void> {
-  if (token !== undefined) remote.useToken(token);
-  if (username === undefined) return;
-  const password =
-    (await givenPassword(passwordFile === undefined ? {} : { passwordFile })) ??
-    (await askPassword(`Password of ${username} at ${remote.url}: `));
-  await remote.logIn(username, password);
 }
 
 function createSkipPrinter(): (sentence: string) => void {

@@ -1,28 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
+import { createApiClient } from './client/api-client.ts';
+import { allowHttpOption, type LoginOptions, logInAs } from './client/login-options.ts';
 import { openProgressBar } from './copy-progress.ts';
-import { createApiClient } from './demo/api-client.ts';
-import { identify } from './demo/identity.ts';
-import {
-  allowHttpOption,
-  givenPassword,
-  type PasswordOptions,
-  requirePrivateWay,
-} from './given-password.ts';
 import { importCsv } from './import/csv-import.ts';
 import { importLimits } from './import/import-limits.ts';
 import { createCloudCommand } from './import-cloud.ts';
-import { askPassword } from './password-prompt.ts';
 import { printable } from './printable.ts';
 
-interface CsvOptions extends PasswordOptions {
+interface CsvOptions extends LoginOptions {
   readonly url: string;
   readonly device?: string;
   readonly sensor?: string;
   readonly create?: boolean;
-  readonly username?: string;
-  readonly token?: string;
-  readonly allowHttp?: boolean;
 }
 
 /** `kipimo import`: data from elsewhere into a running service. */
@@ -58,7 +48,7 @@ async function runCsv(file: string, options: CsvOptions): Promise<void> {
     wait: (delayMs) => delay(delayMs),
     isImporting: true,
   });
-  await logIn(client, options);
+  await logInAs(client, options);
   const bar = openProgressBar('bytes');
   let shown = 0;
   const { stored, refused, devicesMade } = await importCsv(
@@ -87,18 +77,4 @@ async function runCsv(file: string, options: CsvOptions): Promise<void> {
     );
   }
   if (refused > 0) process.exitCode = 1;
-}
-
-async function logIn(
-  client: ReturnType<typeof createApiClient>,
-  options: CsvOptions,
-): Promise<void> {
-  const { url, username, token } = options;
-  if (token === undefined && username === undefined) return;
-  requirePrivateWay(url, options.allowHttp);
-  if (token !== undefined) return client.authorize(token);
-  if (username === undefined) return;
-  const password =
-    (await givenPassword(options)) ?? (await askPassword(`Password of ${username}: `));
-  await identify(client, { kind: 'user', username, password }, () => undefined);
 }

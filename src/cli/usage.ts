@@ -2,23 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { invalid } from '../domain/errors.ts';
 import { table } from './bench/table.ts';
-import { createApiClient } from './demo/api-client.ts';
-import { identify } from './demo/identity.ts';
-import {
-  allowHttpOption,
-  givenPassword,
-  type PasswordOptions,
-  requirePrivateWay,
-} from './given-password.ts';
-import { askPassword } from './password-prompt.ts';
+import { createApiClient } from './client/api-client.ts';
+import { allowHttpOption, type LoginOptions, logInAs } from './client/login-options.ts';
 import { printable, printableJson } from './printable.ts';
 
-interface UsageOptions extends Pick<PasswordOptions, 'passwordFile'> {
+interface UsageOptions extends LoginOptions {
   readonly url: string;
-  readonly username: string;
-  readonly token?: string;
   readonly json?: boolean;
-  readonly allowHttp?: boolean;
 }
 
 /** `kipimo usage`: what is used of every budget of a running service, and by whom most. */
@@ -40,14 +30,7 @@ export function createUsageCommand(): Command {
 async function showUsage(options: UsageOptions): Promise<void> {
   const { signal } = new AbortController();
   const client = createApiClient({ url: options.url, signal, wait: (pause) => delay(pause) });
-  requirePrivateWay(options.url, options.allowHttp);
-  if (options.token !== undefined) client.authorize(options.token);
-  else {
-    const { username } = options;
-    const password =
-      (await givenPassword(options)) ?? (await askPassword(`Password of ${username}: `));
-    await identify(client, { kind: 'user', username, password }, () => undefined);
-  }
+  await logInAs(client, options);
   const { json } = await client.need({ method: 'GET', path: '/admin/usage' }, 200);
   if (options.json === true) process.stdout.write(`${printableJson(json)}\n`);
   else process.stdout.write(`${table([head, ...rowsOf(json)])}\n`);

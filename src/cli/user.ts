@@ -10,8 +10,8 @@ import type { UserStore } from '../domain/users/user-store.ts';
 import { systemClock } from '../lib/clock.ts';
 import { profileFromWire } from '../wire/user.ts';
 import { addAccount, allAccounts, replacePassword, requireUser } from './account-work.ts';
-import { givenPassword, type PasswordOptions } from './given-password.ts';
-import { choosePassword } from './password-prompt.ts';
+import { givenPassword, type PasswordOptions } from './client/login-options.ts';
+import { choosePassword } from './client/password-prompt.ts';
 import { printable, printableJson } from './printable.ts';
 import { type ImportReport, importAccounts, parseImport } from './user-import.ts';
 

@@ -194,7 +194,7 @@ test('what is private does not become public, nor do values mix with those of ot
 test('a service that is not there, and a wrong password, are told at once', async () => {
   const away = await copy({ from: 'http://127.0.0.1:1' });
   assert.equal(away.code, 1);
-  assert.match(away.stderr, /http:\/\/127\.0\.0\.1:1 does not answer/);
+  assert.match(away.stderr, /no service answers at http:\/\/127\.0\.0\.1:1/);
   writeFileSync(join(directory, 'ama'), 'wrong\n');
   const wrong = await copy();
   assert.equal(wrong.code, 1);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type ApiClient, createApiClient } from '../../src/cli/demo/api-client.ts';
+import { type ApiClient, createApiClient } from '../../src/cli/client/api-client.ts';
 import { type CsvImport, importCsv } from '../../src/cli/import/csv-import.ts';
 import { type Service, startService } from '../service.ts';
 import { runProgram } from '../service-process.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Account } from '../../src/cli/client/identity.ts';
 import { createFleet } from '../../src/cli/demo/fleet.ts';
-import type { Account } from '../../src/cli/demo/identity.ts';
 import {
   type SimulationOptions,
   type SimulationReport,

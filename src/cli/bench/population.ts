@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createApiClient } from '../client/api-client.ts';
 import { deviceIds, sensorIds, sensorPaths } from './traffic.ts';
 
 /** What the benchmark asks of a service outside of the measured slices. */
@@ -18,54 +20,34 @@ export async function openBenchClient(
   url: string,
   login: { readonly username: string; readonly password: string },
 ): Promise<BenchClient> {
-  const token = await send(url, { method: 'POST', path: '/api/v2/auth/token', json: login });
-  const get = (path: string) => send(url, { method: 'GET', path, token: token.text });
+  const { signal } = new AbortController();
+  const client = createApiClient({ url, signal, wait: (pauseMs) => delay(pauseMs) });
+  const json = login;
+  const token = await client.need({ method: 'POST', path: '/auth/token', json }, 200);
+  client.authorize(token.text);
+  const get = (path: string) => client.need({ method: 'GET', path }, 200);
   return {
     token: token.text,
     async createPopulation() {
       for (const id of deviceIds) {
-        const json = deviceMessage(id);
-        await send(url, { method: 'POST', path: '/api/v2/devices', token: token.text, json });
+        await client.need({ method: 'POST', path: '/devices', json: deviceMessage(id) }, 204);
       }
     },
-    readDevice: async () => (await get(`/api/v2/devices/${deviceIds[0]}`)).text,
+    readDevice: async () => (await get(`/devices/${deviceIds[0]}`)).text,
     async countStored() {
       const counts: number[] = [];
       for (const path of sensorPaths) {
-        const { headers } = await get(`${path}/values?limit=1`);
-        counts.push(Number(headers.get('x-total-count') ?? Number.NaN));
+        const { total } = await get(`${path.replace('/api/v2', '')}/values?limit=1`);
+        counts.push(total ?? Number.NaN);
       }
       return counts;
     },
     async residentBytes() {
-      const { text } = await get('/metrics');
-      const [, digits] = /^process_resident_memory_bytes (\S+)/m.exec(text) ?? [];
+      const response = await fetch(`${url}/metrics`);
+      const [, digits] = /^process_resident_memory_bytes (\S+)/m.exec(await response.text()) ?? [];
       return digits === undefined ? undefined : Number(digits);
     },
   };
-}
-
-async function send(
-  url: string,
-  request: {
-    readonly method: string;
-    readonly path: string;
-    readonly token?: string;
-    readonly json?: unknown;
-  },
-): Promise<{ readonly text: string; readonly headers: Headers }> {
-  const { method, path, token, json } = request;
-  const response = await fetch(url + path, {
-    method,
-    headers: {
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(json !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(json !== undefined && { body: JSON.stringify(json) }),
-  });
-  const text = await response.text();
-  if (response.ok) return { text, headers: response.headers };
-  throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 200)}`);
 }
 
 function deviceMessage(id: string): object {

@@ -1,16 +1,16 @@
+import { type ApiClient, reasonOf } from '../client/api-client.ts';
 import { inParallel } from '../demo/parallel.ts';
 import { copyDevice, copyGateway, type Settler } from './device-copier.ts';
 import { listThings, pick, type Thing, textOf, textsOf } from './listing.ts';
 import { copyNotifications } from './notification-copier.ts';
 import type { ProgressFile } from './progress-file.ts';
-import { type Remote, reasonOf } from './remote.ts';
 import type { CloudReport, Kind, Tally } from './tally.ts';
 import { copyValues, type SensorName } from './value-copier.ts';
 
 /** What is copied. */
 export interface CloudImport {
-  readonly source: Remote;
-  readonly target: Remote;
+  readonly source: ApiClient;
+  readonly target: ApiClient;
   /** At the source; undefined: the guest. */
   readonly sourceUsername: string | undefined;
   /** What others own, too, as far as it may be seen. */
@@ -66,7 +66,7 @@ export async function importCloud(work: CloudImport): Promise<CloudReport> {
 
 /** The account that acts at a service; a guest has no name. */
 export async function whoIs(
-  remote: Remote,
+  remote: ApiClient,
 ): Promise<{ readonly username: string | undefined; readonly isAdmin: boolean }> {
   const { status, json } = await remote.call({ method: 'GET', path: '/users/me' });
   if (status !== 200) return { username: undefined, isAdmin: false };

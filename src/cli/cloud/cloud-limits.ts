@@ -1,3 +1,5 @@
+import type { ClientLimits } from '../client/client-limits.ts';
+
 /** What copying from another service may take up, with units. */
 export const cloudLimits = {
   /** Things asked for in one page of a list; fewer where a service refuses so many. */
@@ -15,19 +17,8 @@ export const cloudLimits = {
   /** Sensors copied at the same time, unless told otherwise. */
   sensorsInParallel: 4,
   sensorsInParallelMax: 16,
-  /** One datapoint of an answer, and one whole answer that is no stream of datapoints. */
+  /** One datapoint of an answer. */
   datapointBytesMax: 2 * 1_048_576,
-  answerBytesMax: 64 * 1_048_576,
-  /** One request with its answer; a read that takes longer goes on where it was. */
-  requestMs: 300_000,
-  /** Tries of one request: the pauses between them add up to about two minutes. */
-  attemptsMax: 11,
-  /** Tries of a request that is answered 500, which is seldom a matter of time. */
-  faultAttemptsMax: 5,
-  /** Logins for one request, when tokens end sooner than requests are answered. */
-  loginsPerRequestMax: 5,
-  firstPauseMs: 200,
-  pauseMs: 30_000,
   /** Values without a timestamp, received at one time, that are told apart. */
   stampsMax: 100_000,
   /** Time between two writes of the progress file. */
@@ -35,3 +26,14 @@ export const cloudLimits = {
   /** Things left out that are named; the others are counted. */
   skipsShown: 1_000,
 } as const;
+
+/** What one request to another service may take up: it may be slow, busy or away for a while. */
+export const remoteLimits = {
+  /** A read that takes longer goes on where it was. */
+  requestMs: 300_000,
+  /** The pauses between the tries add up to about two minutes. */
+  attemptsMax: 11,
+  faultAttemptsMax: 5,
+  loginsPerRequestMax: 5,
+  firstPauseMs: 200,
+} as const satisfies Partial<ClientLimits>;

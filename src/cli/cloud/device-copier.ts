@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../lib/json.ts';
+import { type ApiClient, reasonOf } from '../client/api-client.ts';
 import { partsOf, pick, type Thing, textOf } from './listing.ts';
-import { type Remote, reasonOf } from './remote.ts';
 import type { Kind, Tally } from './tally.ts';
 
 /** Who acts at the target, and for whom things are made there. */
 export interface Settler {
-  readonly target: Remote;
+  readonly target: ApiClient;
   readonly tally: Tally;
   /** Of the target; undefined for the guest. */
   readonly username: string | undefined;

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../lib/json.ts';
 import { isRecord } from '../../wire/validation.ts';
+import { type ApiClient, reasonOf } from '../client/api-client.ts';
 import { cloudLimits } from './cloud-limits.ts';
-import { type Remote, reasonOf } from './remote.ts';
 
 /** A thing as a service lists it. */
 export type Thing = Readonly<Record<string, JsonValue>>;
@@ -11,7 +11,7 @@ export type Thing = Readonly<Record<string, JsonValue>>;
  * `onRefused` is told when there is no such list, or when it may not be read.
  */
 export async function* listThings(
-  remote: Remote,
+  remote: ApiClient,
   path: string,
   onRefused: (reason: string) => void,
 ): AsyncGenerator<readonly Thing[]> {

@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../lib/json.ts';
 import { isRecord } from '../../wire/validation.ts';
-import { cloudLimits } from './cloud-limits.ts';
+import { reasonOf, UnreachableError } from '../client/api-client.ts';
+import { remoteLimits } from './cloud-limits.ts';
 import type { Settler } from './device-copier.ts';
 import { listThings, pick, type Thing, textOf, textsOf } from './listing.ts';
-import { reasonOf, UnreachableError } from './remote.ts';
 
 /**
  * Makes the notifications that are not there yet: their ids are the service's to give, so what they
@@ -24,7 +24,7 @@ export async function copyNotifications(
       failures = 0;
     } catch (reason) {
       failures += 1;
-      const isLost = reason instanceof UnreachableError && failures < cloudLimits.attemptsMax;
+      const isLost = reason instanceof UnreachableError && failures < remoteLimits.attemptsMax;
       if (!isLost) throw reason;
       await settler.target.pause(failures);
       // The answer was lost: it may have been made all the same.

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../lib/json.ts';
 import { formatTimestamp, parseTimestamp } from '../../lib/timestamp.ts';
+import type { ApiAnswer, ApiClient } from '../client/api-client.ts';
 import type { Checkpoint, ProgressFile } from './progress-file.ts';
-import type { Remote, RemoteAnswer } from './remote.ts';
 import { createTally } from './tally.ts';
 import { copyValues } from './value-copier.ts';
 
@@ -18,8 +18,15 @@ const orderTimeOf = ({ timestamp, date_received }: Point): number =>
   parseTimestamp(timestamp ?? date_received) ?? Number.NaN;
 
 const unused = () => assert.fail('not used here');
-const noRemote: Remote = {
-  ...{ url: 'http://fake', call: unused, open: unused, useToken: unused, logIn: unused },
+const noRemote: ApiClient = {
+  ...{
+    url: 'http://fake',
+    call: unused,
+    open: unused,
+    need: unused,
+    authorize: unused,
+    logIn: unused,
+  },
   pause: () => Promise.resolve(),
 };
 
@@ -30,8 +37,8 @@ interface Manner {
   readonly breakAfter: number;
 }
 
-function sourceOf(points: readonly Point[], { pageMax, breakAfter }: Manner): Remote {
-  const nothing: RemoteAnswer = { status: 200, text: '[]', json: [], total: undefined };
+function sourceOf(points: readonly Point[], { pageMax, breakAfter }: Manner): ApiClient {
+  const nothing: ApiAnswer = { status: 200, text: '[]', json: [], total: undefined };
   const sorted = points.toSorted((a, b) => orderTimeOf(a) - orderTimeOf(b));
   let reads = 0;
   return {
@@ -63,10 +70,10 @@ function sourceOf(points: readonly Point[], { pageMax, breakAfter }: Manner): Re
 function createTarget() {
   const stored = new Map<string, [string, JsonValue]>();
   const state = { pushesLeft: Number.POSITIVE_INFINITY, lines: 0 };
-  const answer = (json: JsonValue): RemoteAnswer => ({
+  const answer = (json: JsonValue): ApiAnswer => ({
     ...{ status: 200, text: '', json, total: stored.size },
   });
-  const remote: Remote = {
+  const remote: ApiClient = {
     ...noRemote,
     async call({ method, path, lines = '' }) {
       if (method === 'GET') {
@@ -102,7 +109,7 @@ function createMemory(): ProgressFile {
 
 const sensor = { deviceId: 'd', sensorId: 's' };
 
-const copy = (source: Remote, target: Remote, progress: ProgressFile) =>
+const copy = (source: ApiClient, target: ApiClient, progress: ProgressFile) =>
   copyValues(
     sensor,
     { source, target, progress, tally: createTally(() => undefined), linesPerPush: 3 },

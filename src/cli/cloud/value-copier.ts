@@ -1,8 +1,8 @@
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import { isRecord } from '../../wire/validation.ts';
+import { type ApiClient, reasonOf } from '../client/api-client.ts';
 import { cloudLimits } from './cloud-limits.ts';
 import type { Checkpoint, ProgressFile } from './progress-file.ts';
-import { type Remote, reasonOf } from './remote.ts';
 import { createStamps } from './stamps.ts';
 import type { Tally } from './tally.ts';
 import {
@@ -19,8 +19,8 @@ export interface SensorName {
 }
 
 export interface CopyOptions {
-  readonly source: Remote;
-  readonly target: Remote;
+  readonly source: ApiClient;
+  readonly target: ApiClient;
   readonly progress: ProgressFile;
   readonly tally: Tally;
   /** Default: what the limits say. */
@@ -95,7 +95,7 @@ export async function copyValues(
 async function countStored(
   stored: number,
   before: number | undefined,
-  at: { readonly target: Remote; readonly path: string; readonly tally: Tally },
+  at: { readonly target: ApiClient; readonly path: string; readonly tally: Tally },
 ): Promise<void> {
   if (stored === 0) return;
   const after = await countAt(at.target, at.path);
@@ -108,7 +108,7 @@ async function countStored(
 const pathOf = ({ deviceId, sensorId }: SensorName): string =>
   `/devices/${encodeURIComponent(deviceId)}/sensors/${encodeURIComponent(sensorId)}`;
 
-async function countAt(target: Remote, path: string): Promise<number | undefined> {
+async function countAt(target: ApiClient, path: string): Promise<number | undefined> {
   const { status, total } = await target.call({ method: 'GET', path: `${path}/values?limit=0` });
   return status === 200 ? total : undefined;
 }
@@ -116,7 +116,7 @@ async function countAt(target: Remote, path: string): Promise<number | undefined
 /** The checkpoint, unless the values before it are gone, as in another database. */
 async function stillValid(
   checkpoint: Checkpoint | undefined,
-  target: Remote,
+  target: ApiClient,
   path: string,
 ): Promise<Checkpoint | undefined> {
   if (checkpoint === undefined) return undefined;
@@ -126,7 +126,7 @@ async function stillValid(
   return Array.isArray(json) && json.length > 0 ? checkpoint : undefined;
 }
 
-async function pushLines(target: Remote, lines: string): Promise<BulkAnswer> {
+async function pushLines(target: ApiClient, lines: string): Promise<BulkAnswer> {
   const answer = await target.call({ method: 'POST', path: '/sensors_data', lines });
   if (answer.status === 200 && isRecord(answer.json)) return answer.json as unknown as BulkAnswer;
   throw new Error(`${target.url} does not take the values: ${reasonOf(answer)}`);

@@ -2,8 +2,8 @@ import { type BodyElement, createArraySplitter } from '../../http/body-elements.
 import type { Instant } from '../../lib/clock.ts';
 import { JsonError, type JsonValue, parseJson } from '../../lib/json.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
-import { cloudLimits } from './cloud-limits.ts';
-import { type Remote, UnreachableError } from './remote.ts';
+import { type ApiClient, UnreachableError } from '../client/api-client.ts';
+import { cloudLimits, remoteLimits } from './cloud-limits.ts';
 
 /** Where a read goes on: from this time, after so many datapoints of the answer. */
 export interface Position {
@@ -32,7 +32,7 @@ export class ReadRefusedError extends Error {}
  * ReadRefusedError, or UnreachableError when it gives up.
  */
 export async function* readValues(options: {
-  readonly remote: Remote;
+  readonly remote: ApiClient;
   /** Of the sensor. */
   readonly path: string;
   readonly start: Position;
@@ -71,7 +71,7 @@ export async function* readValues(options: {
       if (reason instanceof ReadRefusedError || reason instanceof UnreachableError) throw reason;
       failures = cursor.taken > 0 ? 1 : failures + 1;
       if (isStopped(reason)) throw reason;
-      if (failures >= cloudLimits.attemptsMax) {
+      if (failures >= remoteLimits.attemptsMax) {
         throw new ReadRefusedError('every read of it breaks', { cause: reason });
       }
       limit = Math.max(cloudLimits.valuesPerReadMin, Math.floor(limit / 2));
@@ -81,7 +81,7 @@ export async function* readValues(options: {
 }
 
 /** Whether the service skips what it is told to skip: beyond all datapoints there is nothing. */
-async function knowsOffsets(remote: Remote, path: string): Promise<boolean> {
+async function knowsOffsets(remote: ApiClient, path: string): Promise<boolean> {
   const beyond = queryOf({ skip: cloudLimits.skipMax }, 1);
   const { status, json } = await remote.call({ method: 'GET', path: `${path}/values?${beyond}` });
   return status === 200 && Array.isArray(json) && json.length === 0;

@@ -1,7 +1,7 @@
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient } from '../client/api-client.ts';
+import { textField } from '../client/identity.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { DemoDevice } from './fleet.ts';
-import { textField } from './identity.ts';
 import { inParallel } from './parallel.ts';
 
 /** What devices of the demo are found with: gateways, a project, an alert. */

@@ -6,9 +6,4 @@ export const demoLimits = {
   /** Values in one request: half a megabyte of JSON. */
   valuesPerRequestMax: 10_000,
   requestsInParallel: 4,
-  requestMs: 60_000,
-  /** Attempts of one request: the waits between them add up to a quarter of a minute. */
-  attemptsMax: 6,
-  firstRetryMs: 500,
-  retryMs: 30_000,
 } as const;

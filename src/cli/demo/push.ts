@@ -1,5 +1,5 @@
 import { formatTimestamp } from '../../lib/timestamp.ts';
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient } from '../client/api-client.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { DemoDevice } from './fleet.ts';
 import type { SensorModel } from './model.ts';

@@ -1,7 +1,7 @@
-import { type ApiClient, refusal } from './api-client.ts';
+import { type ApiClient, refusal } from '../client/api-client.ts';
+import { textField } from '../client/identity.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { DemoDevice } from './fleet.ts';
-import { textField } from './identity.ts';
 import type { SensorModel } from './model.ts';
 import { inParallel } from './parallel.ts';
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createApiClient } from './api-client.ts';
+import { createApiClient } from '../client/api-client.ts';
+import { type Account, ensureFriend, identify } from '../client/identity.ts';
 import { beat, registerCompany } from './company.ts';
 import { createFleet, type DemoDevice } from './fleet.ts';
-import { type Account, ensureFriend, identify } from './identity.ts';
 import { openProgress } from './progress.ts';
 import { countOf, type Past, pushInstant, pushPast } from './push.ts';
 import { registerFleet, shareDevices } from './registration.ts';

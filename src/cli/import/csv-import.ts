@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { JsonValue } from '../../lib/json.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import { type CsvRow, createCsvDatapoints } from '../../wire/csv-datapoints.ts';
-import type { ApiClient } from '../demo/api-client.ts';
+import type { ApiClient } from '../client/api-client.ts';
 import { importLimits } from './import-limits.ts';
 import { createSensorMaker } from './sensor-maker.ts';
 
@@ -84,7 +84,8 @@ export async function importCsv(
   async function push(batch: readonly Sendable[]): Promise<void> {
     for (const { message } of batch) await sensors?.require(message.device_id, message.sensor_id);
     const json = batch.map(({ message }) => message);
-    const answer = await client.need({ method: 'POST', path: '/sensors_data', json }, 200);
+    const request = { method: 'POST', path: '/sensors_data', json } as const;
+    const answer: { readonly json: unknown } = await client.need(request, 200);
     const report = answer.json as BulkAnswer;
     stored += report.stored;
     const [first] = report.refused;

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../demo/api-client.ts';
+import type { ApiClient } from '../client/api-client.ts';
 import { importLimits } from './import-limits.ts';
 
 /** Makes devices and sensors where they are missing. */

@@ -1,11 +1,35 @@
 import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
-import { invalid } from '../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
+import type { ApiClient } from './api-client.ts';
+import { askPassword } from './password-prompt.ts';
 
 /** How a password may be given to a command; neither: it is asked for. */
 export interface PasswordOptions {
-  readonly password?: string;
-  readonly passwordFile?: string;
+  readonly password?: string | undefined;
+  readonly passwordFile?: string | undefined;
+}
+
+/** As whom a command acts on a service; without a token and a username: as a guest. */
+export interface LoginOptions extends PasswordOptions {
+  readonly username?: string | undefined;
+  readonly token?: string | undefined;
+  readonly allowHttp?: boolean | undefined;
+}
+
+/** Logs the client in as the options say. Throws LoginError, and invalid without encryption. */
+export async function logInAs(client: ApiClient, options: LoginOptions): Promise<void> {
+  const { username, token } = options;
+  if (token === undefined && username === undefined) return;
+  requirePrivateWay(client.url, options.allowHttp);
+  if (token !== undefined) client.authorize(token);
+  else if (username !== undefined)
+    await client.logIn(username, await passwordOf(username, options));
+}
+
+/** The password given, or what is typed when the terminal asks for it. */
+export async function passwordOf(username: string, options: PasswordOptions): Promise<string> {
+  return (await givenPassword(options)) ?? (await askPassword(`Password of ${username}: `));
 }
 
 /** The password from the command line, with a warning, or from a file; undefined: neither. */

@@ -1,5 +1,5 @@
-import { invalid } from '../domain/errors.ts';
-import { printable } from './printable.ts';
+import { invalid } from '../../domain/errors.ts';
+import { printable } from '../printable.ts';
 
 /** For fetch: what a service answers is looked at, not followed. */
 export const unfollowed = { redirect: 'manual' } as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requirePrivateWay } from './given-password.ts';
+import { requirePrivateWay } from './login-options.ts';
 
 test('a password travels without encryption to this machine only', () => {
   const isRefused = (url: string) => {

@@ -1,5 +1,5 @@
-import { generatePassword } from '../password-prompt.ts';
 import { type ApiClient, refusal } from './api-client.ts';
+import { generatePassword } from './password-prompt.ts';
 
 /** As whom the demo acts. */
 export type Account =
@@ -26,7 +26,7 @@ export async function identify(
       return textField(json, 'username') ?? 'guest';
     }
     case 'user':
-      await logIn(client, account);
+      await client.logIn(account.username, account.password);
       return account.username;
     case 'demo':
       await becomeDemo(client, account.password, print);
@@ -53,7 +53,7 @@ async function becomeDemo(
   if (outcome === 'made' && given === undefined) {
     print(`Made the user ${demoUsername} with password ${password} (shown this once).`);
   }
-  await logIn(client, { username: demoUsername, password });
+  await client.logIn(demoUsername, password);
 }
 
 /**
@@ -97,21 +97,6 @@ async function signUp(
     default:
       throw refusal(request, answer);
   }
-}
-
-async function logIn(
-  client: ApiClient,
-  account: { readonly username: string; readonly password: string },
-): Promise<void> {
-  const path = '/auth/token';
-  const request = { method: 'POST', path, json: account, isAnonymous: true } as const;
-  async function freshToken(): Promise<string> {
-    const answer = await client.call(request);
-    if (answer.status === 200) return answer.text;
-    if (answer.status === 401) throw new Error(`the password of ${account.username} is wrong`);
-    throw refusal(request, answer);
-  }
-  client.authorize(await freshToken(), freshToken);
 }
 
 /** A text in an object that came over the wire. */
