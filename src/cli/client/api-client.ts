@@ -48,7 +48,7 @@ export class LoginError extends Error {}
 /** Sends requests to version 2 of a service, as one account. */
 export interface ApiClient {
   readonly url: string;
-  /** Answers what the service said, after tries within limits. Throws UnreachableError, LoginError. */
+  /** Answers what was said, after tries within limits. Throws UnreachableError, LoginError. */
   call(request: ApiRequest): Promise<ApiAnswer>;
   /** Like call, and throws when the status is none of `expected`. */
   need(request: ApiRequest, ...expected: readonly number[]): Promise<ApiAnswer>;
