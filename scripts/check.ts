@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { staleFiles } from './generated-files.ts';
-import { concludeTests, runTests, testPatterns } from './run-tests.ts';
+import { concludeTests, runTests, suiteNamed } from './run-tests.ts';
 
 const sourceTextTests = [
   'test/architecture.test.ts',
@@ -35,7 +35,7 @@ if (stale.length > 0) failures.push('generated files');
 const isWhole = !process.argv.includes('--no-tests');
 console.log(isWhole ? '— tests' : '— tests of the source text');
 const counts = await runTests({
-  patterns: isWhole ? testPatterns : sourceTextTests,
+  patterns: isWhole ? suiteNamed('tests').patterns : sourceTextTests,
   reporter: 'dot',
 });
 if (concludeTests(counts) !== 0) failures.push('tests');

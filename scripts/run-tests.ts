@@ -4,15 +4,39 @@ import { resolve } from 'node:path';
 import { run } from 'node:test';
 import { dot, spec } from 'node:test/reporters';
 
-/** Where tests live; a folder that has none yet is no mistake. */
-export const testPatterns = [
-  'src/**/*.test.ts',
-  'test/!(neighbours)/**/*.test.ts',
-  'test/*.test.ts',
-  'scripts/**/*.test.ts',
-  'bin/**/*.test.ts',
-  'dashboard/**/*.test.ts',
-] as const;
+interface Suite {
+  readonly patterns: readonly string[];
+  /** Files that run side by side; what measures time wants the machine for itself. */
+  readonly sideBySide?: number;
+}
+
+/** What runs together; a folder that has no tests yet is no mistake. */
+const suites = {
+  /** Minutes, without a browser and without kills: for every change. */
+  tests: {
+    patterns: [
+      'src/**/*.test.ts',
+      'test/!(neighbours|dashboard|walks)/**/*.test.ts',
+      'test/*.test.ts',
+      'scripts/**/*.test.ts',
+      'bin/**/*.test.ts',
+      'dashboard/**/*.test.ts',
+    ],
+  },
+  /** The dashboard in Chromium. */
+  browser: { patterns: ['test/dashboard/**/*.test.ts'] },
+  /** The whole program: started, killed, moved, filled, and used as its pages say. */
+  walks: { patterns: ['test/walks/**/*.test.ts'] },
+  /** Strangers who attack beside an honest client. */
+  neighbours: { patterns: ['test/neighbours/**/*.test.ts'], sideBySide: 1 },
+} as const satisfies Record<string, Suite>;
+
+/** The suite of that name. Throws with the names there are. */
+export function suiteNamed(name: string): Suite {
+  const found = new Map<string, Suite>(Object.entries(suites)).get(name);
+  if (found !== undefined) return found;
+  throw new Error(`no suite ${name}: give ${Object.keys(suites).join(', ')}`);
+}
 
 /** No single test may take longer; one that hangs must not hang the run. */
 const testMsMax = 180_000;
@@ -22,32 +46,69 @@ export interface TestCounts {
   readonly failed: number;
 }
 
-/** Runs the tests that the patterns find with this Node, reporting to standard output. */
-export async function runTests(options: {
-  readonly patterns: readonly string[];
+interface RunOptions extends Suite {
   readonly reporter: 'spec' | 'dot';
-  /** Files that run side by side; what measures time wants the machine for itself. */
-  readonly sideBySide?: number;
-}): Promise<TestCounts> {
+  /**
+   * Runs files that failed once more, each alone: a machine that was busy with something else is
+   * told apart from a defect. What passes only then is named, and wants to be mended.
+   */
+  readonly again?: boolean;
+}
+
+/** More files than these do not fail because the machine was busy. */
+const filesAgainMax = 5;
+
+/** Runs the tests that the patterns find with this Node, reporting to standard output. */
+export async function runTests(options: RunOptions): Promise<TestCounts> {
   const files = findFiles(options.patterns);
+  // Each file is a process of its own: together they would strip and compile the sources for
+  // minutes. Entries are found by the content of a file, so nothing in there can be stale.
+  process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled');
+  const first = await runFiles(files, options);
+  const failed = [...first].filter(([, counts]) => counts.failed > 0).map(([file]) => file);
+  if (options.again !== true || failed.length > filesAgainMax) return sumOf(first);
+  for (const file of failed) {
+    process.stdout.write(`\nonce more, alone: ${file}\n`);
+    const second = await runFiles([file], { ...options, sideBySide: 1 });
+    for (const [path, counts] of second) first.set(path, counts);
+    if (sumOf(second).failed === 0) process.stdout.write(`unsteady, passes alone: ${file}\n`);
+  }
+  return sumOf(first);
+}
+
+async function runFiles(
+  files: readonly string[],
+  { reporter, sideBySide }: RunOptions,
+): Promise<Map<string, TestCounts>> {
+  const counts = new Map<string, TestCounts>();
   // Without files, node:test would go looking on its own.
-  if (files.length === 0) return { passed: 0, failed: 0 };
+  if (files.length === 0) return counts;
   const stream = run({
-    files,
-    concurrency: options.sideBySide ?? Math.min(4, availableParallelism()),
+    files: [...files],
+    concurrency: sideBySide ?? Math.min(4, availableParallelism()),
     timeout: testMsMax,
   });
-  let counts: TestCounts = { passed: 0, failed: 0 };
   stream.on('test:summary', ({ file, success, counts: all }) => {
-    // There is one per file as well; the one without a file is about the whole run.
-    if (file !== undefined) return;
+    // The one without a file is about the whole run.
+    if (file === undefined) return;
     const failed = all.tests - all.passed - all.skipped - all.todo;
     // A suite can fail outside of any test.
-    counts = { passed: all.passed, failed: success ? failed : Math.max(1, failed) };
+    counts.set(file, { passed: all.passed, failed: success ? failed : Math.max(1, failed) });
   });
-  const report = options.reporter === 'dot' ? stream.compose(dot) : stream.compose(spec);
+  const report = reporter === 'dot' ? stream.compose(dot) : stream.compose(spec);
   for await (const text of report) process.stdout.write(String(text));
+  // A file that ended before it could tell anything.
+  for (const file of files) if (!counts.has(file)) counts.set(file, { passed: 0, failed: 1 });
   return counts;
+}
+
+function sumOf(all: ReadonlyMap<string, TestCounts>): TestCounts {
+  let [passed, failed] = [0, 0];
+  for (const counts of all.values()) {
+    passed += counts.passed;
+    failed += counts.failed;
+  }
+  return { passed, failed };
 }
 
 function findFiles(patterns: readonly string[]): string[] {
