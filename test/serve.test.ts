@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { durable, engineEnvironment } from './engine.ts';
 import { repositoryRoot } from './source-files.ts';
 
 interface Run {
@@ -27,6 +28,7 @@ function start(
       KIPIMO_HOST: '127.0.0.1',
       KIPIMO_HTTP_PORT: '0',
       KIPIMO_MQTT_PORT: '0',
+      ...engineEnvironment,
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -88,7 +90,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     }));
 }
 
-test('the password of the first admin is shown at the first start and never again', () =>
+durable('the password of the first admin is shown at the first start and never again', () =>
   withDirectory(async (directory) => {
     const shown = /Made the admin boss with password (\S+) /;
     for (const isFirst of [true, false]) {
@@ -100,7 +102,8 @@ test('the password of the first admin is shown at the first start and never agai
         assert.equal(shown.test(out), isFirst, `${url} wrote ${out}`);
       });
     }
-  }));
+  }),
+);
 
 test('the service goes on and leaves with 0 when nobody reads its output any more', () =>
   withDirectory(async (directory) => {
@@ -129,7 +132,7 @@ test('wrong settings stop the start with a sentence for each, from .env too', ()
     ]);
   }));
 
-test('a taken port and a directory in use stop the start with what to do', () =>
+durable('a taken port and a directory in use stop the start with what to do', () =>
   withDirectory(async (directory) => {
     const run = start(directory);
     await withRun(run, async () => {
@@ -142,9 +145,10 @@ test('a taken port and a directory in use stop the start with what to do', () =>
       assert.equal(other.code, 1);
       assert.match(other.err, new RegExp(`^kipimo: port ${port} is taken: .*KIPIMO_HTTP_PORT`));
     });
-  }));
+  }),
+);
 
-test('serve --port and --data-dir go before the settings', () =>
+durable('serve --port and --data-dir go before the settings', () =>
   withDirectory(async (directory) => {
     const words = ['--port', '0', '--data-dir', join(directory, 'elsewhere')];
     const run = start(directory, { KIPIMO_HTTP_PORT: '1' }, words);
@@ -154,4 +158,5 @@ test('serve --port and --data-dir go before the settings', () =>
     });
     const wrong = await start(directory, {}, ['--port', 'many']).ended;
     assert.match(wrong.err, /KIPIMO_HTTP_PORT must be/);
-  }));
+  }),
+);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { engineEnvironment } from './engine.ts';
 
 const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 /** A start on a busy machine; who waits longer than this waits in vain. */
@@ -97,6 +98,7 @@ export function openProgram(words: readonly string[], options: ProcessOptions) {
       KIPIMO_HTTP_PORT: '0',
       KIPIMO_MQTT_PORT: '0',
       KIPIMO_DATA_DIR: directory,
+      ...engineEnvironment,
       ...environment,
     },
   });

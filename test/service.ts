@@ -4,19 +4,16 @@ import { join } from 'node:path';
 import { type AppOptions, type RunningApp, startApp } from '../src/app/app.ts';
 import type { OpenChannels } from '../src/channels/index.ts';
 import { loadConfig } from '../src/config/config.ts';
-import { silentReporter } from '../src/domain/reporter.ts';
 import type { Clock } from '../src/lib/clock.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { type Log, silentLog } from '../src/lib/log.ts';
-import { openStorage } from '../src/storage/open-storage.ts';
 import type { Storage } from '../src/storage/storage.ts';
+import { engineEnvironment } from './engine.ts';
 import { callInV1, replyFromV1 } from './v1/dialect.ts';
 
 export const adminPassword = 'admin-password-1';
 
 export interface ServiceOptions {
-  /** sqlite or memory; default TEST_STORAGE, else sqlite. */
-  readonly storage?: 'sqlite' | 'memory';
   /** A data directory to keep; default: a temporary one that goes with the service. */
   readonly directory?: string;
   readonly clock?: Clock;
@@ -74,12 +71,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const directory = options.directory ?? (temporary as string);
   const clock = options.clock ?? systemClock;
   const log = options.log ?? silentLog;
-  const kind = options.storage ?? storageFromEnvironment();
   const { config, secrets } = loadConfig({
     KIPIMO_HOST: '127.0.0.1',
     KIPIMO_HTTP_PORT: '0',
     KIPIMO_MQTT_PORT: '0',
     KIPIMO_DATA_DIR: directory,
+    ...engineEnvironment,
     KIPIMO_ADMIN_PASSWORD: adminPassword,
     // Most tests are about messages, not about who may get the first one.
     KIPIMO_PROVE_ADDRESSES: 'off',
@@ -90,10 +87,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     }),
     ...options.environment,
   });
-  const opened = await openStorage({ kind, directory, clock, log, reporter: silentReporter });
-  const storage = options.wrapStorage?.(opened) ?? opened;
   const app = await startApp({
-    ...{ config, secrets, log, clock, storage },
+    ...{ config, secrets, log, clock },
+    ...(options.wrapStorage !== undefined && { wrapStorage: options.wrapStorage }),
     ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
     ...(options.channels !== undefined && { channels: options.channels }),
     ...(options.dashboardFolder !== undefined && { dashboardFolder: options.dashboardFolder }),
@@ -113,12 +109,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
     },
   };
-}
-
-function storageFromEnvironment(): 'sqlite' | 'memory' {
-  const name = process.env['TEST_STORAGE'] ?? 'sqlite';
-  if (name === 'sqlite' || name === 'memory') return name;
-  throw new Error(`TEST_STORAGE must be sqlite or memory, got ${name}`);
 }
 
 /** The front door: of version 2, or in the words of version 1 for the same tests once more. */

@@ -7,7 +7,10 @@ import { test } from 'node:test';
 import { repositoryRoot } from './source-files.ts';
 
 /** Runs scripts/test.ts over files with these texts; answers its last line and exit code. */
-function runOver(texts: readonly string[]): { line: string; code: number | null } {
+function runOver(
+  texts: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): { line: string; code: number | null; out: string } {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-runner-'));
   try {
     texts.forEach((text, index) => {
@@ -17,34 +20,45 @@ function runOver(texts: readonly string[]): { line: string; code: number | null 
       );
     });
     // Without what tells node:test that it runs inside of itself.
-    const { NODE_TEST_CONTEXT: _inside, ...env } = process.env;
+    const { NODE_TEST_CONTEXT: _inside, ...outside } = process.env;
+    const env = { ...outside, ...environment };
     const script = join(repositoryRoot, 'scripts', 'test.ts');
     const words = [script, join(directory, '*.test.mjs')];
     const { stdout, status } = spawnSync(process.execPath, words, { env, encoding: 'utf8' });
-    return { line: stdout.trimEnd().split('\n').at(-1) ?? '', code: status };
+    return { line: stdout.trimEnd().split('\n').at(-1) ?? '', code: status, out: stdout };
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
+function assertEnd(run: ReturnType<typeof runOver>, line: string, code: number): void {
+  assert.deepEqual({ line: run.line, code: run.code }, { line, code });
+}
+
 const good = "test('good', () => {});";
 
 test('all files are counted together, and nothing failed means 0', () => {
-  assert.deepEqual(runOver([`${good}${good}`, good]), { line: '3 passed, 0 failed', code: 0 });
+  assertEnd(runOver([`${good}${good}`, good]), '3 passed, 0 failed', 0);
 });
 
 test('a failed test is counted and makes the run fail', () => {
   const bad = "test('bad', () => { throw new Error('x'); });";
-  assert.deepEqual(runOver([good + bad, good]), { line: '2 passed, 1 failed', code: 1 });
+  assertEnd(runOver([good + bad, good]), '2 passed, 1 failed', 1);
 });
 
 test('a file that breaks before its first test is a failure', () => {
-  assert.deepEqual(runOver([good, "throw new Error('x');"]), {
-    line: '1 passed, 1 failed',
-    code: 1,
-  });
+  assertEnd(runOver([good, "throw new Error('x');"]), '1 passed, 1 failed', 1);
 });
 
 test('a run that finds no test fails', () => {
-  assert.deepEqual(runOver([]), { line: '0 passed, 0 failed', code: 1 });
+  assertEnd(runOver([]), '0 passed, 0 failed', 1);
+});
+
+test('tests of what outlives the process are left out where nothing does, and counted', () => {
+  const engine = JSON.stringify(join(repositoryRoot, 'test', 'engine.ts'));
+  const kept = `import { durable } from ${engine}; durable('kept', () => {}); ${good}`;
+  const onMemory = runOver([kept], { TEST_STORAGE: 'memory' });
+  assertEnd(onMemory, '1 passed, 0 failed', 0);
+  assert.match(onMemory.out, /^1 tests need a durable engine$/m);
+  assertEnd(runOver([kept], { TEST_STORAGE: 'sqlite' }), '2 passed, 0 failed', 0);
 });

@@ -22,8 +22,8 @@ export interface AppOptions {
   readonly secrets: Secrets;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Instead of the one the configuration names; closed with the app. */
-  readonly storage?: Storage;
+  /** Puts faults or counters between the service and the engine that the configuration names. */
+  readonly wrapStorage?: (storage: Storage) => Storage;
   /** Instead of those the configuration names; closed with the app. */
   readonly channels?: OpenChannels;
   /** Where the built web app is, instead of its usual place. */
@@ -53,7 +53,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const { config, secrets, log, clock = systemClock } = options;
   const meters = createMeters(config);
   const { reporter, budgets } = meters;
-  const { directory } = config.storage;
+  const { engine: kind, directory } = config.storage;
   const installationSecret = ensureInstallationSecret(directory);
   // Undone in reverse order, whether the start fails half-way or the service ends.
   const opened: (() => unknown)[] = [];
@@ -61,8 +61,8 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     for (let end = opened.pop(); end !== undefined; end = opened.pop()) await end();
   };
   try {
-    const engine =
-      options.storage ?? (await openStorage({ kind: 'sqlite', directory, clock, log, reporter }));
+    const opening = await openStorage({ kind, directory, clock, log, reporter });
+    const engine = options.wrapStorage?.(opening) ?? opening;
     opened.push(() => engine.close());
     const removals = createRemovalNotices(engine);
     const { storage, room } = await openStorageRoom({ config, storage: removals.storage, log });

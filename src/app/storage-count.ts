@@ -7,7 +7,7 @@ import type { DeviceId } from '../domain/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { descriptionBytes, partBytes } from '../storage/sql/stored-size.ts';
 import type { Storage } from '../storage/storage.ts';
-import { watchDisk } from './disk-space.ts';
+import { noDisk, watchDisk } from './disk-space.ts';
 
 /** The storage with its quotas, and with what is there already counted. */
 export async function openStorageRoom(options: {
@@ -16,8 +16,9 @@ export async function openStorageRoom(options: {
   readonly log: Log;
 }): Promise<{ readonly storage: Storage; readonly room: StorageRoom }> {
   const { config, storage, log } = options;
-  const { directory, ...limits } = config.storage;
-  const room = createStorageRoom({ ...limits, disk: watchDisk(directory, log) });
+  const { engine, directory, ...limits } = config.storage;
+  const disk = engine === 'memory' ? noDisk : watchDisk(directory, log);
+  const room = createStorageRoom({ ...limits, disk });
   room.recount(await storage.devices.storedByOwner());
   return { storage: createStorageCount(storage, room), room };
 }

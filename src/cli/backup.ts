@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { loadConfigHere } from '../config/environment-file.ts';
 import { openProgressBar } from './copy-progress.ts';
+import { directoryOf } from './data-directory.ts';
 
 /** `kipimo backup`: everything in one file, while the service runs. */
 export function createBackupCommand(): Command {
@@ -17,7 +17,7 @@ export function createBackupCommand(): Command {
 }
 
 async function backUpTo(file: string, options: { readonly dataDir?: string }): Promise<void> {
-  const directory = options.dataDir ?? loadConfigHere().config.storage.directory;
+  const directory = directoryOf(options);
   const { backUp } = await import('../storage/sqlite/backup.ts');
   const bar = openProgressBar('pages');
   try {

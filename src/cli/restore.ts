@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { loadConfigHere } from '../config/environment-file.ts';
 import { systemClock } from '../lib/clock.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { openProgressBar } from './copy-progress.ts';
+import { directoryOf } from './data-directory.ts';
 
 /** `kipimo restore`: puts a backup into an empty data directory. */
 export function createRestoreCommand(): Command {
@@ -22,7 +22,7 @@ async function restoreFrom(
   file: string,
   options: { readonly dataDir?: string; readonly force?: boolean },
 ): Promise<void> {
-  const directory = options.dataDir ?? loadConfigHere().config.storage.directory;
+  const directory = directoryOf(options);
   const { restoreBackup } = await import('../storage/sqlite/backup.ts');
   const bar = openProgressBar('pages');
   const label = `before-restore-${formatTimestamp(systemClock.now()).replaceAll(/[:.]/g, '-')}`;

@@ -74,7 +74,7 @@ function surviveClosedPipe(error: NodeJS.ErrnoException): void {
 
 function announce(app: RunningApp, config: Config, log: Log): void {
   const version = readVersion();
-  const { directory } = config.storage;
+  const { engine, directory } = config.storage;
   if (!process.stdout.isTTY) {
     const { url, mqttUrl, mqttsUrl } = app;
     log.info({ version, url, mqttUrl, mqttsUrl, directory }, 'listening');
@@ -85,6 +85,6 @@ function announce(app: RunningApp, config: Config, log: Log): void {
       `  API        ${app.url}/api/v2\n` +
       `  reference  ${app.url}/docs\n` +
       `  MQTT       ${[app.mqttUrl, app.mqttsUrl ?? []].flat().join(', ')}\n` +
-      `  data in    ${directory}\n`,
+      `  data in    ${engine === 'memory' ? 'memory alone' : directory}\n`,
   );
 }

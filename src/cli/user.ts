@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
-import { loadConfigHere } from '../config/environment-file.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { User } from '../domain/users/user.ts';
@@ -12,6 +11,7 @@ import { profileFromWire } from '../wire/user.ts';
 import { addAccount, allAccounts, replacePassword, requireUser } from './account-work.ts';
 import { givenPassword, type PasswordOptions } from './client/login-options.ts';
 import { choosePassword } from './client/password-prompt.ts';
+import { directoryOf } from './data-directory.ts';
 import { printable, printableJson } from './printable.ts';
 import { type ImportReport, importAccounts, parseImport } from './user-import.ts';
 
@@ -139,7 +139,7 @@ async function withKnownUsers(
   options: DirectoryOption,
   work: (users: UserStore) => Promise<void>,
 ): Promise<void> {
-  const directory = options.dataDir ?? loadConfigHere().config.storage.directory;
+  const directory = directoryOf(options);
   const { databasePath } = await import('../storage/sqlite/connection.ts');
   if (!existsSync(databasePath(directory))) {
     throw new Error(`${directory} holds no data of Kipimo: name its place with --data-dir`);
@@ -180,7 +180,7 @@ async function withUsers(
   options: DirectoryOption,
   work: (users: UserStore) => Promise<void>,
 ): Promise<void> {
-  const directory = options.dataDir ?? loadConfigHere().config.storage.directory;
+  const directory = directoryOf(options);
   const { openAccounts } = await import('../storage/sqlite/accounts.ts');
   const accounts = await openAccounts(directory);
   try {

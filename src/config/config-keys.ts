@@ -7,6 +7,7 @@ import {
   choice,
   count,
   credit,
+  databaseUrl,
   directory,
   flag,
   host,
@@ -67,8 +68,10 @@ export const configKeys = {
     meaning: 'Embedded database and what else the service keeps; made when missing.',
   }),
   KIPIMO_DATABASE_URL: key({
-    kind: later,
-    meaning: 'Storage in PostgreSQL.',
+    kind: databaseUrl,
+    meaning:
+      'Where the data is. `memory:` keeps it in the process alone, for tests: it is gone at the ' +
+      'end. PostgreSQL is for a later version.',
     isSecret: true,
   }),
   KIPIMO_NATS_URL: key({

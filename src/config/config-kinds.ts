@@ -124,6 +124,12 @@ export const directory: Kind<string> = {
   parse: (text) => (text.includes('\0') ? undefined : text),
 };
 
+/** Which engine keeps the data; a later version knows more of them. */
+export const databaseUrl: Kind<'memory'> = {
+  must: 'left out, for SQLite in the data directory, or memory:',
+  parse: (text) => (text === 'memory:' ? 'memory' : undefined),
+};
+
 /** A file that this process can read now. */
 export const readableFile: Kind<string> = {
   must: 'the path of a file that the service may read',

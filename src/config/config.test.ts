@@ -30,6 +30,7 @@ test('an empty environment gives the defaults of the contract', () => {
       isTrustedProxy: trustsNobody,
     },
     storage: {
+      engine: 'sqlite',
       directory: './data',
       guestsBytesMax: 1_073_741_824,
       diskFloorBytes: 268_435_456,
@@ -155,13 +156,20 @@ for (const [name, text] of bad) {
   });
 }
 
-for (const name of ['KIPIMO_DATABASE_URL', 'KIPIMO_NATS_URL']) {
+for (const [name, must] of [
+  ['KIPIMO_DATABASE_URL', 'left out, for SQLite in the data directory, or memory:'],
+  ['KIPIMO_NATS_URL', 'left out: this version has no such feature yet'],
+] as const) {
   test(`${name} is refused as not there yet, and its credentials are not shown`, () => {
-    assert.deepEqual(problemsOf({ [name]: 'scheme://user:hunter2@host' }), [
-      `${name} must be left out: this version has no such feature yet`,
+    assert.deepEqual(problemsOf({ [name]: 'postgres://user:hunter2@host' }), [
+      `${name} must be ${must}`,
     ]);
   });
 }
+
+test('KIPIMO_DATABASE_URL names the engine', () => {
+  assert.equal(loadConfig({ KIPIMO_DATABASE_URL: 'memory:' }).config.storage.engine, 'memory');
+});
 
 for (const name of [
   'KIPIMO_SMS_URL',

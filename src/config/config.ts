@@ -23,6 +23,8 @@ export interface ListenConfig {
 export interface Config {
   readonly listen: ListenConfig;
   readonly storage: {
+    readonly engine: 'sqlite' | 'memory';
+    /** What an engine without files leaves alone. */
     readonly directory: string;
     readonly guestsBytesMax: number;
     /** Absent: none. */
@@ -160,6 +162,7 @@ function toConfig(values: Values): Config {
       ...tls,
     }),
     storage: Object.freeze({
+      engine: values.KIPIMO_DATABASE_URL ?? 'sqlite',
       directory: given(values, 'KIPIMO_DATA_DIR'),
       guestsBytesMax: given(values, 'KIPIMO_QUOTA_GUESTS_BYTES'),
       ...(values.KIPIMO_QUOTA_ACCOUNT_BYTES !== undefined && {

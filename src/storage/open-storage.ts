@@ -3,12 +3,15 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Storage } from './storage.ts';
 
-/** Which engine keeps the data. memory forgets everything at the end of the process. */
-export type StorageOptions = {
+export interface StorageOptions {
+  /** Which engine keeps the data; memory forgets everything at the end of the process. */
+  readonly kind: 'sqlite' | 'memory';
+  /** Where an engine that has files keeps them. */
+  readonly directory: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly reporter: Reporter;
-} & ({ readonly kind: 'sqlite'; readonly directory: string } | { readonly kind: 'memory' });
+}
 
 /** Opens the chosen engine. Throws UnusableStorageError when a person has to mend something. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
@@ -18,6 +21,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       return openSqlite(options);
     }
     case 'memory': {
+      options.log.warn({}, 'all data is gone at the end of the process: KIPIMO_DATABASE_URL');
       const { createMemoryStorage } = await import('./memory/memory-storage.ts');
       return createMemoryStorage(options);
     }

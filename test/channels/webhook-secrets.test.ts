@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { ensureInstallationSecret } from '../../src/app/installation-secret.ts';
 import { webhookSecretOf } from '../../src/channels/webhook/signature.ts';
 import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone } from '../v2/refusal.ts';
 
@@ -24,27 +25,25 @@ test('everybody has a secret of their own for the webhook, and keeps it', async 
   assert.ok(!text.includes(ama), 'it is shown where it is asked for only');
 });
 
-for (const storage of ['sqlite', 'memory'] as const) {
-  test(`an account made again under the same name has another secret (${storage})`, async () => {
-    await using service = await startService({ storage });
-    const before = await secretOf(service, 'ama');
-    const { id } = (await service.as('ama')({ path: '/users/me' })).json as { id: string };
-    assertDone(await service.as('ama')({ method: 'DELETE', path: `/users/${id}` }));
-    const credentials = { username: 'ama', password: 'another password' };
-    const made = await service.call({ method: 'POST', path: '/users', json: credentials });
-    assert.equal(made.status, 200, made.text);
-    const login = { method: 'POST', path: '/auth/token', json: credentials };
-    const { text: token } = await service.call(login);
-    const after = await service.call({ path: '/users/me/webhook_secret', token });
-    assert.match(after.text, /^[0-9a-f]{64}$/);
-    assert.notEqual(after.text, before);
-  });
-}
+test('an account made again under the same name has another secret', async () => {
+  await using service = await startService();
+  const before = await secretOf(service, 'ama');
+  const { id } = (await service.as('ama')({ path: '/users/me' })).json as { id: string };
+  assertDone(await service.as('ama')({ method: 'DELETE', path: `/users/${id}` }));
+  const credentials = { username: 'ama', password: 'another password' };
+  const made = await service.call({ method: 'POST', path: '/users', json: credentials });
+  assert.equal(made.status, 200, made.text);
+  const login = { method: 'POST', path: '/auth/token', json: credentials };
+  const { text: token } = await service.call(login);
+  const after = await service.call({ path: '/users/me/webhook_secret', token });
+  assert.match(after.text, /^[0-9a-f]{64}$/);
+  assert.notEqual(after.text, before);
+});
 
-test('an account of a database of before keeps its secret for itself', async (context) => {
+durable('an account of a database of before keeps its secret for itself', async (context) => {
   const directory = temporaryDirectory(context);
   {
-    await using service = await startService({ storage: 'sqlite', directory });
+    await using service = await startService({ directory });
     await secretOf(service, 'ama');
   }
   const database = new DatabaseSync(join(directory, 'kipimo.db'));
@@ -52,7 +51,7 @@ test('an account of a database of before keeps its secret for itself', async (co
   database.exec("update users set webhook_secret = null where username = 'ama'");
   database.close();
   const derived = webhookSecretOf(ensureInstallationSecret(directory), { username: 'ama' });
-  await using service = await startService({ storage: 'sqlite', directory });
+  await using service = await startService({ directory });
   assert.equal(await secretOf(service, 'ama'), derived);
   assertDone(
     await service.as('ama')({ method: 'PUT', path: '/users/me', json: { firstName: 'A' } }),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
+import { durable } from '../engine.ts';
 import { adminPassword, passwordOf, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
@@ -225,13 +226,13 @@ test('a changed password ends all tokens of that user, and of nobody else', asyn
   assert.equal((await logIn('esi', 'a new password')).status, 200);
 });
 
-test('tokens survive a restart on the same directory', async () => {
+durable('tokens survive a restart on the same directory', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-restart-'));
   try {
-    const before = await startService({ storage: 'sqlite', directory });
+    const before = await startService({ directory });
     const token = await before.tokenOf('ama');
     await before[Symbol.asyncDispose]();
-    await using again = await startService({ storage: 'sqlite', directory });
+    await using again = await startService({ directory });
     assert.equal(await whoIs(`Bearer ${token}`, again), 'ama');
     assert.equal((await again.call({ path: '/users/me', token: `${token}x` })).status, 401);
   } finally {

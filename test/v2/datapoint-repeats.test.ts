@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { doorOf, minute, openSensor, type SensorDoor, valuesOf } from './sensor-door.ts';
 
@@ -120,19 +121,19 @@ test('a resent old datapoint does not take the place of the last value', async (
   assert.equal(await lastValueOf(sensor), 'new');
 });
 
-test('values, last values and the knowledge of repeats survive a restart', async () => {
+durable('values, last values and the knowledge of repeats survive a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
   try {
     const points = [3, 1, 2].map((n) => ({ value: n, timestamp: minute(n) }));
     let deviceId: string;
     {
-      await using first = await startService({ directory, storage: 'sqlite' });
+      await using first = await startService({ directory });
       const sensor = await openSensor(first);
       await sensor.push(points);
       await sensor.push({ value: 'undated' });
       deviceId = sensor.deviceId;
     }
-    await using second = await startService({ directory, storage: 'sqlite' });
+    await using second = await startService({ directory });
     const sensor = doorOf(second, deviceId, 'TC1');
     assert.deepEqual(valuesOf(await sensor.all()), [1, 2, 3, 'undated']);
     assert.equal(await lastValueOf(sensor), 'undated');

@@ -47,7 +47,7 @@ test('a device handed over fires no alert of its receiver before it is accepted'
 });
 
 test('what an administrator hands over, or one takes oneself, is accepted', async () => {
-  await using service = await startService({ storage: 'memory' });
+  await using service = await startService({});
   const ama = service.as('ama');
   await ama({ path: '/users/me' });
   for (const [id, by] of [

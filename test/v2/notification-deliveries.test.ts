@@ -7,6 +7,7 @@ import { silentReporter } from '../../src/domain/reporter.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
+import { durable } from '../engine.ts';
 import { type Service, type ServiceOptions, startService } from '../service.ts';
 import { createRecordingChannels } from './recording-channels.ts';
 import { assertDone } from './refusal.ts';
@@ -149,12 +150,12 @@ test('who cannot be reached, or not be paid for, is told at once', options, asyn
   assert.equal(channels.sent.length, 1);
 });
 
-test('windows, clears and waiting messages outlive a restart', options, async (context) => {
+durable('windows, clears and waiting messages outlive a restart', options, async (context) => {
   const directory = temporaryDirectory(context);
   const clock = createManualClock(noon);
   const channels = createRecordingChannels();
   channels.answer({ kind: 'retry', reason: 'down' });
-  const begin = () => start({ storage: 'sqlite', directory, clock, channels: channels.open });
+  const begin = () => start({ directory, clock, channels: channels.open });
   const paths: string[] = [];
   {
     await using service = await prepared(await begin());
@@ -179,8 +180,9 @@ test('two processes on one store fire once per window and send once', options, a
   const parts = { kind: 'memory', directory: '', clock, log: silentLog } as const;
   const shared = await openStorage({ ...parts, reporter: silentReporter });
   const channels = createRecordingChannels();
-  const begin = () =>
-    start({ storage: 'memory', clock, channels: channels.open, wrapStorage: () => shared });
+  const environment = { KIPIMO_DATABASE_URL: 'memory:' };
+  const wrapStorage = () => shared;
+  const begin = () => start({ clock, channels: channels.open, environment, wrapStorage });
   await using one = await prepared(await begin());
   const path = await notify(one, { devices: ['d'], sensors: ['TC1'] }, { throttling: 60 });
   await using other = await begin();

@@ -8,7 +8,7 @@ const { notificationsPerUserAndSensorMax: max } = limits;
 const action = { usernames: ['ama'], channels: ['sms'], message: '{TC1}' };
 
 test('a user may have so many notifications on a sensor, and others have room', async () => {
-  await using service = await startService({ storage: 'memory' });
+  await using service = await startService({});
   const json = { id: 'd', sensors: [{ id: 'TC1' }, { id: 'SM1' }] };
   assertDone(await service.as('ama')({ method: 'POST', path: '/devices', json }));
   const make = (by: string, condition: object) =>
@@ -35,7 +35,7 @@ test('a user may have so many notifications on a sensor, and others have room', 
 
 test('a rule whose silence would not be watched is refused and says why', async () => {
   const environment = { KIPIMO_BUDGETS: 'silences=10' };
-  await using service = await startService({ storage: 'memory', environment });
+  await using service = await startService({ environment });
   const sensors = [{ id: 'TC1' }, { id: 'TC2' }, { id: 'TC3' }];
   assertDone(
     await service.as('ama')({ method: 'POST', path: '/devices', json: { id: 'd', sensors } }),
@@ -60,7 +60,7 @@ test('a rule whose silence would not be watched is refused and says why', async 
 
 test('what notifications take up in memory is bounded', async () => {
   const environment = { KIPIMO_BUDGETS: 'notification_bytes=3000000' };
-  await using service = await startService({ storage: 'memory', environment });
+  await using service = await startService({ environment });
   const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`);
   const make = (by: string, devices: number, sensors: number) => {
     const condition = { devices: names(devices), sensors: names(sensors) };

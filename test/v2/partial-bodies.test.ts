@@ -8,7 +8,6 @@ let service: Service;
 before(async () => {
   // One address may hold 256 KiB, one account 256 KiB, all guests 512 KiB.
   service = await startService({
-    storage: 'memory',
     environment: {
       KIPIMO_BUDGETS: 'partial_bytes=1048576',
       KIPIMO_TRUSTED_PROXIES: '127.0.0.1',

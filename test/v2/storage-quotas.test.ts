@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 import { openSensor } from './sensor-door.ts';
@@ -61,9 +62,9 @@ async function pushAgain(service: Service, deviceId: string) {
   return service.call({ method: 'POST', path: `${path}/new/value`, body: kilobyte });
 }
 
-test('an account sees what it uses of its quota, also after a restart', async () => {
+durable('an account sees what it uses of its quota, also after a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
-  const options = { environment: accounts, directory, storage: 'sqlite' } as const;
+  const options = { environment: accounts, directory } as const;
   let used = 0;
   const path = '/devices/hers/sensors/s/value';
   {
@@ -120,7 +121,7 @@ test('descriptions count: devices, sensors and what is attached to them', async 
   assertDone(await add());
 });
 
-test('below the floor of free space guests are refused first, then everybody', async () => {
+durable('below the floor of free space guests are refused first, then everybody', async () => {
   const { bavail, bsize } = statfsSync(tmpdir());
   const free = bavail * bsize;
   const floor = (bytes: number) => ({ KIPIMO_DISK_FLOOR_BYTES: String(Math.floor(bytes)) });

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { durable } from '../engine.ts';
 import { runProgram, type ServiceProcess, startProcess } from '../service-process.ts';
 
 const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1' };
@@ -39,7 +40,7 @@ async function statusOf(token: string): Promise<number> {
   return (await fetch(`${service.url}/api/v2/users/me`, { headers })).status;
 }
 
-test('an account added beside the running service can log in at once', async () => {
+durable('an account added beside the running service can log in at once', async () => {
   const added = await kipimoUser('add', 'ama', '--password', 'bamboo-4711');
   assert.equal(added.code, 0, added.stderr);
   assert.match(added.stdout, /ama/);
@@ -51,14 +52,14 @@ test('an account added beside the running service can log in at once', async () 
   assert.match(again.stderr, /taken/);
 });
 
-test('an account added without a password gets one that is shown and works', async () => {
+durable('an account added without a password gets one that is shown and works', async () => {
   const added = await kipimoUser('add', 'esi');
   assert.equal(added.code, 0, added.stderr);
   const password = /password: (\S+)/.exec(added.stdout)?.[1] ?? '';
   assert.equal((await logIn('esi', password)).status, 200);
 });
 
-test('a new password ends the old one and its tokens within seconds', async () => {
+durable('a new password ends the old one and its tokens within seconds', async () => {
   await kipimoUser('add', 'kofi', '--password', 'cassava-0815');
   const token = await (await logIn('kofi', 'cassava-0815')).text();
   assert.equal(await statusOf(token), 200);
@@ -77,7 +78,7 @@ test('a new password ends the old one and its tokens within seconds', async () =
   assert.equal(await statusOf(await fresh.text()), 200);
 });
 
-test('the list shows accounts made by either door', async () => {
+durable('the list shows accounts made by either door', async () => {
   await fetch(`${service.url}/api/v2/users`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -97,7 +98,7 @@ test('the list shows accounts made by either door', async () => {
   assert.doesNotMatch(stdout, /password|hash/i);
 });
 
-test('imported accounts keep their ids and weak passwords; bad entries are named', async () => {
+durable('imported accounts keep their ids and weak passwords; bad entries are named', async () => {
   const file = join(directory, 'users.json');
   const id = '5f0c1d2e-aaaa-4bbb-8ccc-1234567890ab';
   const entries = [
@@ -121,7 +122,7 @@ test('imported accounts keep their ids and weak passwords; bad entries are named
   assert.equal((await logIn('kwame', 'yam')).status, 200);
 });
 
-test('an account is disabled, enabled and made admin while the service runs', async () => {
+durable('an account is disabled, enabled and made admin while the service runs', async () => {
   const password = 'a long password of hers';
   const added = await kipimoUser('add', 'zawadi', '--password', password);
   assert.equal(added.code, 0, added.stderr);
@@ -141,7 +142,7 @@ test('an account is disabled, enabled and made admin while the service runs', as
   assert.match((await kipimoUser('admin', 'zawadi', '--off')).stdout, /no admin any more/);
 });
 
-test('kipimo user list --data-dir typo says so and makes no database', async () => {
+durable('kipimo user list --data-dir typo says so and makes no database', async () => {
   const typo = join(directory, 'typo');
   const { code, stderr } = await kipimoUser('list', '--data-dir', typo);
   assert.equal(code, 1);
@@ -152,19 +153,22 @@ test('kipimo user list --data-dir typo says so and makes no database', async () 
   assert.doesNotMatch(missing.stderr, /ENOENT/);
 });
 
-test('an import with an admin before the first start says that it is the first admin', async () => {
-  const file = join(directory, 'first.json');
-  writeFileSync(file, JSON.stringify([{ username: 'root', password: 'x', admin: true }]));
-  const fresh = join(directory, 'fresh');
-  const { code, stdout } = await kipimoUser('import', file, '--data-dir', fresh);
-  assert.equal(code, 0, stdout);
-  assert.match(stdout, /first start of the service makes no other one/);
-  for (const words of [
-    ['disable', 'root'],
-    ['admin', 'root', '--off'],
-  ]) {
-    const last = await kipimoUser(...words, '--data-dir', fresh);
-    assert.equal(last.code, 1, words.join(' '));
-    assert.match(last.stderr, /root is the last admin/);
-  }
-});
+durable(
+  'an import with an admin before the first start says that it is the first admin',
+  async () => {
+    const file = join(directory, 'first.json');
+    writeFileSync(file, JSON.stringify([{ username: 'root', password: 'x', admin: true }]));
+    const fresh = join(directory, 'fresh');
+    const { code, stdout } = await kipimoUser('import', file, '--data-dir', fresh);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /first start of the service makes no other one/);
+    for (const words of [
+      ['disable', 'root'],
+      ['admin', 'root', '--off'],
+    ]) {
+      const last = await kipimoUser(...words, '--data-dir', fresh);
+      assert.equal(last.code, 1, words.join(' '));
+      assert.match(last.stderr, /root is the last admin/);
+    }
+  },
+);

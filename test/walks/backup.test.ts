@@ -10,8 +10,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 import { backUp, restoreBackup } from '../../src/storage/sqlite/backup.ts';
+import { durable } from '../engine.ts';
 import { startService } from '../service.ts';
 import { runProgram } from '../service-process.ts';
 import { doorOf, minute, valuesOf } from '../v2/sensor-door.ts';
@@ -29,12 +30,12 @@ const quietly = () => undefined;
 const restore = (file: string, directory: string, isForced = false) =>
   restoreBackup({ file, directory, isForced, label: 'aside', onProgress: quietly });
 
-test('a backup taken during a load has all that was acknowledged before it began', async () => {
+durable('a backup taken during a load has all that was acknowledged before it began', async () => {
   const [directory, file] = [place('loaded'), place('loaded.backup')];
   const acknowledged: number[] = [];
   let atBegin = 0;
   {
-    await using service = await startService({ directory, storage: 'sqlite' });
+    await using service = await startService({ directory });
     const device = { id: 'field', sensors: [{ id: 'TC1' }] };
     await service.as('ama')({ method: 'POST', path: '/devices', json: device });
     const sensor = doorOf(service, 'field', 'TC1');
@@ -61,7 +62,7 @@ test('a backup taken during a load has all that was acknowledged before it began
     readFileSync(join(copy, 'secret'), 'utf8'),
     readFileSync(join(directory, 'secret'), 'utf8'),
   );
-  await using restored = await startService({ directory: copy, storage: 'sqlite' });
+  await using restored = await startService({ directory: copy });
   const values = valuesOf(await doorOf(restored, 'field', 'TC1').all());
   assert.ok(atBegin >= 220 && values.length >= atBegin, `${values.length} of ${atBegin}`);
   assert.deepEqual(values, acknowledged.slice(0, values.length));
@@ -69,28 +70,31 @@ test('a backup taken during a load has all that was acknowledged before it began
   assert.equal((await restored.as('ama')({ path: '/users/me' })).status, 200);
 });
 
-test('a restore runs neither beside a service nor over data, unless it may move that', async () => {
-  const [directory, file] = [place('here'), place('here.backup')];
-  {
-    await using service = await startService({ directory, storage: 'sqlite' });
-    await service.call({ method: 'POST', path: '/devices', json: { id: 'kept' } });
-    await backUp({ directory, file, onProgress: quietly });
-    await assert.rejects(restore(file, directory, true), /in use by another kipimo/);
-    await service.call({ method: 'POST', path: '/devices', json: { id: 'later' } });
-  }
-  await assert.rejects(restore(file, directory), /there is data in .*--force/);
-  const { movedTo } = await restore(file, directory, true);
-  assert.equal(movedTo, join(directory, 'aside'));
-  assert.ok(existsSync(join(directory, 'aside', 'kipimo.db')));
-  await using service = await startService({ directory, storage: 'sqlite' });
-  const ids = (await service.call({ path: '/devices' })).json as { id: string }[];
-  assert.deepEqual(
-    ids.map(({ id }) => id),
-    ['kept'],
-  );
-});
+durable(
+  'a restore runs neither beside a service nor over data, unless it may move that',
+  async () => {
+    const [directory, file] = [place('here'), place('here.backup')];
+    {
+      await using service = await startService({ directory });
+      await service.call({ method: 'POST', path: '/devices', json: { id: 'kept' } });
+      await backUp({ directory, file, onProgress: quietly });
+      await assert.rejects(restore(file, directory, true), /in use by another kipimo/);
+      await service.call({ method: 'POST', path: '/devices', json: { id: 'later' } });
+    }
+    await assert.rejects(restore(file, directory), /there is data in .*--force/);
+    const { movedTo } = await restore(file, directory, true);
+    assert.equal(movedTo, join(directory, 'aside'));
+    assert.ok(existsSync(join(directory, 'aside', 'kipimo.db')));
+    await using service = await startService({ directory });
+    const ids = (await service.call({ path: '/devices' })).json as { id: string }[];
+    assert.deepEqual(
+      ids.map(({ id }) => id),
+      ['kept'],
+    );
+  },
+);
 
-test('what is no backup is refused, and leaves nothing behind', async () => {
+durable('what is no backup is refused, and leaves nothing behind', async () => {
   const [directory, file] = [place('empty'), place('no.backup')];
   await assert.rejects(restore(file, directory), /there is no file/);
   writeFileSync(file, 'not a database'.repeat(100));
@@ -107,7 +111,7 @@ test('what is no backup is refused, and leaves nothing behind', async () => {
   );
 });
 
-test('kipimo backup and kipimo restore do it from the command line', async () => {
+durable('kipimo backup and kipimo restore do it from the command line', async () => {
   const environment = { KIPIMO_DATA_DIR: place('here') };
   const file = place('by-command.backup');
   const made = await runProgram(['backup', file], { directory: root, environment });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { durable } from '../engine.ts';
 import { startProcess } from '../service-process.ts';
 import { createPushLoad } from './push-load.ts';
 
@@ -12,7 +12,7 @@ const connections = 8;
 /** How many answers a round lets through: early and late, never twice the same. */
 const answersOf = (round: number): number => 1 + ((round * 97) % 211);
 
-test('20 times kill -9 under load: all that was acknowledged is there, once', async () => {
+durable('20 times kill -9 under load: all that was acknowledged is there, once', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-crash-'));
   const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };
   const load = createPushLoad(connections);

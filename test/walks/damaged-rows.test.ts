@@ -3,9 +3,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
 import { connectAsync } from 'mqtt';
 import { type Log, silentLog } from '../../src/lib/log.ts';
+import { durable } from '../engine.ts';
 import { adminPassword, type Service, type ServiceOptions, startService } from '../service.ts';
 import { startProcess } from '../service-process.ts';
 import { createRecordingChannels } from '../v2/recording-channels.ts';
@@ -91,12 +91,12 @@ function damage(database: DatabaseSync, table: string, kind: keyof typeof garbag
   return database.prepare(`update ${table} set ${sets} where ${last}`).run().changes > 0;
 }
 
-test('no stored row stops a start, or keeps others from being served', async (context) => {
+durable('no stored row stops a start, or keeps others from being served', async (context) => {
   const origin = mkdtempSync(join(tmpdir(), 'kipimo-damage-'));
   context.after(() => rmSync(origin, { recursive: true, force: true }));
   const channels = createRecordingChannels(['sms']);
   const start = (directory: string, options: ServiceOptions = {}) =>
-    startService({ storage: 'sqlite', directory, channels: channels.open, ...options });
+    startService({ directory, channels: channels.open, ...options });
   {
     await using service = await start(origin);
     await makeWorld(service, witness);

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { DomainError } from '../../src/domain/errors.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { durable } from '../engine.ts';
 import { type Reply, type Service, startService } from '../service.ts';
 import { createRecordingChannels } from '../v2/recording-channels.ts';
 import { assertDone, assertRefused } from '../v2/refusal.ts';
@@ -81,10 +82,10 @@ test(
   },
 );
 
-test('what a full disk held back leaves with the next start, once', options, async (context) => {
+durable('what a full disk held back leaves with the next start, once', options, async (context) => {
   const directory = temporaryDirectory(context);
   const channels = createRecordingChannels();
-  const settings = { storage: 'sqlite', directory, channels: channels.open } as const;
+  const settings = { directory, channels: channels.open } as const;
   const { disk, wrapStorage } = createDisk();
   {
     await using service = await startService({ ...settings, wrapStorage });
@@ -102,11 +103,11 @@ test('what a full disk held back leaves with the next start, once', options, asy
   assert.equal(channels.sent.length, 2);
 });
 
-test('what a crash left of one millisecond is made up for', options, async (context) => {
+durable('what a crash left of one millisecond is made up for', options, async (context) => {
   const directory = temporaryDirectory(context);
   const channels = createRecordingChannels();
   const clock = createManualClock(Date.UTC(2026, 10, 20, 12));
-  const settings = { storage: 'sqlite', directory, channels: channels.open, clock } as const;
+  const settings = { directory, channels: channels.open, clock } as const;
   const { disk, wrapStorage } = createDisk();
   const push = (service: Service, value: number) =>
     service.as('ama')({ method: 'POST', path: sensor, json: { value } });

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { test } from 'node:test';
 import type { Storage } from '../../src/storage/storage.ts';
+import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { createRecordingChannels } from '../v2/recording-channels.ts';
 import { assertDone } from '../v2/refusal.ts';
@@ -38,7 +38,7 @@ function stuckAt(step: Step): (storage: Storage) => Storage {
 async function tellStory(directory: string, step: Step): Promise<void> {
   const channels = createRecordingChannels().open;
   const wrapStorage = stuckAt(step);
-  const service = await startService({ storage: 'sqlite', directory, channels, wrapStorage });
+  const service = await startService({ directory, channels, wrapStorage });
   const ama = service.as('ama');
   assertDone(await ama({ method: 'PUT', path: '/users/me', json: { phone: ['+233201234567'] } }));
   const device = { id: 'd', sensors: [{ id: 'TC1' }] };
@@ -65,7 +65,7 @@ async function timesSent(service: Service): Promise<number> {
 
 if (process.argv[3] === undefined) {
   for (const step of ['datapoint', 'firing'] as const) {
-    test(`kill -9 after the ${step} was stored: the message leaves once`, async () => {
+    durable(`kill -9 after the ${step} was stored: the message leaves once`, async () => {
       const directory = mkdtempSync(join(tmpdir(), 'kipimo-notify-'));
       try {
         await killedAt(directory, step);
@@ -74,7 +74,7 @@ if (process.argv[3] === undefined) {
           // Two minutes on, what the dead process was about to send is anybody's.
           const clock = { now: () => Date.now() + 130_000 };
           const settings = { directory, clock, channels: channels.open };
-          await using service = await startService({ ...settings, storage: 'sqlite' });
+          await using service = await startService({ ...settings });
           if (start === 'first') await channels.until(1);
           // The sender got no answer and sends again: nothing new.
           assertDone(await service.as('ama')(pushed));
