@@ -3,6 +3,8 @@ export interface Notification extends NotificationDraft {
   readonly id: string;
   readonly status: 'active' | 'inactive';
   readonly owner: string;
+  /** What is wrong with an expression that was stored before such were refused. */
+  readonly expression_problem?: string;
   readonly times_sent: number;
   readonly last_notification?: string;
   readonly last_success?: string;

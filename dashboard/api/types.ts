@@ -65,6 +65,8 @@ export interface Device {
   readonly actuators: readonly Actuator[];
   readonly meta?: unknown;
   readonly deployed?: boolean;
+  /** Handed over to its owner and not accepted yet. */
+  readonly pending?: boolean;
   /** The zone its days are cut in. */
   readonly timezone?: string;
   readonly date_created: string;

@@ -40,3 +40,20 @@ browserTest('several devices are shared with somebody at once', async () => {
   await page.getByRole('link', { name: 'well-2' }).waitFor();
   await page.context().close();
 });
+
+browserTest('who was handed a device over accepts it on its screen', async () => {
+  const json = { id: 'pump-7', sensors: [{ id: 'TC' }] };
+  await stage.service.as('efua')({ method: 'POST', path: '/devices', json });
+  await stage.service.tokenOf('yaw');
+  const to = { method: 'PUT', path: '/devices/pump-7/owner', body: 'yaw' };
+  assert.equal((await stage.service.as('efua')(to)).status, 204);
+  const page = await stage.visit({ username: 'yaw', width: 'phone' });
+  await page.goto('/devices/pump-7');
+  await page.getByText('This device was handed over to you.').waitFor();
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByText('The device is accepted.').waitFor();
+  await page.getByRole('button', { name: 'Accept' }).waitFor({ state: 'detached' });
+  const { json: device } = await stage.service.as('yaw')({ path: '/devices/pump-7' });
+  assert.equal((device as { readonly pending?: boolean }).pending, undefined);
+  await page.context().close();
+});

@@ -36,6 +36,7 @@ export const alerts = {
   sayEvery: 'At most every {time}',
   sayUntil: 'Until {date}',
   ended: 'Ended on {date}',
+  problem: 'This condition likely never sends, or wrongly: {problem}. Edit it to mend it.',
 
   formCompare: 'When {sensor} of {device} {comparison} {value}',
   formRange: 'When {sensor} of {device} {comparison} {low} and {high}',

@@ -33,6 +33,10 @@ export const device = {
   firstSensor: 'Say what this device measures, then its values appear here.',
   noValue: 'no value yet',
   hiddenData: 'You may see this device, but not what it measures.',
+  handedOver:
+    'This device was handed over to you. Accept it, and your alerts for all devices watch it, too.',
+  accept: 'Accept',
+  accepted: 'The device is accepted.',
   actuators: 'Controls',
   addActuator: 'Add a control',
   actuatorSet: '{name} is set',

@@ -36,6 +36,10 @@ export const device: Translation<'device'> = {
   firstSensor: 'Dites ce que mesure cet appareil, et ses valeurs apparaîtront ici.',
   noValue: 'pas encore de valeur',
   hiddenData: 'Vous pouvez voir cet appareil, mais pas ce qu’il mesure.',
+  handedOver:
+    'Cet appareil vous a été remis. Acceptez-le, et vos alertes pour tous les appareils le surveilleront aussi.',
+  accept: 'Accepter',
+  accepted: 'L’appareil est accepté.',
   actuators: 'Commandes',
   addActuator: 'Ajouter une commande',
   actuatorSet: '{name} est réglé',

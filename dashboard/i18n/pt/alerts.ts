@@ -38,6 +38,8 @@ export const alerts: Translation<'alerts'> = {
   sayEvery: 'No máximo a cada {time}',
   sayUntil: 'Até {date}',
   ended: 'Terminou em {date}',
+  problem:
+    'Esta condição provavelmente nunca envia, ou envia mal: {problem}. Edite-a para a corrigir.',
 
   formCompare: 'Quando {sensor} de {device} {comparison} {value}',
   formRange: 'Quando {sensor} de {device} {comparison} {low} e {high}',

@@ -35,6 +35,10 @@ export const device: Translation<'device'> = {
   firstSensor: 'Diga o que este dispositivo mede, e os valores aparecem aqui.',
   noValue: 'ainda sem valor',
   hiddenData: 'Pode ver este dispositivo, mas não o que mede.',
+  handedOver:
+    'Este dispositivo foi-lhe entregue. Aceite-o, e os seus alertas para todos os dispositivos também o vigiam.',
+  accept: 'Aceitar',
+  accepted: 'O dispositivo foi aceite.',
   actuators: 'Comandos',
   addActuator: 'Adicionar um comando',
   actuatorSet: '{name} foi definido',

@@ -37,6 +37,8 @@ export const alerts: Translation<'alerts'> = {
   sayEvery: 'Si zaidi ya mara moja kila {time}',
   sayUntil: 'Hadi {date}',
   ended: 'Iliisha {date}',
+  problem:
+    'Sharti hili huenda halitumi kamwe, au hutuma kimakosa: {problem}. Lihariri ili kulirekebisha.',
 
   formCompare: 'Wakati {sensor} ya {device} {comparison} {value}',
   formRange: 'Wakati {sensor} ya {device} {comparison} {low} na {high}',

@@ -35,6 +35,10 @@ export const device: Translation<'device'> = {
   firstSensor: 'Sema kifaa hiki kinapima nini, kisha thamani zake zitaonekana hapa.',
   noValue: 'bado hakuna thamani',
   hiddenData: 'Unaweza kuona kifaa hiki, lakini si kinachopimwa.',
+  handedOver:
+    'Umekabidhiwa kifaa hiki. Kikubali, na tahadhari zako za vifaa vyote zitakiangalia pia.',
+  accept: 'Kubali',
+  accepted: 'Kifaa kimekubaliwa.',
   actuators: 'Vidhibiti',
   addActuator: 'Ongeza kidhibiti',
   actuatorSet: '{name} imewekwa',

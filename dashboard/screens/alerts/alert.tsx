@@ -75,6 +75,9 @@ function Known(props: {
         <MoreWords alert={alert} naming={naming} />
         <p class="quiet small">{historyWords(alert)}</p>
         <Failure alert={alert} />
+        {alert.expression_problem !== undefined && (
+          <p class="note">{t('alerts.problem', { problem: alert.expression_problem })}</p>
+        )}
       </section>
       {mayChange && <Ways alert={alert} />}
       <PreviewChart form={form} devices={devices} preview={undefined} />

@@ -20,6 +20,7 @@ import { DeviceChart } from './device-chart.tsx';
 import { DeviceNotes } from './device-notes.tsx';
 import { DeviceOrWhy } from './device-part.tsx';
 import { DevicePlace } from './device-place.tsx';
+import { HandedOver } from './handed-over.tsx';
 import { todayText, useToday } from './today.ts';
 
 /** One device: what it says now, how it went, and what can be done with it. */
@@ -39,6 +40,7 @@ export function DeviceScreen({ params }: ScreenProps): JSX.Element {
         {({ device, rights, reload }) => (
           <>
             <DeviceHead device={device} rights={rights} />
+            {device.pending === true && <HandedOver device={device} onAccepted={reload} />}
             {rights.seesData ? (
               <SensorsAndChart device={device} rights={rights} />
             ) : (
