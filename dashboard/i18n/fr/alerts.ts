@@ -40,7 +40,8 @@ export const alerts: Translation<'alerts'> = {
   sayUntil: 'Jusqu’au {date}',
   ended: 'Terminée le {date}',
   problem:
-    'Cette condition n’envoie sans doute jamais, ou à tort : {problem}. Modifiez-la pour la corriger.',
+    'Cette condition n’envoie sans doute jamais, ou à tort : {problem}. Modifiez-la pour la ' +
+    'corriger.',
 
   formCompare: 'Quand {sensor} de {device} {comparison} {value}',
   formRange: 'Quand {sensor} de {device} {comparison} {low} et {high}',

@@ -37,7 +37,8 @@ export const device: Translation<'device'> = {
   noValue: 'pas encore de valeur',
   hiddenData: 'Vous pouvez voir cet appareil, mais pas ce qu’il mesure.',
   handedOver:
-    'Cet appareil vous a été remis. Acceptez-le, et vos alertes pour tous les appareils le surveilleront aussi.',
+    'Cet appareil vous a été remis. Acceptez-le, et vos alertes pour tous les appareils le ' +
+    'surveilleront aussi.',
   accept: 'Accepter',
   accepted: 'L’appareil est accepté.',
   actuators: 'Commandes',

@@ -36,7 +36,8 @@ export const device: Translation<'device'> = {
   noValue: 'ainda sem valor',
   hiddenData: 'Pode ver este dispositivo, mas não o que mede.',
   handedOver:
-    'Este dispositivo foi-lhe entregue. Aceite-o, e os seus alertas para todos os dispositivos também o vigiam.',
+    'Este dispositivo foi-lhe entregue. Aceite-o, e os seus alertas para todos os dispositivos ' +
+    'também o vigiam.',
   accept: 'Aceitar',
   accepted: 'O dispositivo foi aceite.',
   actuators: 'Comandos',
