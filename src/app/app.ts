@@ -11,7 +11,6 @@ import { createMetrics } from '../telemetry/metrics.ts';
 import { createMetricsReporter } from '../telemetry/reporter.ts';
 import { openMessageWays } from './channels.ts';
 import { connectionsOfMachine } from './connection-room.ts';
-import { ensureInstallationSecret } from './installation-secret.ts';
 import { createRemovalNotices } from './removal-notices.ts';
 import { type DoorTimeouts, openDoors } from './servers.ts';
 import { createServices } from './services.ts';
@@ -54,7 +53,6 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const meters = createMeters(config);
   const { reporter, budgets } = meters;
   const { engine: kind, directory } = config.storage;
-  const installationSecret = ensureInstallationSecret(directory);
   // Undone in reverse order, whether the start fails half-way or the service ends.
   const opened: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
@@ -64,6 +62,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     const opening = await openStorage({ kind, directory, clock, log, reporter });
     const engine = options.wrapStorage?.(opening) ?? opening;
     opened.push(() => engine.close());
+    const installationSecret = await engine.installation.secret();
     const removals = createRemovalNotices(engine);
     const { storage, room } = await openStorageRoom({ config, storage: removals.storage, log });
     meters.metrics.watchStorage(room.figures);
@@ -74,7 +73,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
     });
     if (generatedPassword !== undefined) options.onGeneratedPassword?.(generatedPassword);
-    const ways = await openMessageWays({ ...options, clock, installationSecret });
+    const ways = await openMessageWays({ ...options, storage, clock, installationSecret });
     opened.push(() => ways.close());
     const built = createServices({
       ...{ config, storage, clock, reporter, log, budgets, installationSecret, room },

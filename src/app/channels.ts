@@ -6,6 +6,7 @@ import { paidChannels } from '../domain/notifications/outbox-store.ts';
 import type { HttpServerOptions } from '../http/server.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { createServices } from './services.ts';
 
 type ServiceParts = Parameters<typeof createServices>[0];
@@ -22,6 +23,7 @@ export async function openMessageWays(parts: {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly installationSecret: string;
+  readonly storage: Pick<Storage, 'callTexts'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly channels?: OpenChannels;
@@ -32,7 +34,7 @@ export async function openMessageWays(parts: {
     (await openChannels({
       settings: secrets.channels,
       webhooks: config.webhooks.privateAddresses,
-      ...{ installationSecret, clock, log },
+      ...{ installationSecret, callTexts: parts.storage.callTexts, clock, log },
     }));
   log.info({ channels: [...channels.keys()] }, 'these channels can send');
   const paid = [...channels.keys()].filter((name) => paidChannels.some((one) => one === name));

@@ -31,6 +31,7 @@ import { createAccounts } from '../domain/users/accounts.ts';
 import { createAddressProving } from '../domain/users/address-proving.ts';
 import type { CodeSender } from '../domain/users/code-sender.ts';
 import { createDeviceCookies } from '../domain/users/device-cookies.ts';
+import { createFailureLimiters } from '../domain/users/failure-limiters.ts';
 import { createLogins } from '../domain/users/logins.ts';
 import { createPasswordResets } from '../domain/users/password-resets.ts';
 import { createPasswordWork } from '../domain/users/password-work.ts';
@@ -80,7 +81,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const { users, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
   const access = createAccess({ grants, settings });
-  const people = createAccountServices(parts);
+  const { people, failures } = createAccountServices(parts);
   const { sessions, logins } = people;
   const longWork = createLongWork({ budget: parts.budgets.of('long_reads') });
   const devices = createDevices({ store: storage.devices, users, access, clock, room });
@@ -140,6 +141,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       ...createMqttRoads({ storage, feed, access, logins, sessions, clock }),
     },
     start: async () => {
+      await failures.load();
       await built.start();
       await timedSettings.start();
     },
@@ -147,6 +149,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       await timedSettings.stop();
       await appender.drain();
       await built.stop();
+      await failures.save();
     },
   };
 }
@@ -167,21 +170,27 @@ const codePayment =
   };
 
 function createAccountServices(parts: ServiceParts) {
-  const { config, storage, clock, reporter, codes, installationSecret } = parts;
+  const { config, storage, clock, reporter, codes, log, installationSecret } = parts;
   const { users, credentials } = storage;
   const sessions = createSessions({ credentials, clock });
   const work = createPasswordWork();
+  const failures = createFailureLimiters({ store: storage.failures, clock });
   const deviceCookies = createDeviceCookies(installationSecret);
-  const logins = createLogins({ users, work, deviceCookies, clock, reporter });
+  const logins = createLogins({ users, work, deviceCookies, failures, clock, reporter });
   const { signup, smsCreditNew } = config.accounts;
-  return {
+  const people = {
     sessions,
     logins,
     accounts: createAccounts({ users, logins, work, sessions, clock, signup, smsCreditNew }),
     passwordResets: createPasswordResets({
-      ...{ users, work, sessions, clock, codes },
+      ...{ users, work, sessions, failures, clock, codes, log },
+      pending: storage.passwordResets,
     }),
-    addressProving: createAddressProving({ users, clock, codes, pay: codePayment(parts) }),
+    addressProving: createAddressProving({
+      ...{ users, failures, clock, codes },
+      pay: codePayment(parts),
+    }),
     accessKeys: createAccessKeys({ credentials, sessions, clock }),
   };
+  return { people, failures };
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { ChannelMessage } from '../domain/notifications/channel.ts';
 import { createManualClock } from '../lib/clock.ts';
 import { type Log, silentLog } from '../lib/log.ts';
+import { createMemoryStorage } from '../storage/memory/memory-storage.ts';
 import { aMessage } from './contract/channel-contract.ts';
 import { type ChannelSettings, openChannels } from './index.ts';
 
@@ -12,6 +13,7 @@ const open = (settings: ChannelSettings, log: Log = silentLog) =>
     settings,
     webhooks: 'refused',
     installationSecret: '0'.repeat(64),
+    callTexts: createMemoryStorage().callTexts,
     clock: createManualClock(0),
     log,
   });

@@ -1,3 +1,4 @@
+import type { CallTextStore } from '../domain/notifications/call-text-store.ts';
 import type { Channel } from '../domain/notifications/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -46,6 +47,7 @@ export interface ChannelParts {
   readonly settings: ChannelSettings;
   readonly webhooks: PrivateWebhooks;
   readonly installationSecret: string;
+  readonly callTexts: CallTextStore;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -143,10 +145,12 @@ async function openVoice(
       return { channel: createTwilioVoice({ settings, http, now }) };
     }
     default: {
-      const { installationSecret } = parts;
+      const { installationSecret, callTexts } = parts;
       const { createAfricasTalkingVoice } = await import('./voice/africas-talking-voice.ts');
       return {
-        channel: createAfricasTalkingVoice({ settings, http, now, installationSecret }),
+        channel: createAfricasTalkingVoice({
+          ...{ settings, http, now, installationSecret, callTexts },
+        }),
       };
     }
   }

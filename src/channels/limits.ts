@@ -29,8 +29,7 @@ export const channelLimits = {
   voiceCharactersMax: 1_600,
   /** A call's instructions, escaped, as Twilio takes them. */
   twimlCharactersMax: 4_000,
-  /** Calls whose text waits for somebody to pick up, and for how long. */
-  callsWaitingMax: 2_000,
+  /** How long the text of a call waits for somebody to pick up. */
   callMs: 5 * minute,
 
   /** A direct message of X. */

@@ -169,6 +169,9 @@ export const limits = {
   signUpsWaitingMax: 400,
   loginFailureWindowMs: minute,
   loginFailureEntriesMax: 20_000,
+  /** How often what was counted is written down, and of how many keys of each counter. */
+  failuresPauseMs: 5 * second,
+  failuresPerSaveMax: 1_000,
   /** A renewed token lives until this long after the login. */
   renewalMs: 30 * day,
   /** A code for a forgotten password: how long it lives, and how often it may be typed. */
@@ -178,7 +181,7 @@ export const limits = {
   passwordResetsPerUser: 3,
   passwordResetsOfStrangers: 10,
   passwordResetsPerAddress: 30,
-  /** Accounts that have a valid code at once. */
+  /** Codes of all accounts that are valid at once. */
   passwordResetsMax: 10_000,
   /** A code that proves an address: how long it lives, and how often it may be typed. */
   addressCodeMs: 30 * minute,
@@ -188,6 +191,8 @@ export const limits = {
   addressCodesPerAddress: 10,
   addressCodesPerTarget: 5,
   addressCodesMax: 10_000,
+  /** Calls whose text waits for somebody to pick up. */
+  callTextsMax: 2_000,
   tokensPerUserMax: 1_000,
   /** Browsers of one user that stay logged in; each for so long after it was used. */
   sessionsPerUserMax: 50,

@@ -10,13 +10,13 @@ export const callAnswersPath = '/callbacks/africastalking/voice';
  */
 export function mountCallAnswers(
   fastify: FastifyInstance,
-  answerCall: (callId: string) => string,
+  answerCall: (callId: string) => Promise<string>,
 ): void {
-  fastify.post(callAnswersPath, (request, reply) => {
+  fastify.post(callAnswersPath, async (request, reply) => {
     const form = new URLSearchParams(Buffer.isBuffer(request.body) ? `${request.body}` : '');
     const callId = form.get('clientRequestId') ?? '';
     // The last question of a call, with isActive=0, only tells that it ended.
-    const words = form.get('isActive') === '0' ? '' : answerCall(callId);
+    const words = form.get('isActive') === '0' ? '' : await answerCall(callId);
     return reply.type('application/xml').header('cache-control', 'no-store').send(words);
   });
   fastify.route({

@@ -68,7 +68,7 @@ export interface HttpServerOptions {
   /** Absent: the usual ones. */
   readonly timeouts?: HttpTimeouts | undefined;
   /** What a call that was picked up shall say; absent: no provider asks. */
-  readonly answerCall?: (callId: string) => string;
+  readonly answerCall?: (callId: string) => Promise<string>;
   readonly ping: () => Promise<void>;
   readonly metricsText: () => Promise<string>;
   readonly metricsContentType: string;

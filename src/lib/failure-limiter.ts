@@ -1,11 +1,19 @@
-import type { Clock } from './clock.ts';
+import type { Clock, Instant } from './clock.ts';
 import { createLruCache } from './lru-cache.ts';
+
+/** What was counted for a key, and until when it counts. */
+export interface FailureWindow {
+  readonly failures: number;
+  readonly endsAt: Instant;
+}
 
 export interface FailureLimiter {
   /** Milliseconds until `key` may try again; 0 when it may now. */
   blockedForMs(key: string): number;
   recordFailure(key: string): void;
   forgive(key: string): void;
+  /** Goes on counting where another process stopped. */
+  restore(key: string, window: FailureWindow): void;
 }
 
 /** Counts failures per key in windows of fixed length; after `failuresMax` the key must wait. */
@@ -14,11 +22,11 @@ export function createFailureLimiter(options: {
   readonly windowMs: number;
   readonly entriesMax: number;
   readonly clock: Clock;
+  /** Told what is counted for a key from now on; undefined: it was forgiven. */
+  readonly onChange?: (key: string, window: FailureWindow | undefined) => void;
 }): FailureLimiter {
-  const { failuresMax, windowMs, clock } = options;
-  const windows = createLruCache<string, { failures: number; readonly endsAt: number }>(
-    options.entriesMax,
-  );
+  const { failuresMax, windowMs, clock, onChange } = options;
+  const windows = createLruCache<string, FailureWindow>(options.entriesMax);
 
   return {
     blockedForMs(key) {
@@ -27,15 +35,20 @@ export function createFailureLimiter(options: {
       return Math.max(0, window.endsAt - clock.now());
     },
     recordFailure(key) {
-      const window = windows.get(key);
-      if (window === undefined || window.endsAt <= clock.now()) {
-        windows.set(key, { failures: 1, endsAt: clock.now() + windowMs });
-      } else {
-        window.failures += 1;
-      }
+      const now = clock.now();
+      const before = windows.get(key);
+      const isOver = before === undefined || before.endsAt <= now;
+      const window = isOver
+        ? { failures: 1, endsAt: now + windowMs }
+        : { ...before, failures: before.failures + 1 };
+      windows.set(key, window);
+      onChange?.(key, window);
     },
     forgive(key) {
+      if (windows.get(key) === undefined) return;
       windows.delete(key);
+      onChange?.(key, undefined);
     },
+    restore: (key, window) => windows.set(key, window),
   };
 }

@@ -3,12 +3,16 @@ import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { DeviceStore } from '../domain/devices/device-store.ts';
 import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
 import type { GroupStore } from '../domain/groups/group-store.ts';
+import type { InstallationStore } from '../domain/installation-store.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
+import type { CallTextStore } from '../domain/notifications/call-text-store.ts';
 import type { NotificationStore } from '../domain/notifications/notification-store.ts';
 import type { OutboxStore } from '../domain/notifications/outbox-store.ts';
 import type { ProjectStore } from '../domain/projects/project-store.ts';
 import type { SocialStore } from '../domain/socials/social-store.ts';
 import type { CredentialStore } from '../domain/users/credential-store.ts';
+import type { FailureStore } from '../domain/users/failure-store.ts';
+import type { PasswordResetStore } from '../domain/users/password-reset-store.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 
 /** One engine: all stores over the same data. Every method of every store is one atomic step. */
@@ -25,6 +29,10 @@ export interface Storage {
   readonly outbox: OutboxStore;
   readonly datapoints: DatapointStore;
   readonly mqttSessions: SessionStore;
+  readonly installation: InstallationStore;
+  readonly passwordResets: PasswordResetStore;
+  readonly failures: FailureStore;
+  readonly callTexts: CallTextStore;
   /** Throws when the engine cannot answer; for GET /readyz. */
   ping(): Promise<void>;
   /** Resolves when everything accepted is durable and every file is closed. */

@@ -14,6 +14,7 @@ import { type ChannelName, channelUrls, openChannels } from '../../src/channels/
 import { parseUsername } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { createMemoryStorage } from '../../src/storage/memory/memory-storage.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-channel-tls-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -41,6 +42,7 @@ async function sendBy(name: ChannelName, settings: object, webhook?: string): Pr
     settings,
     webhooks: 'allowed',
     installationSecret: '0'.repeat(64),
+    callTexts: createMemoryStorage().callTexts,
     clock: systemClock,
     log: silentLog,
   });

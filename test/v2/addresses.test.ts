@@ -151,7 +151,9 @@ test('who squats on an address gets neither its logins nor its reset mails', asy
   await prove('abena', email);
   assert.equal((await logIn(email, passwordOf('abena'))).status, 200);
   assertRefused(await logIn(email, passwordOf('squatter')), 401);
+  const proven = channels.sent.length;
   assertDone(await reset(email));
+  await channels.until(proven + 1);
   const confirm = { username: email, code: codeTo(email), password: 'abena, anew' };
   const path = '/auth/reset/confirm';
   assertDone(await service.call({ method: 'POST', path, json: confirm }));
@@ -172,9 +174,11 @@ test('a reset ends the keys that are older than the proof of the address', async
   await prove('efua', email);
   clock.advance(minute);
   const young = await keyNow();
+  const before = channels.sent.length;
   assertDone(
     await service.call({ method: 'POST', path: '/auth/reset', json: { username: email } }),
   );
+  await channels.until(before + 1);
   const json = { username: email, code: codeTo(email), password: 'efua, anew' };
   assertDone(await service.call({ method: 'POST', path: '/auth/reset/confirm', json }));
   const statusOf = async (token: string) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseUsername } from '../../domain/ids.ts';
 import { createManualClock } from '../../lib/clock.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { aMessage, describeChannel } from '../contract/channel-contract.ts';
 import { openHttpChannel } from '../contract/http-channel.ts';
 import { startHttpStandIn } from '../contract/http-stand-in.ts';
@@ -19,7 +20,7 @@ const entry = (status: string) => ({
   json: { entries: [{ phoneNumber: phone, status, sessionId: 'ATVId_1' }], errorMessage: 'None' },
 });
 
-function channelAt(url: string) {
+function channelAt(url: string, { callTexts } = createMemoryStorage()) {
   const settings = readVoiceUrl(
     `africastalking://farm:${key}@voice.africastalking.com?from=%2B254711000000&base=${url}`,
   );
@@ -29,6 +30,7 @@ function channelAt(url: string) {
     http: createHttpClient(),
     now: () => clock.now(),
     installationSecret: 'f'.repeat(64),
+    callTexts,
   });
 }
 
@@ -48,10 +50,11 @@ describeChannel({
 
 async function call(answer: { status: number; json: unknown }, text = 'Maji ni <12>') {
   await using standIn = await startHttpStandIn({ behaviour: 'accepts', answer: () => answer });
-  const channel = channelAt(standIn.url);
+  const storage = createMemoryStorage();
+  const channel = channelAt(standIn.url, storage);
   const to = { username: parseUsername('ama'), phone };
   const outcome = await channel.send(aMessage({ to, text }), new AbortController().signal);
-  return { channel, outcome, request: standIn.requests[0] };
+  return { channel, storage, outcome, request: standIn.requests[0] };
 }
 
 test("Africa's Talking is asked for a call as its documentation says", async () => {
@@ -63,23 +66,25 @@ test("Africa's Talking is asked for a call as its documentation says", async () 
   assert.deepEqual({ username, from, to }, { username: 'farm', from: '+254711000000', to: phone });
 });
 
-test('after a restart whoever picks up hears that there is a message', async () => {
+test('a call whose text is not kept any more says that there is a message', async () => {
   const { request } = await call(entry('Queued'));
   const callId = new URLSearchParams(request?.body).get('clientRequestId') ?? '';
-  const restarted = channelAt('http://127.0.0.1:9');
-  assert.match(restarted.answerCall(callId), /<Say>You have a message of your sensors\./);
+  const forgetful = channelAt('http://127.0.0.1:9');
+  assert.match(await forgetful.answerCall(callId), /<Say>You have a message of your sensors\./);
   const forged = callId.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-  assert.equal(restarted.answerCall(forged), '<Response><Reject/></Response>');
+  assert.equal(await forgetful.answerCall(forged), '<Response><Reject/></Response>');
 });
 
 test('whoever picks up hears the text; any other call is hung up', async () => {
-  const { channel, request } = await call(entry('Queued'));
+  const { channel, storage, request } = await call(entry('Queued'));
   const callId = new URLSearchParams(request?.body).get('clientRequestId') ?? '';
   const say = '<Say>Maji ni &lt;12&gt;</Say>';
-  assert.equal(channel.answerCall(callId), `<Response>${say}${say}</Response>`);
-  assert.equal(channel.answerCall('d-1'), '<Response><Reject/></Response>');
+  assert.equal(await channel.answerCall(callId), `<Response>${say}${say}</Response>`);
+  const restarted = channelAt('http://127.0.0.1:9', storage);
+  assert.equal(await restarted.answerCall(callId), `<Response>${say}${say}</Response>`);
+  assert.equal(await channel.answerCall('d-1'), '<Response><Reject/></Response>');
   clock.advance(channelLimits.callMs + 1);
-  assert.equal(channel.answerCall(callId), '<Response><Reject/></Response>');
+  assert.equal(await channel.answerCall(callId), '<Response><Reject/></Response>');
 });
 
 for (const [what, answer, kind] of [

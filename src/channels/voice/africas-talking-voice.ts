@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { CallTextStore } from '../../domain/notifications/call-text-store.ts';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
 import { type AfricasTalkingSettings, postToAfricasTalking } from '../africas-talking-account.ts';
 import { type HttpAnswer, type HttpClient, isObject, jsonObjectOf } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
@@ -11,27 +11,25 @@ import { spoken } from './spoken-text.ts';
  * What Africa's Talking asks when somebody picks up: the call's own id in, what to do out. The
  * answer for a call that is not ours, or was made too long ago, hangs up.
  */
-export type AnswerCall = (callId: string) => string;
+export type AnswerCall = (callId: string) => Promise<string>;
 
 const hangUp = '<Response><Reject/></Response>';
-/** The call is ours, and the process that knew its text has ended: better than silence. */
+/** The call is ours, and its text is no longer kept: better than silence. */
 const forgotten =
   '<Response><Say>You have a message of your sensors. Please read it online.</Say></Response>';
 
 /**
  * Calls by Africa's Talking. POST /call only lets the phone ring; once answered, their server asks
- * the callback address of the number what to say, so the text waits here until then.
+ * the callback address of the number what to say, so the text is kept until then.
  */
 export function createAfricasTalkingVoice(parts: {
   readonly settings: AfricasTalkingSettings;
   readonly http: HttpClient;
   readonly now: () => number;
   readonly installationSecret: string;
+  readonly callTexts: CallTextStore;
 }): Channel & { readonly answerCall: AnswerCall } {
-  const { settings, now, installationSecret } = parts;
-  const texts = createLruCache<string, { readonly text: string; readonly until: number }>(
-    channelLimits.callsWaitingMax,
-  );
+  const { settings, now, installationSecret, callTexts } = parts;
   const { from = '' } = settings;
 
   return {
@@ -39,15 +37,20 @@ export function createAfricasTalkingVoice(parts: {
       const { phone } = message.to;
       if (phone === undefined) return refused('the profile has no phone number');
       const callId = callIdOf(installationSecret, message.deliveryId);
-      texts.set(callId, { text: message.text, until: now() + channelLimits.callMs });
+      const text = spoken(message.text, channelLimits.twimlCharactersMax);
+      // Before the call: it may be picked up at once, and asked for at another process.
+      const until = now() + channelLimits.callMs;
+      // On a full disk it rings nevertheless, and says that there is a message.
+      await callTexts.put({ callId, text, until }, now()).catch(() => undefined);
       const form = { from, to: phone, clientRequestId: callId };
       return outcomeOf(await postToAfricasTalking(parts, '/call', form, signal), now());
     },
-    answerCall(callId) {
-      const waiting = texts.get(callId);
-      if (waiting !== undefined && waiting.until < now()) return hangUp;
-      if (waiting === undefined) return isOurs(installationSecret, callId) ? forgotten : hangUp;
-      const text = spoken(waiting.text, channelLimits.twimlCharactersMax);
+    async answerCall(callId) {
+      if (!isOurs(installationSecret, callId)) return hangUp;
+      const waiting = await callTexts.find(callId);
+      if (waiting === undefined) return forgotten;
+      if (waiting.until < now()) return hangUp;
+      const { text } = waiting;
       return `<Response><Say>${text}</Say><Say>${text}</Say></Response>`;
     },
   };

@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createFailureLimiter, type FailureLimiter } from '../../lib/failure-limiter.ts';
+import type { FailureLimiter } from '../../lib/failure-limiter.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
@@ -10,6 +10,7 @@ import { limits } from '../limits.ts';
 import { requirePerson } from './account-access.ts';
 import { addressKey, proofOf, provableAddresses } from './address-proofs.ts';
 import type { CodeChannel, CodeSender } from './code-sender.ts';
+import type { FailureLimiters } from './failure-limiters.ts';
 import type { ProofChannel, User } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
@@ -39,6 +40,7 @@ interface PendingCode {
 /** Codes live in memory: after a restart one asks for another. */
 export function createAddressProving(options: {
   readonly users: UserStore;
+  readonly failures: FailureLimiters;
   readonly clock: Clock;
   readonly codes: CodeSender;
   /** Takes what a message costs, in one step; answers why it cannot be paid for. */
@@ -46,16 +48,11 @@ export function createAddressProving(options: {
 }): AddressProving {
   const { users, clock, codes } = options;
   const pending = createLruCache<string, PendingCode>(limits.addressCodesMax);
-  const limiterOf = (failuresMax: number): FailureLimiter =>
-    createFailureLimiter({
-      failuresMax,
-      windowMs: limits.addressCodeMs,
-      entriesMax: limits.loginFailureEntriesMax,
-      clock,
-    });
-  const byUser = limiterOf(limits.addressCodesPerUser);
-  const byNetwork = limiterOf(limits.addressCodesPerAddress);
-  const byTarget = limiterOf(limits.addressCodesPerTarget);
+  const limiterOf = (name: string, failuresMax: number) =>
+    options.failures.of(`proof ${name}`, { failuresMax, windowMs: limits.addressCodeMs });
+  const byUser = limiterOf('user', limits.addressCodesPerUser);
+  const byNetwork = limiterOf('network', limits.addressCodesPerAddress);
+  const byTarget = limiterOf('target', limits.addressCodesPerTarget);
 
   function count(counters: readonly (readonly [FailureLimiter, string])[]): void {
     const waitMs = Math.max(...counters.map(([limiter, key]) => limiter.blockedForMs(key)));

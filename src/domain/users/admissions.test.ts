@@ -10,6 +10,7 @@ import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
 import { createAdmit } from './admissions.ts';
 import { createDeviceCookies } from './device-cookies.ts';
+import { createFailureLimiters } from './failure-limiters.ts';
 import { createLogins } from './logins.ts';
 import { createPasswordWork } from './password-work.ts';
 import { createSessions } from './sessions.ts';
@@ -19,7 +20,7 @@ const address = '192.0.2.1';
 const secret = `kpk_${'k'.repeat(43)}`;
 
 async function aDoor() {
-  const { users, credentials } = createMemoryStorage();
+  const { users, credentials, failures: store } = createMemoryStorage();
   const clock = createManualClock(noon);
   await users.insert(
     aUser('ana', { profile: { email: 'ana@x.org' } }),
@@ -31,6 +32,7 @@ async function aDoor() {
     ...{ users, clock, reporter: silentReporter },
     work: createPasswordWork(),
     deviceCookies: createDeviceCookies('secret'),
+    failures: createFailureLimiters({ clock, store }),
   });
   const admit = createAdmit({ users, logins, sessions });
   const as = (username: string, password: string) => admit({ username, password, address });

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createManualClock } from '../../lib/clock.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
+import { createFailureLimiters } from './failure-limiters.ts';
 import { createLoginLimiter, type LoginAttempt } from './login-limiter.ts';
 
 function aLimiter() {
   const clock = createManualClock(0);
-  const limiter = createLoginLimiter({ clock });
+  const { failures } = createMemoryStorage();
+  const limiter = createLoginLimiter(createFailureLimiters({ clock, store: failures }));
   return {
     clock,
     limiter,

@@ -1,7 +1,6 @@
-import type { Clock } from '../../lib/clock.ts';
-import { createFailureLimiter } from '../../lib/failure-limiter.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { FailureLimiters } from './failure-limiters.ts';
 
 /** One try to log in, as far as it is counted. */
 export interface LoginAttempt {
@@ -29,18 +28,13 @@ export interface LoginLimiter {
  * all of them together by account; who is known to the account has a lane of its own, which no
  * stranger can fill [OWASP Authentication Cheat Sheet: device cookies].
  */
-export function createLoginLimiter(options: { readonly clock: Clock }): LoginLimiter {
-  const limiterOf = (failuresMax: number) =>
-    createFailureLimiter({
-      failuresMax,
-      windowMs: limits.loginFailureWindowMs,
-      entriesMax: limits.loginFailureEntriesMax,
-      clock: options.clock,
-    });
-  const byPair = limiterOf(limits.loginFailuresPerUser);
-  const byNetwork = limiterOf(limits.loginFailuresPerAddress);
-  const byLogin = limiterOf(limits.loginFailuresOfStrangers);
-  const acquainted = limiterOf(limits.loginFailuresPerUser);
+export function createLoginLimiter(failures: FailureLimiters): LoginLimiter {
+  const limiterOf = (name: string, failuresMax: number) =>
+    failures.of(`login ${name}`, { failuresMax, windowMs: limits.loginFailureWindowMs });
+  const byPair = limiterOf('pair', limits.loginFailuresPerUser);
+  const byNetwork = limiterOf('network', limits.loginFailuresPerAddress);
+  const byLogin = limiterOf('account', limits.loginFailuresOfStrangers);
+  const acquainted = limiterOf('acquainted', limits.loginFailuresPerUser);
 
   /** What counts this try, with its key. */
   function countersOf({ login, network, acquaintance }: LoginAttempt) {

@@ -7,6 +7,7 @@ import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { DeviceCookies } from './device-cookies.ts';
+import type { FailureLimiters } from './failure-limiters.ts';
 import { findLoginCandidates } from './login-candidates.ts';
 import { createLoginLimiter, type LoginAttempt } from './login-limiter.ts';
 import type { PasswordWork } from './password-work.ts';
@@ -51,11 +52,12 @@ export function createLogins(options: {
   readonly users: UserStore;
   readonly work: PasswordWork;
   readonly deviceCookies: DeviceCookies;
+  readonly failures: FailureLimiters;
   readonly clock: Clock;
   readonly reporter: Reporter;
 }): Logins {
   const { users, work, deviceCookies, clock, reporter } = options;
-  const limiter = createLoginLimiter({ clock });
+  const limiter = createLoginLimiter(options.failures);
   // When a network was last written down, so that it is not at every login.
   const remembered = createLruCache<string, number>(limits.loginFailureEntriesMax);
   let nobodysHash: Promise<string> | undefined;

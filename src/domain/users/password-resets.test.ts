@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLog } from '../../lib/log.ts';
 import { aKey } from '../../storage/contract/builders.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { parseUserId, parseUsername } from '../ids.ts';
@@ -8,6 +9,7 @@ import { silentReporter } from '../reporter.ts';
 import { vouchedProofs } from './address-proofs.ts';
 import type { CodeMessage, CodeSender } from './code-sender.ts';
 import { createDeviceCookies } from './device-cookies.ts';
+import { createFailureLimiters } from './failure-limiters.ts';
 import { createLogins } from './logins.ts';
 import { createPasswordResets } from './password-resets.ts';
 import { createPasswordWork } from './password-work.ts';
@@ -19,10 +21,12 @@ type Mail = CodeMessage;
 async function aWorld({ canSend = true } = {}) {
   let now = 1_000_000;
   const clock = { now: () => now };
-  const { users, credentials } = createMemoryStorage({ clock });
+  const storage = createMemoryStorage({ clock });
+  const { users, credentials, passwordResets: pending } = storage;
+  const failures = createFailureLimiters({ clock, store: storage.failures });
   const work = createPasswordWork();
   const logins = createLogins({
-    ...{ users, work, clock, reporter: silentReporter },
+    ...{ users, work, failures, clock, reporter: silentReporter },
     deviceCookies: createDeviceCookies('secret'),
   });
   const sessions = createSessions({ credentials, clock });
@@ -44,7 +48,7 @@ async function aWorld({ canSend = true } = {}) {
     send: async (mail) => void mails.push(mail),
   };
   const resets = createPasswordResets({
-    ...{ users, work, sessions, clock, codes },
+    ...{ users, work, sessions, pending, failures, clock, codes, log: silentLog },
   });
   return {
     users,

@@ -1,13 +1,15 @@
-import type { Clock, Instant } from '../../lib/clock.ts';
-import { createFailureLimiter, type FailureLimiter } from '../../lib/failure-limiter.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { FailureLimiter } from '../../lib/failure-limiter.ts';
+import type { Log } from '../../lib/log.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import { networkOf } from '../budgets/payer.ts';
 import { DomainError, unauthenticated } from '../errors.ts';
 import type { UserId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { CodeSender } from './code-sender.ts';
-import { findResetTarget } from './login-candidates.ts';
+import type { FailureLimiters } from './failure-limiters.ts';
+import { findResetTarget, type ResetTarget } from './login-candidates.ts';
+import type { PasswordResetStore } from './password-reset-store.ts';
 import type { PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
 import type { Sessions } from './sessions.ts';
@@ -36,36 +38,25 @@ export interface PasswordResets {
   }): Promise<void>;
 }
 
-/** A code that was mailed. Who asks for another takes none of these away. */
-interface PendingCode {
-  readonly codeHash: string;
-  readonly expiresAt: Instant;
-  /** The address that it proves somebody reads. */
-  readonly provenAt: Instant;
-}
-
-/** Codes live in memory: after a restart one asks for another. */
+/** Who asks for another code takes none of those before it away. */
 export function createPasswordResets(options: {
   readonly users: UserStore;
   readonly work: PasswordWork;
   readonly sessions: Sessions;
+  readonly pending: PasswordResetStore;
+  readonly failures: FailureLimiters;
   readonly clock: Clock;
   readonly codes: CodeSender;
+  readonly log: Log;
 }): PasswordResets {
-  const { users, work, sessions, clock, codes } = options;
-  const pending = createLruCache<UserId, readonly PendingCode[]>(limits.passwordResetsMax);
+  const { users, work, sessions, pending, clock, codes, log } = options;
   const isPossible = codes.channels.has('email');
-  const limiterOf = (failuresMax: number): FailureLimiter =>
-    createFailureLimiter({
-      failuresMax,
-      windowMs: limits.passwordResetMs,
-      entriesMax: limits.loginFailureEntriesMax,
-      clock,
-    });
-  const byAddress = limiterOf(limits.passwordResetsPerAddress);
-  const mailsByPair = limiterOf(limits.passwordResetsPerUser);
-  const mailsToUser = limiterOf(limits.passwordResetsOfStrangers);
-  const triesByPair = limiterOf(limits.passwordResetTriesMax);
+  const limiterOf = (name: string, failuresMax: number) =>
+    options.failures.of(`reset ${name}`, { failuresMax, windowMs: limits.passwordResetMs });
+  const byAddress = limiterOf('address', limits.passwordResetsPerAddress);
+  const mailsByPair = limiterOf('pair', limits.passwordResetsPerUser);
+  const mailsToUser = limiterOf('account', limits.passwordResetsOfStrangers);
+  const triesByPair = limiterOf('tries', limits.passwordResetTriesMax);
 
   /** Whether this account may be mailed once more because somebody at this network asks. */
   async function mayMail(userId: UserId, network: string): Promise<boolean> {
@@ -78,8 +69,15 @@ export function createPasswordResets(options: {
     return true;
   }
 
-  const codesOf = (userId: UserId): readonly PendingCode[] =>
-    (pending.get(userId) ?? []).filter(({ expiresAt }) => expiresAt > clock.now());
+  async function mailCode({ login, email, provenAt }: ResetTarget): Promise<void> {
+    const { id: userId, username } = login.user;
+    const now = clock.now();
+    const code = createCode();
+    const expiresAt = now + limits.passwordResetMs;
+    await pending.insert({ userId, codeHash: hashSecret(code), expiresAt, provenAt }, now);
+    const text = mailText(username, code);
+    await codes.send({ channel: 'email', username, address: email, text });
+  }
 
   return {
     isPossible,
@@ -90,16 +88,10 @@ export function createPasswordResets(options: {
       byAddress.recordFailure(network);
       const target = await findResetTarget(users, login);
       if (target === undefined) return;
-      const { email, provenAt } = target;
-      const { id, username } = target.login.user;
       // The mails before it hold codes that are good: no stranger can ask them away.
-      if (!(await mayMail(id, network))) return;
-      const code = createCode();
-      const expiresAt = clock.now() + limits.passwordResetMs;
-      pending.set(id, [...codesOf(id), { codeHash: hashSecret(code), expiresAt, provenAt }]);
-      // Not awaited: how long a mail takes would tell that the account exists.
-      const text = mailText(username, code);
-      void codes.send({ channel: 'email', username, address: email, text });
+      if (!(await mayMail(target.login.user.id, network))) return;
+      // Not awaited: how long the disk and a mail take would tell that the account exists.
+      mailCode(target).catch((err: unknown) => log.error({ err }, 'no code was mailed'));
     },
     async confirm({ login, code, password, address }) {
       requireStrongPassword(password);
@@ -109,13 +101,13 @@ export function createPasswordResets(options: {
       const pair = `${id ?? login.toLowerCase()} ${network}`;
       const mayTry = byAddress.blockedForMs(network) + triesByPair.blockedForMs(pair) === 0;
       const codeHash = hashSecret(codeSpelling(code));
-      const found = id && mayTry && codesOf(id).find((known) => known.codeHash === codeHash);
+      const known = id && mayTry && (await pending.find(id, codeHash, clock.now()));
+      const found = known && (await pending.take(known.userId, codeHash, clock.now()));
       if (id === undefined || !found) {
         triesByPair.recordFailure(pair);
         byAddress.recordFailure(network);
         throw unauthenticated('the code is wrong or no longer valid: ask for a new one');
       }
-      pending.delete(id);
       const passwordHash = await work.hash({ lane: 'known', payer: network }, password);
       await users.setPassword(id, passwordHash, { keysMadeBefore: found.provenAt });
       sessions.forgetAll();

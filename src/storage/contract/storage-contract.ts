@@ -11,6 +11,7 @@ import { notificationsContract } from './notifications.contract.ts';
 import { projectsContract } from './projects.contract.ts';
 import type { OpenEmptyStorage } from './promises.ts';
 import { reachingGrantsContract } from './reaching-grants.contract.ts';
+import { shortLivedContract } from './short-lived.contract.ts';
 import { socialsContract } from './socials.contract.ts';
 import { usersContract } from './users.contract.ts';
 
@@ -27,6 +28,7 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('projects', () => projectsContract(openEmptyStorage));
   describe('social messages', () => socialsContract(openEmptyStorage));
   describe('notifications', () => notificationsContract(openEmptyStorage));
+  describe('what is short-lived', () => shortLivedContract(openEmptyStorage));
   describe('MQTT sessions', () => mqttSessionsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { sensorOf } from '../../domain/devices/device.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Storage } from '../storage.ts';
@@ -12,6 +13,11 @@ import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
 import { createSessionStore } from './sessions.ts';
+import {
+  createCallTextStore,
+  createFailureStore,
+  createPasswordResetStore,
+} from './short-lived.ts';
 import { createSocialStore } from './socials.ts';
 import { createUserStore } from './users.ts';
 
@@ -21,6 +27,7 @@ import { createUserStore } from './users.ts';
  */
 export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): Storage {
   const state = createMemoryState();
+  const secret = randomBytes(32).toString('hex');
   const datapoints = createDatapointStore(({ deviceId, sensorId }) => {
     const device = state.devices.get(deviceId);
     return device !== undefined && sensorOf(device, sensorId) !== undefined;
@@ -39,6 +46,10 @@ export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): 
     outbox: createOutboxStore(state),
     datapoints,
     mqttSessions: createSessionStore(state),
+    installation: { secret: async () => secret },
+    passwordResets: createPasswordResetStore(state),
+    failures: createFailureStore(),
+    callTexts: createCallTextStore(),
     ping: async () => undefined,
     close: async () => undefined,
   };

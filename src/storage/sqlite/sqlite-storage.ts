@@ -8,11 +8,17 @@ import { createDeviceStore } from './devices.ts';
 import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
+import { ensureInstallationSecret } from './installation-secret.ts';
 import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
 import { createReachingGrants } from './reaching-grants.ts';
 import { createSessionStore } from './sessions.ts';
+import {
+  createCallTextStore,
+  createFailureStore,
+  createPasswordResetStore,
+} from './short-lived.ts';
 import { createSocialStore } from './socials.ts';
 import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
@@ -70,6 +76,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       outbox: createOutboxStore(parts),
       datapoints,
       mqttSessions: createSessionStore(parts),
+      installation: { secret: async () => ensureInstallationSecret(directory) },
+      passwordResets: createPasswordResetStore(parts),
+      failures: createFailureStore(parts),
+      callTexts: createCallTextStore(parts),
       ping: () => writer.call('ping'),
       close,
     };

@@ -8,6 +8,7 @@ import { createNotificationWrites } from './notification-writes.ts';
 import { createOutboxWrites } from './outbox-writes.ts';
 import { createProjectWrites } from './project-writes.ts';
 import { createSessionWrites } from './session-writes.ts';
+import { createShortLivedWrites } from './short-lived-writes.ts';
 import { createSocialWrites } from './social-writes.ts';
 import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
 import { createUserWrites } from './user-writes.ts';
@@ -31,6 +32,7 @@ export function createWrites(database: DatabaseSync) {
     ...createOutboxWrites(database),
     ...createDatapointWrites(database),
     ...createSessionWrites(database),
+    ...createShortLivedWrites(database),
   };
 }
 

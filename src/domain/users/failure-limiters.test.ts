@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { createManualClock } from '../../lib/clock.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { limits } from '../limits.ts';
+import { createFailureLimiters } from './failure-limiters.ts';
+import type { FailureStore } from './failure-store.ts';
+
+const bounds = { failuresMax: 2, windowMs: 60_000 };
+
+/** A counter over a store that tells what is written to it. */
+function aCounter(store: FailureStore = createMemoryStorage().failures) {
+  const clock = createManualClock(0);
+  const writes: (readonly string[])[] = [];
+  const told: FailureStore = {
+    ...store,
+    save(name, counted, now) {
+      writes.push(counted.map(({ key }) => key));
+      return store.save(name, counted, now);
+    },
+  };
+  const failures = createFailureLimiters({ clock, store: told });
+  return { store, clock, writes, failures, limiter: failures.of('logins', bounds) };
+}
+
+test('what was counted counts on in the next process, until it ends', async () => {
+  const first = aCounter();
+  for (const key of ['ama', 'ama', 'kofi', 'esi', 'esi']) first.limiter.recordFailure(key);
+  first.limiter.forgive('esi');
+  await first.failures.save();
+  const second = aCounter(first.store);
+  await second.failures.load();
+  assert.equal(second.limiter.blockedForMs('ama'), 60_000);
+  assert.equal(second.limiter.blockedForMs('esi'), 0);
+  second.limiter.recordFailure('kofi');
+  assert.equal(second.limiter.blockedForMs('kofi'), 60_000);
+  second.clock.advance(60_000);
+  assert.equal(second.limiter.blockedForMs('ama'), 0);
+});
+
+test('who fails all the time writes one row in a pause, and who succeeds none', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const { limiter, writes } = aCounter();
+    limiter.forgive('nobody failed');
+    mock.timers.tick(limits.failuresPauseMs);
+    assert.deepEqual(writes, []);
+    for (let count = 0; count < 1_000; count += 1) limiter.recordFailure('ama');
+    assert.deepEqual(writes, []);
+    mock.timers.tick(limits.failuresPauseMs);
+    assert.deepEqual(writes, [['ama']]);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test('many who fail write no more in a pause than the limit, and are kept in the end', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const { limiter, writes, failures, store } = aCounter();
+    const { failuresPerSaveMax: max } = limits;
+    for (let count = 0; count < 2 * max + 1; count += 1) limiter.recordFailure(`network ${count}`);
+    limiter.recordFailure('x'.repeat(1_000));
+    mock.timers.tick(limits.failuresPauseMs);
+    assert.deepEqual(
+      writes.map((keys) => keys.length),
+      [max],
+    );
+    await failures.save();
+    assert.equal((await store.load('logins', 0)).length, 2 * max + 1);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test('what a full disk refused is kept with the next failure', async () => {
+  const { failures: store } = createMemoryStorage();
+  let isFull = true;
+  const { limiter, failures } = aCounter({
+    ...store,
+    save: async (...given) => {
+      if (isFull) throw new Error('the disk is full');
+      return store.save(...given);
+    },
+  });
+  limiter.recordFailure('ama');
+  await assert.rejects(failures.save());
+  isFull = false;
+  await failures.save();
+  assert.deepEqual(
+    (await store.load('logins', 0)).map(({ key }) => key),
+    ['ama'],
+  );
+});
