@@ -9,7 +9,7 @@ import type { FailureStore } from './failure-store.ts';
 
 /** Counters of failures that outlive a restart. */
 export interface FailureLimiters {
-  /** The counter of this name; what was counted before a restart counts once `load` has resolved. */
+  /** The counter of this name; after `load` it knows what was counted before a restart. */
   of(name: string, bounds: FailureBounds): FailureLimiter;
   /** Before anybody can fail. */
   load(): Promise<void>;
