@@ -87,6 +87,11 @@ export interface User {
   readonly admin?: boolean;
   readonly disabled?: boolean;
   readonly sms_credit?: number;
+  readonly webhook?: readonly string[];
+  /** The e-mail address and phone numbers that were proven to be this user's. */
+  readonly proven?: { readonly email?: readonly string[]; readonly phone?: readonly string[] };
+  /** Bytes that the own devices take on disk. */
+  readonly storage?: { readonly used: number; readonly quota?: number };
 }
 
 export interface Permission {

@@ -42,7 +42,15 @@ export function Field(props: {
 
 /** What a line of text may be told about itself. */
 interface InputSettings {
-  readonly type?: 'text' | 'email' | 'tel' | 'password' | 'search' | 'date' | 'datetime-local';
+  readonly type?:
+    | 'text'
+    | 'email'
+    | 'tel'
+    | 'url'
+    | 'password'
+    | 'search'
+    | 'date'
+    | 'datetime-local';
   readonly name?: string;
   readonly autocomplete?: string;
   readonly autocapitalize?: 'none' | 'sentences' | 'words';

@@ -54,5 +54,21 @@ export const profile = {
     'cannot be undone. Type your username to go on.',
   deleteConfirm: 'Your username',
   deleted: 'Your account is deleted',
+  proveText:
+    'Alerts go to addresses that you proved to be yours: have a code sent there, and type it ' +
+    'here.',
+  prove: 'Send a code',
+  proveAgain: 'Send another code',
+  proven: 'proven',
+  provenNow: '{address} is proven',
+  code: 'The code',
+  codeHint: 'It works for half an hour.',
+  confirm: 'Confirm',
+  webhook: 'Webhook',
+  webhookText: 'Alerts by webhook are posted as JSON to this address, signed with your secret.',
+  webhookUrl: 'Address that takes posts',
+  webhookSecret: 'Show the secret',
+  storage: 'Your devices take {used} MiB on the disk.',
+  storageOf: 'Your devices take {used} of {quota} MiB on the disk.',
   smsCredit: { one: '{count} text message left', other: '{count} text messages left' },
 } as const;

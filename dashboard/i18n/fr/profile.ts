@@ -58,5 +58,22 @@ export const profile: Translation<'profile'> = {
     'envoyées. C’est irréversible. Saisissez votre nom d’utilisateur pour continuer.',
   deleteConfirm: 'Votre nom d’utilisateur',
   deleted: 'Votre compte est supprimé',
+  proveText:
+    'Les alertes vont aux adresses dont vous avez prouvé qu’elles sont à vous : faites-y ' +
+    'envoyer un code et tapez-le ici.',
+  prove: 'Envoyer un code',
+  proveAgain: 'Envoyer un autre code',
+  proven: 'prouvée',
+  provenNow: '{address} est prouvée',
+  code: 'Le code',
+  codeHint: 'Il est valable une demi-heure.',
+  confirm: 'Confirmer',
+  webhook: 'Webhook',
+  webhookText:
+    'Les alertes par webhook sont envoyées en JSON à cette adresse, signées avec votre secret.',
+  webhookUrl: 'Adresse qui reçoit les envois',
+  webhookSecret: 'Montrer le secret',
+  storage: 'Vos appareils occupent {used} Mio sur le disque.',
+  storageOf: 'Vos appareils occupent {used} des {quota} Mio sur le disque.',
   smsCredit: { one: '{count} SMS restant', other: '{count} SMS restants' },
 };

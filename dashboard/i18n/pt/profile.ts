@@ -58,5 +58,22 @@ export const profile: Translation<'profile'> = {
     'enviaram. Não pode ser desfeito. Escreva o seu nome de utilizador para continuar.',
   deleteConfirm: 'O seu nome de utilizador',
   deleted: 'A sua conta foi apagada',
+  proveText:
+    'Os alertas vão para endereços que provou serem seus: peça um código e escreva-o aqui.',
+  prove: 'Enviar um código',
+  proveAgain: 'Enviar outro código',
+  proven: 'provado',
+  provenNow: '{address} está provado',
+  code: 'O código',
+  codeHint: 'É válido durante meia hora.',
+  confirm: 'Confirmar',
+  webhook: 'Webhook',
+  webhookText:
+    'Os alertas por webhook são enviados em JSON para este endereço, assinados com o seu ' +
+    'segredo.',
+  webhookUrl: 'Endereço que recebe os envios',
+  webhookSecret: 'Mostrar o segredo',
+  storage: 'Os seus dispositivos ocupam {used} MiB no disco.',
+  storageOf: 'Os seus dispositivos ocupam {used} de {quota} MiB no disco.',
   smsCredit: { one: 'Resta {count} SMS', other: 'Restam {count} SMS' },
 };

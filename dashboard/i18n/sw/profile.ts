@@ -56,5 +56,23 @@ export const profile: Translation<'profile'> = {
     'kutenduliwa. Andika jina lako la mtumiaji ili kuendelea.',
   deleteConfirm: 'Jina lako la mtumiaji',
   deleted: 'Akaunti yako imefutwa',
+  proveText:
+    'Tahadhari hutumwa kwa anwani ulizothibitisha kuwa ni zako: omba msimbo utumwe huko, ' +
+    'kisha uandike hapa.',
+  prove: 'Tuma msimbo',
+  proveAgain: 'Tuma msimbo mwingine',
+  proven: 'imethibitishwa',
+  provenNow: '{address} imethibitishwa',
+  code: 'Msimbo',
+  codeHint: 'Hufanya kazi kwa nusu saa.',
+  confirm: 'Thibitisha',
+  webhook: 'Webhook',
+  webhookText:
+    'Tahadhari za webhook hutumwa kama JSON kwa anwani hii, zikiwa zimetiwa sahihi kwa siri ' +
+    'yako.',
+  webhookUrl: 'Anwani inayopokea',
+  webhookSecret: 'Onyesha siri',
+  storage: 'Vifaa vyako vimechukua MiB {used} kwenye diski.',
+  storageOf: 'Vifaa vyako vimechukua MiB {used} kati ya {quota} kwenye diski.',
   smsCredit: { one: 'Umebakiwa na ujumbe {count}', other: 'Umebakiwa na jumbe {count}' },
 };

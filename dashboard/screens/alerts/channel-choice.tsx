@@ -1,13 +1,11 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { channelWord } from '../../alerts/words.ts';
 import { type ChannelName, type ChannelState, channelNames } from '../../api/alert-types.ts';
 import { t } from '../../i18n/i18n.ts';
-import { useAction } from '../../state/action.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
-import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { TestMessage } from '../../ui/test-message.tsx';
 
 /** What is set up for each way to send; forms wait for it, because it changes how wide they are. */
 export function useChannels(): {
@@ -83,16 +81,7 @@ function ChosenChannel({
   readonly state: ChannelState | undefined;
   readonly isToMe: boolean;
 }): JSX.Element {
-  const [outcome, setOutcome] = useState<{ status: string; reason?: string }>();
-  const action = useAction();
   const name = channelWord(channel, t);
-  async function sendTest(): Promise<void> {
-    setOutcome(undefined);
-    await action.run(async () => {
-      const path = `/users/me/channels/${channel}/test`;
-      setOutcome(await api.getJson({ method: 'POST', path }));
-    });
-  }
   if (state?.configured === false) {
     return (
       <p class="small">
@@ -108,26 +97,7 @@ function ChosenChannel({
           {t('alerts.notReachable', { channel: name })} <a href="/profile">{t('shell.profile')}</a>
         </p>
       )}
-      {isToMe && state?.reachable === true && (
-        <div class="row">
-          <button
-            type="button"
-            class="button button-quiet"
-            disabled={action.isBusy}
-            onClick={() => void sendTest()}
-          >
-            {t('alerts.sendTest', { channel: name })}
-          </button>
-          {outcome !== undefined && (
-            <span role="status" class={outcome.status === 'sent' ? undefined : 'field-error'}>
-              {outcome.status === 'sent'
-                ? t('alerts.testSent')
-                : t('alerts.testFailed', { reason: outcome.reason ?? '' })}
-            </span>
-          )}
-        </div>
-      )}
-      <FormError text={action.error} />
+      {isToMe && state?.reachable === true && <TestMessage channel={channel} />}
     </div>
   );
 }

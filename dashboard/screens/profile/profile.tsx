@@ -2,7 +2,8 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { draftOf, type ProfileDraft, profileMessage } from '../../api/profile.ts';
 import type { User } from '../../api/types.ts';
-import { t } from '../../i18n/i18n.ts';
+import { formatNumber } from '../../i18n/formats.ts';
+import { language, t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, me, username } from '../../state/session.ts';
@@ -15,8 +16,10 @@ import { PasswordForm } from '../../ui/password-form.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AccountEnd } from './account-end.tsx';
+import { Addresses } from './addresses.tsx';
 import { Browsers } from './browsers.tsx';
 import { Keys } from './keys.tsx';
+import { Webhook } from './webhook.tsx';
 
 /** The own account: who I am, how it looks, keys, and the end of it. */
 export function Profile(): JSX.Element {
@@ -47,6 +50,11 @@ export function Profile(): JSX.Element {
           <section class="surface stack" aria-labelledby="contact">
             <h2 id="contact">{t('profile.contact')}</h2>
             <ContactForm user={value} onSaved={reload} />
+            <Addresses key={`${value.email} ${value.phone}`} user={value} onProven={reload} />
+          </section>
+          <section class="surface stack" aria-labelledby="webhook">
+            <h2 id="webhook">{t('profile.webhook')}</h2>
+            <Webhook user={value} onSaved={reload} />
           </section>
           <section class="surface stack" aria-labelledby="keys">
             <h2 id="keys">{t('profile.keys')}</h2>
@@ -94,10 +102,18 @@ function ContactForm({
       {user.sms_credit !== undefined && (
         <p class="quiet">{t('profile.smsCredit', { count: user.sms_credit })}</p>
       )}
+      {user.storage !== undefined && <p class="quiet">{storageWords(user.storage)}</p>}
       <FormError text={action.error} />
       <button type="submit" class="button button-main" disabled={action.isBusy}>
         {t('common.save')}
       </button>
     </form>
   );
+}
+
+function storageWords({ used, quota }: NonNullable<User['storage']>): string {
+  const size = (bytes: number) => formatNumber(Math.round(bytes / 104_857.6) / 10, language.value);
+  return quota === undefined
+    ? t('profile.storage', { used: size(used) })
+    : t('profile.storageOf', { used: size(used), quota: size(quota) });
 }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { browserTest, openStage, type Stage } from './browser.ts';
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  assert.deepEqual(stage.faults, []);
+});
+
+browserTest('an e-mail address is proven with the code that was sent to it', async () => {
+  const put = { method: 'PUT', path: '/users/me', json: { email: 'kojo@example.org' } };
+  assert.equal((await stage.service.as('kojo')(put)).status, 204);
+  const page = await stage.visit({ username: 'kojo', width: 'phone' });
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Send a code' }).click();
+  await stage.channels.until(1);
+  const code = /\b\w{4}-\w{4}\b/.exec(stage.channels.sent.at(-1)?.text ?? '')?.[0] ?? '';
+  await page.getByLabel('The code').fill('AAAA-AAAA');
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByText('The code is wrong').waitFor();
+  await page.getByLabel('The code').fill(code);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByText('kojo@example.org is proven').waitFor();
+  const { json } = await stage.service.as('kojo')({ path: '/users/me' });
+  assert.deepEqual((json as { readonly proven?: unknown }).proven, { email: ['kojo@example.org'] });
+  await page.context().close();
+});
+
+browserTest('a webhook is set in the profile, shows its secret and is tried', async () => {
+  const page = await stage.visit({ username: 'adwoa', width: 'desktop' });
+  await page.goto('/profile');
+  await page.getByLabel('Address that takes posts').fill('no address');
+  const save = page.getByRole('region', { name: 'Webhook' }).getByRole('button', { name: 'Save' });
+  await save.click();
+  await page.getByText('webhook must be a URL').waitFor();
+  await page.getByLabel('Address that takes posts').fill('https://farm.example.org/hook');
+  await save.click();
+  await page.getByRole('button', { name: 'Show the secret' }).click();
+  const secret = await page.getByRole('region', { name: 'Show the secret' }).textContent();
+  const as = stage.service.as('adwoa');
+  assert.equal(secret, (await as({ path: '/users/me/webhook_secret' })).text);
+  const { json } = await as({ path: '/users/me' });
+  const { webhook } = json as { readonly webhook?: unknown };
+  assert.deepEqual(webhook, ['https://farm.example.org/hook']);
+  await page.getByRole('button', { name: /test/i }).waitFor();
+  await page.getByText(/Your devices take 0 .*MiB/).waitFor();
+  await page.context().close();
+});
