@@ -2,10 +2,11 @@ import type { Access } from '../domain/access/access.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
 import type { Consequences } from '../domain/datapoints/consequences.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
-import type { ActuatorId, DeviceId, Username } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
+import { createActuate } from '../domain/notifications/actuate.ts';
 import { catchUp } from '../domain/notifications/catch-up.ts';
-import type { Channel, Outcome } from '../domain/notifications/channel.ts';
+import type { Channel } from '../domain/notifications/channel.ts';
+import { createEvaluations } from '../domain/notifications/evaluations.ts';
 import { createNotifications } from '../domain/notifications/notifications.ts';
 import { createNotifier } from '../domain/notifications/notifier.ts';
 import { createOutbox } from '../domain/notifications/outbox.ts';
@@ -13,11 +14,11 @@ import type { DailyMax } from '../domain/notifications/outbox-store.ts';
 import { createPreview } from '../domain/notifications/preview.ts';
 import { createRuleBook } from '../domain/notifications/rule-book.ts';
 import { createSilences, type Silences } from '../domain/notifications/silences.ts';
+import { createStateBook } from '../domain/notifications/state-book.ts';
 import { createTestMessages } from '../domain/notifications/test-messages.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { NotificationServices } from '../http/v2/notifications.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type JsonValue, parseJson } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -47,29 +48,42 @@ export function createNotificationServices(parts: {
 }): BuiltNotifications {
   const { storage, access, channels, budgets, clock, reporter, log } = parts;
   const { users, devices, datapoints, notifications: store } = storage;
-  const actuate = createActuate(parts);
+  const actuate = createActuate({
+    ...{ devices, clock },
+    publish: (actuation) => parts.feed.publish([{ kind: 'actuator', ...actuation }]),
+  });
   const outboxParts = { users, channels, actuate, clock, reporter, log, ...parts.messages };
   const outbox = createOutbox({ store: storage.outbox, ...outboxParts });
+  const states = createStateBook({ store, log });
+  const evaluations = createEvaluations();
   // Rules wait for silences, and silences are told to rules.
   const silences = (): Silences => watch;
   const book = createRuleBook({
     ...{ store, users, devices, datapoints, silences, budgets, reporter, log },
+    ...{ states, evaluations },
   });
   const notifier = createNotifier(
     {
       ...{ store, users, devices, access, channels, outbox, clock, reporter, log },
-      ...{ book, datapoints, onStateChanged: book.stateChanged },
+      ...{ book, datapoints, states, evaluations },
+      peekDevice: (id) => {
+        const found = devices.find(id);
+        return found instanceof Promise ? undefined : found;
+      },
     },
     silences,
   );
-  let retrying: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
+  const repeat = (task: () => Promise<void>, pauseMs: number) => {
+    timers.push(setInterval(() => void task(), pauseMs).unref());
+  };
   const watch = createSilences({
-    ...{ clock, log, budget: budgets.of('silences') },
+    ...{ clock, log, evaluations, budget: budgets.of('silences') },
     onSilence: notifier.silenceOf,
   });
   return {
     notifications: createNotifications({
-      ...{ store, devices, access, book, notifier, clock, budgets },
+      ...{ store, devices, access, book, evaluations, notifier, clock, budgets },
       evaluateOnCreate: parts.evaluateOnCreate,
     }),
     preview: createPreview({ datapoints, access, book, clock, budget: budgets.of('previews') }),
@@ -81,48 +95,18 @@ export function createNotificationServices(parts: {
     async start() {
       await book.load();
       await catchUp({ book, notifier, datapoints, log });
-      book.start();
       watch.start();
       outbox.start();
-      retrying = setInterval(() => void notifier.retry(), limits.firingsRetryMs);
-      retrying.unref();
+      repeat(states.save, limits.statesPauseMs);
+      repeat(notifier.retry, limits.firingsRetryMs);
     },
     async stop() {
       await watch.stop();
-      clearInterval(retrying);
+      for (const timer of timers) clearInterval(timer);
       await notifier.drain();
       await notifier.retry();
       await outbox.stop();
-      await book.stop();
+      await states.save();
     },
-  };
-}
-
-/** Sets an actuator for a notification whose right was asked when it fired. */
-function createActuate({
-  storage,
-  feed,
-  clock,
-}: {
-  readonly storage: Storage;
-  readonly feed: Feed;
-  readonly clock: Clock;
-}): (message: string, by: Username) => Promise<Outcome> {
-  return async (message, by) => {
-    // Written when the notification fired.
-    const { device_id, actuator_id, actuator_value } = parseJson(message) as {
-      readonly device_id: DeviceId;
-      readonly actuator_id: ActuatorId;
-      readonly actuator_value: JsonValue;
-    };
-    const change = { deviceId: device_id, actuatorId: actuator_id, value: actuator_value };
-    const { deviceId, actuatorId, value } = change;
-    const step = { kind: 'set', value, by, at: clock.now() } as const;
-    const outcome = await storage.devices.stepActuator(deviceId, actuatorId, step);
-    if (outcome === 'missing') {
-      return { kind: 'refused', reason: `there is no actuator ${actuatorId} on ${deviceId}` };
-    }
-    feed.publish([{ kind: 'actuator', ...change }]);
-    return { kind: 'sent' };
   };
 }

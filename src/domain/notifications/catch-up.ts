@@ -34,6 +34,7 @@ export async function catchUp(parts: {
   }
   const newest = lasts.reduce((max, { last }) => Math.max(max, last.receivedAt), 0);
   const since = newest - limits.catchUpMs;
+  const before: Push[] = [];
   const pushes: Push[] = [];
   for (const { deviceId, sensorId, last } of lasts) {
     if (last.receivedAt < since) continue;
@@ -41,7 +42,13 @@ export async function catchUp(parts: {
     try {
       const read = await datapoints.read({ deviceId, sensorId }, page);
       const recent = read.filter(({ receivedAt }) => receivedAt >= since).toReversed();
-      pushes.push(...recent.map((one) => ({ deviceId, sensorId, datapoints: [one] })));
+      for (const datapoints of Map.groupBy(recent, ({ receivedAt }) => receivedAt).values()) {
+        pushes.push({ deviceId, sensorId, datapoints });
+      }
+      const earlier = read.filter(({ receivedAt }) => receivedAt < since);
+      const newest = earlier.reduce((max, { receivedAt }) => Math.max(max, receivedAt), 0);
+      const known = earlier.find(({ receivedAt }) => receivedAt === newest);
+      before.push({ deviceId, sensorId, datapoints: known === undefined ? [] : [known] });
     } catch (error) {
       // What one sensor has on disk must not keep the others from being looked at.
       log.error({ err: error, deviceId, sensorId }, 'datapoints cannot be looked at again');
@@ -51,7 +58,7 @@ export async function catchUp(parts: {
   pushes.sort((a, b) => receivedAt(a) - receivedAt(b));
   if (pushes.length === 0) return;
   try {
-    await notifier.catchUp(pushes);
+    await notifier.catchUp({ before, pushes });
   } catch (error) {
     log.error({ err: error }, 'what was received last could not be looked at again');
   }

@@ -1,6 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { JsonValue } from '../../lib/json.ts';
-import type { ActuatorId, DeviceId, NotificationId, SensorId, SocialId } from '../ids.ts';
+import type { DeviceId, NotificationId, SocialId } from '../ids.ts';
 import type { ChannelName, DeviceState } from './notification.ts';
 
 /** Where a delivery goes: to a user, or to an actuator. */
@@ -86,16 +85,3 @@ export type FiringOutcome =
   | { readonly kind: 'throttled'; readonly lastFiredAt: Instant }
   | { readonly kind: 'inactive' }
   | { readonly kind: 'gone' };
-
-/** A notification's setting of an actuator. */
-export interface Actuation {
-  readonly deviceId: DeviceId;
-  readonly actuatorId: ActuatorId;
-  readonly value: JsonValue;
-}
-
-/** The sensor that an evaluation is about. */
-export interface Trigger {
-  readonly deviceId: DeviceId;
-  readonly sensorId: SensorId;
-}

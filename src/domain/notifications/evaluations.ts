@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import type { DeviceId, SensorId } from '../ids.ts';
+import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 
 /** What an evaluation came to, in the words of the API. */
@@ -29,23 +29,50 @@ export interface Evaluation {
   outcome: EvaluationOutcome;
 }
 
-/** The last evaluations of one rule, in memory: a ring. */
-export interface EvaluationRing {
-  readonly kept: Evaluation[];
-  next: number;
+/** The last evaluations of each rule, in memory. */
+export interface Evaluations {
+  /** Makes room for a rule; of others nothing is kept. */
+  open(id: NotificationId): void;
+  /** Keeps one, in the place of the rule's oldest when there are many. */
+  note(id: NotificationId, evaluation: Evaluation): void;
+  /** Newest first. */
+  of(id: NotificationId): readonly Evaluation[];
+  forget(id: NotificationId): void;
 }
 
-/** Keeps an evaluation, in the place of the oldest when there are many. */
-export function noteEvaluation(
-  { evaluations: ring }: { readonly evaluations: EvaluationRing },
-  evaluation: Evaluation,
-): Evaluation {
-  ring.kept[ring.next] = evaluation;
-  ring.next = (ring.next + 1) % limits.evaluationsMax;
-  return evaluation;
+/** No evaluations yet. */
+export function createEvaluations(): Evaluations {
+  const rings = new Map<NotificationId, { readonly kept: Evaluation[]; next: number }>();
+  return {
+    open(id) {
+      if (!rings.has(id)) rings.set(id, { kept: [], next: 0 });
+    },
+    note(id, evaluation) {
+      const ring = rings.get(id);
+      if (ring === undefined) return;
+      ring.kept[ring.next] = evaluation;
+      ring.next = (ring.next + 1) % limits.evaluationsMax;
+    },
+    of(id) {
+      const { kept, next } = rings.get(id) ?? { kept: [], next: 0 };
+      return [...kept.slice(next), ...kept.slice(0, next)].reverse();
+    },
+    forget: (id) => void rings.delete(id),
+  };
 }
 
-/** Newest first. */
-export function evaluationsOf({ kept, next }: EvaluationRing): readonly Evaluation[] {
-  return [...kept.slice(next), ...kept.slice(0, next)].reverse();
+/** Notes what rules come to when they look at the same datapoint. */
+export type Note = (id: NotificationId, outcome: EvaluationOutcome) => Evaluation;
+
+/** Rules that come to the same share one evaluation, as a thousand of them may look at it. */
+export function createNote(evaluations: Evaluations, about: Omit<Evaluation, 'outcome'>): Note {
+  let quiet: Evaluation | undefined;
+  return (id, outcome) => {
+    // One that was sent may turn out throttled, so it is never shared.
+    const known = outcome !== 'sent' && quiet?.outcome === outcome ? quiet : undefined;
+    const evaluation = known ?? { ...about, outcome };
+    if (outcome !== 'sent') quiet = evaluation;
+    evaluations.note(id, evaluation);
+    return evaluation;
+  };
 }

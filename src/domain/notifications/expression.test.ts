@@ -6,16 +6,16 @@ import { passes } from '../devices/query-evaluation.ts';
 import { parseTests } from '../devices/query-parser.ts';
 import { DomainError } from '../errors.ts';
 import {
+  type DeviceView,
   holds,
   isCleared,
   parseExpression,
   problemOf as problemIn,
-  type Reading,
 } from './expression.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
 
-function readingOf(values: Readonly<Record<string, JsonValue>>, age = 0): Reading {
+function readingOf(values: Readonly<Record<string, JsonValue>>, age = 0): DeviceView {
   return {
     now,
     value: (id) => (Object.hasOwn(values, id) ? values[id] : undefined),
@@ -24,7 +24,7 @@ function readingOf(values: Readonly<Record<string, JsonValue>>, age = 0): Readin
 }
 
 const isTrue = (text: string, values: Readonly<Record<string, JsonValue>>, age = 0) =>
-  holds(parseExpression(text), readingOf(values, age));
+  holds(parseExpression(text), readingOf(values, age), now);
 
 function problemOf(text: string): string {
   try {
@@ -125,7 +125,7 @@ test('a text without the new words means what it means as a filter', () => {
         const filter = parseTests(written, { label: 'q', isField: () => false });
         const expected = filter.every((each) => passes(each, value));
         const reading = { ...readingOf({}), value: () => value };
-        assert.equal(holds(parseExpression(written), reading), expected);
+        assert.equal(holds(parseExpression(written), reading, now), expected);
       },
     ),
   );

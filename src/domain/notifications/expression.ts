@@ -25,7 +25,7 @@ export interface Expression {
 }
 
 /** What is known of a device's sensors at one moment. */
-export interface Reading {
+export interface DeviceView {
   readonly now: Instant;
   value(sensorId: string): JsonValue | undefined;
   /** When the sensor was last heard of. */
@@ -198,19 +198,25 @@ export function problemOf(text: string): string | undefined {
   }
 }
 
-/** Whether every test and silence holds; true for an empty expression. */
-export function holds({ tests, silences }: Expression, reading: Reading): boolean {
-  for (const test of tests) if (!passes(test, reading.value(test.name))) return false;
+/**
+ * Whether every test and silence holds; true for an empty expression. A sensor that was never heard
+ * of is silent since `silentSince`.
+ */
+export function holds(
+  { tests, silences }: Expression,
+  view: DeviceView,
+  silentSince: Instant,
+): boolean {
+  for (const test of tests) if (!passes(test, view.value(test.name))) return false;
   for (const { sensorId, durationMs } of silences) {
-    const seenAt = reading.seenAt(sensorId);
-    if (seenAt === undefined || reading.now - seenAt < durationMs) return false;
+    if (view.now - (view.seenAt(sensorId) ?? silentSince) < durationMs) return false;
   }
   return true;
 }
 
 /** Whether the condition under which it may fire again holds. */
-export function isCleared({ clear }: Expression, reading: Reading): boolean {
-  return clear.every((test) => passes(test, reading.value(test.name)));
+export function isCleared({ clear }: Expression, view: DeviceView): boolean {
+  return clear.every((test) => passes(test, view.value(test.name)));
 }
 
 /** Whether time alone makes it true, and no push can. */

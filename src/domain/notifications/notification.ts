@@ -93,9 +93,11 @@ export interface DeviceState {
   readonly holdsSince?: Instant;
   /** It fired, and its `clear` has not held since. */
   readonly isRaised?: true;
-  /** The last sign of life of the sensors whose silence was told already. */
+  /** The last sign of life of each sensor whose silence was looked at, so that it is once. */
+  readonly silencesTold?: Readonly<Record<string, Instant>>;
+  /** The same over all sensors, as it was written before. */
   readonly silenceToldAt?: Instant;
-  /** When the datapoints were received that it last fired for, by sensor. */
+  /** By sensor, when the last datapoint that went into this state was received. */
   readonly firedFor?: Readonly<Record<string, Instant>>;
   /** Which of those that were received at that very millisecond, by sensor; absent: all. */
   readonly firedKeys?: Readonly<Record<string, readonly string[]>>;

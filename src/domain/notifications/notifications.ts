@@ -14,7 +14,7 @@ import { type DeviceId, type NotificationId, parseNotificationId } from '../ids.
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { Delivery } from './delivery.ts';
-import { type Evaluation, evaluationsOf } from './evaluations.ts';
+import type { Evaluation, Evaluations } from './evaluations.ts';
 import { parseExpression } from './expression.ts';
 import type {
   Condition,
@@ -65,6 +65,7 @@ export interface NotificationParts {
   readonly devices: Pick<DeviceStore, 'find'>;
   readonly access: Access;
   readonly book: RuleBook;
+  readonly evaluations: Pick<Evaluations, 'of'>;
   readonly notifier: Pick<Notifier, 'evaluate'>;
   readonly clock: Clock;
   readonly budgets: Budgets;
@@ -271,8 +272,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
     },
     async why(actor, id) {
       await requireOwn(actor, id);
-      const rule = book.index.find(id);
-      return rule === undefined ? [] : evaluationsOf(rule.evaluations);
+      return parts.evaluations.of(id);
     },
   };
 }
@@ -293,7 +293,7 @@ const sameName = (one: string, other: string): boolean => one.toLowerCase() === 
 /** Refuses what can never fire or be kept; answers the rule that it makes. */
 export function requireSound(notification: Notification, payer: Payer): Rule {
   const { action, expires } = notification;
-  const rule = createRule(notification, { payer });
+  const rule = createRule(notification, payer);
   if (rule.triggers.length === 0) {
     throw invalid('condition must name a sensor, in sensors or in expression');
   }

@@ -1,4 +1,5 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { othersRan } from '../../lib/event-loop.ts';
 import { ownPace } from '../../lib/fair-turns.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
@@ -15,12 +16,14 @@ import { invalid } from '../errors.ts';
 import { type DeviceId, parseNotificationId, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
-import { isSilenceOnly, type Reading } from './expression.ts';
-import { fillMessage } from './message.ts';
+import { messageAt } from './firing.ts';
+import { readingAt } from './look.ts';
 import type { DeviceState, NotificationDraft } from './notification.ts';
 import { requireSound } from './notifications.ts';
-import { firedState, freshState, isThrottled, judge, type Rule } from './rule.ts';
+import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
+import type { SeenValues } from './sensor-values.ts';
+import { freshState, lookAgainAt, type Reading, type RuleState, step } from './step.ts';
 
 /** One moment at which a draft would have fired. */
 export interface PreviewedFiring {
@@ -54,6 +57,11 @@ interface Moment {
   readonly device: Device;
   readonly sensorId: SensorId;
   readonly datapoint?: Datapoint;
+  readonly silence?: {
+    readonly silentSince: Instant;
+    /** Time alone may change what it came to: it is looked at again then. */
+    readonly lookAgain: (at: Instant) => void;
+  };
 }
 
 /** Datapoints that are looked at before others have their turn. */
@@ -158,7 +166,9 @@ function createQuiet(rule: Rule, sources: readonly DeviceSource[], from: Instant
   const waits = sources.flatMap((source) =>
     rule.expression.silences
       .filter(({ sensorId }) => sensorId === source.sensor.id)
-      .map(({ durationMs }) => ({ source, durationMs, dueAt: from + durationMs })),
+      .map(({ durationMs }) => ({
+        ...{ source, durationMs, silentSince: from, dueAt: from + durationMs },
+      })),
   );
   const waitsOf = Map.groupBy(waits, ({ source }) => source);
   let nextAt = nextOf();
@@ -170,6 +180,7 @@ function createQuiet(rule: Rule, sources: readonly DeviceSource[], from: Instant
   return {
     heard(source: DeviceSource, time: Instant): void {
       for (const wait of waitsOf.get(source) ?? []) {
+        wait.silentSince = time;
         wait.dueAt = time + wait.durationMs;
         nextAt = Math.min(nextAt, wait.dueAt);
       }
@@ -180,9 +191,13 @@ function createQuiet(rule: Rule, sources: readonly DeviceSource[], from: Instant
         nextAt = nextOf();
         const due = waits.filter(({ dueAt }) => dueAt === nextAt && dueAt <= time);
         for (const wait of due) {
-          const { device, sensor } = wait.source;
-          yield { time: wait.dueAt, device, sensorId: sensor.id };
+          const { source, silentSince, dueAt } = wait;
+          const { device, sensor } = source;
           wait.dueAt = Number.POSITIVE_INFINITY;
+          const lookAgain = (at: Instant) => {
+            wait.dueAt = at;
+          };
+          yield { time: dueAt, device, sensorId: sensor.id, silence: { silentSince, lookAgain } };
         }
         if (due.length > 0) nextAt = nextOf();
       }
@@ -192,50 +207,42 @@ function createQuiet(rule: Rule, sources: readonly DeviceSource[], from: Instant
 
 async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previewed> {
   const firings: PreviewedFiring[] = [];
-  const devices = new Map<DeviceId, Map<string, { value: JsonValue; at: Instant }>>();
+  const devices = new Map<DeviceId, { readonly values: SeenValues; state: DeviceState }>();
   const triggers = new Set<SensorId>(rule.triggers);
-  const states = new Map<DeviceId, DeviceState>();
   const counts = { fired: 0, throttled: 0, datapoints: 0 };
-  const run = { ...rule };
-  let index = 0;
-  for await (const { time, device, sensorId, datapoint } of moments) {
-    index += 1;
-    if (index % momentsPerTurn === 0) await nextTurn();
-    const values = devices.get(device.id) ?? new Map();
-    devices.set(device.id, values);
+  let window: Pick<RuleState, 'lastFiredAt'> = {};
+  let moment = 0;
+  for await (const { time, device, sensorId, datapoint, silence } of moments) {
+    moment += 1;
+    if (moment % momentsPerTurn === 0) await othersRan();
+    const known = devices.get(device.id) ?? { values: new Map(), state: freshState.device };
+    devices.set(device.id, known);
     if (datapoint !== undefined) {
       counts.datapoints += 1;
-      values.set(sensorId, { value: datapoint.value, at: time });
+      known.values.set(sensorId, { value: datapoint.value, at: time });
     }
-    // As in life: pushes do not end a silence, and time does not make a push.
-    const isLookedAt =
-      datapoint === undefined || (triggers.has(sensorId) && !isSilenceOnly(rule.expression));
-    if (!isLookedAt || time > rule.expiresAt) continue;
+    if (silence === undefined && !triggers.has(sensorId)) continue;
     const reading: Reading = {
-      now: time,
-      value: (id) => values.get(id)?.value,
-      seenAt: (id) => values.get(id)?.at ?? rule.notification.createdAt,
+      ...readingAt(known.values, time, { sensorId }),
+      ...(datapoint !== undefined && { datapoint }),
+      ...(silence !== undefined && { silentSince: silence.silentSince }),
     };
-    const judged = judge(rule.expression, states.get(device.id) ?? freshState, reading, time);
-    states.set(device.id, judged.state);
-    if (judged.verdict !== 'holds') continue;
-    if (isThrottled(run, time)) {
-      counts.throttled += 1;
-      continue;
-    }
+    const result = step(rule, { ...window, device: known.state }, reading);
+    const { state, outcome, firing } = result;
+    known.state = (firing?.state ?? state).device;
+    if (outcome === 'throttled') counts.throttled += 1;
+    const nextAt = lookAgainAt(rule, result);
+    if (nextAt !== undefined) silence?.lookAgain(nextAt);
+    if (firing === undefined) continue;
     counts.fired += 1;
-    run.lastFiredAt = time;
-    states.set(device.id, firedState(rule.expression, judged.state));
+    window = firing.state;
     if (firings.length >= limits.previewFiringsMax) continue;
-    const { action } = rule.notification;
-    const variables = { deviceId: device.id, sensorId, value: reading.value };
+    const message = messageAt(rule, device, reading);
     firings.push({
       ...{ at: time, deviceId: device.id, sensorId },
       ...(datapoint !== undefined && { value: datapoint.value }),
-      ...(action.kind === 'message' && { message: fillMessage(action.message, variables) }),
+      ...(message !== undefined && { message }),
     });
   }
   return { firings, ...counts };
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -6,15 +6,18 @@ import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { Device } from '../devices/device.ts';
 import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
-import type { DeviceId, NotificationId, Username } from '../ids.ts';
+import type { NotificationId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { UserStore } from '../users/user-store.ts';
+import type { Evaluations } from './evaluations.ts';
 import type { Notification } from './notification.ts';
-import type { NotificationStore, StateChange } from './notification-store.ts';
-import { bytesOf, createRule, freshState, type Rule } from './rule.ts';
+import type { NotificationStore } from './notification-store.ts';
+import { bytesOf, createRule, type Rule } from './rule.ts';
 import { createSensorIndex, type SensorIndex } from './sensor-index.ts';
 import type { Silences } from './silences.ts';
+import type { StateBook } from './state-book.ts';
+import { isSilenceTold } from './step.ts';
 
 /** All rules of this process, ready for evaluation. */
 export interface RuleBook {
@@ -31,11 +34,6 @@ export interface RuleBook {
   devicesOf(rule: Rule): Promise<readonly Device[]>;
   /** How many silences it would wait for, with the sensors that are there now. */
   countSilences(rule: Rule): Promise<number>;
-  /** A state changed without a firing: it is written soon. */
-  stateChanged(rule: Rule, deviceId: DeviceId): void;
-  start(): void;
-  /** Writes what waits to be written. */
-  stop(): Promise<void>;
 }
 
 /** Devices that are asked for before others have their turn. */
@@ -43,7 +41,9 @@ const devicesPerTurn = 50;
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export function createRuleBook(options: {
-  readonly store: Pick<NotificationStore, 'load' | 'saveStates'>;
+  readonly store: Pick<NotificationStore, 'load'>;
+  readonly states: StateBook;
+  readonly evaluations: Evaluations;
   readonly devices: Pick<DeviceStore, 'find' | 'list' | 'readSome'>;
   readonly datapoints: Pick<DatapointStore, 'lastValues'>;
   readonly users: Pick<UserStore, 'findByUsername'>;
@@ -52,12 +52,9 @@ export function createRuleBook(options: {
   readonly reporter: Pick<Reporter, 'rowSetAside'>;
   readonly log: Log;
 }): RuleBook {
-  const { store, devices, datapoints, log } = options;
+  const { store, devices, datapoints, states, evaluations, log } = options;
   const index = createSensorIndex();
   const room = options.budgets.of('notification_bytes');
-  const changed = new Map<Rule, Set<DeviceId>>();
-  let timer: NodeJS.Timeout | undefined;
-
   const payers = new Map<Username, Payer>();
 
   async function payerOfOwner(owner: Username): Promise<Payer> {
@@ -114,100 +111,67 @@ export function createRuleBook(options: {
     const found = await devicesOf(rule);
     const lasts = await datapoints.lastValues(found.map(({ id }) => id));
     for (const device of found) {
-      const toldAt = rule.states.get(device.id)?.silenceToldAt ?? Number.NEGATIVE_INFINITY;
+      const { device: state } = states.peek(rule.notification.id, device.id);
       for (const sensorId of new Set(silences.map((silence) => silence.sensorId))) {
         if (sensorOf(device, sensorId) === undefined) continue;
         const last = lasts.get(device.id)?.get(sensorId)?.receivedAt;
         const seenAt = last ?? rule.notification.createdAt;
-        options.silences().watch({ rule, deviceId: device.id, sensorId, seenAt }, seenAt <= toldAt);
+        const isTold = isSilenceTold(state, sensorId, seenAt);
+        options.silences().watch({ rule, deviceId: device.id, sensorId, seenAt }, isTold);
       }
     }
   }
 
-  async function save(): Promise<void> {
-    if (changed.size === 0) return;
-    const states: StateChange[] = [...changed].flatMap(([rule, ids]) =>
-      [...ids].map((deviceId) => ({
-        notificationId: rule.notification.id,
-        deviceId,
-        state: rule.states.get(deviceId) ?? freshState,
-      })),
-    );
-    changed.clear();
-    try {
-      await store.saveStates(states);
-    } catch (error) {
-      // They are found again from the last datapoints at the next start.
-      log.warn({ err: error, states: states.length }, 'states of notifications were not written');
-    }
+  function enter(rule: Rule): Rule {
+    index.put(rule);
+    room.add(rule.payer, bytesOf(rule));
+    evaluations.open(rule.notification.id);
+    return rule;
+  }
+
+  function leave(id: NotificationId): void {
+    const rule = index.find(id);
+    if (rule !== undefined) room.release(rule.payer, bytesOf(rule));
+    options.silences().forget(id);
   }
 
   function remove(id: NotificationId): void {
-    const rule = index.find(id);
-    if (rule !== undefined) {
-      changed.delete(rule);
-      room.release(rule.payer, bytesOf(rule));
-    }
+    leave(id);
     index.remove(id);
-    options.silences().forget(id);
+    states.forget(id);
+    evaluations.forget(id);
   }
 
   return {
     index,
     async load() {
       payers.clear();
-      for (const { notification, tally, states } of await store.load()) {
+      for (const { notification, tally, states: stored } of await store.load()) {
+        const { id, owner } = notification;
         try {
-          const payer = await payerOfOwner(notification.owner);
-          const known = { payer, states: new Map(states) };
-          const { lastFiredAt } = tally;
-          const rule = createRule(
-            notification,
-            lastFiredAt === undefined ? known : { ...known, lastFiredAt },
-          );
-          room.add(payer, bytesOf(rule));
-          index.put(rule);
+          const rule = enter(createRule(notification, await payerOfOwner(owner)));
+          states.open(id, { states: stored, lastFiredAt: tally.lastFiredAt });
           await watchSilences(rule);
         } catch (error) {
           // One that cannot be understood must not keep the others from being watched.
-          remove(notification.id);
+          remove(id);
           options.reporter.rowSetAside('notifications');
-          log.error({ err: error, notificationId: notification.id }, 'a notification is damaged');
+          log.error({ err: error, notificationId: id }, 'a notification is damaged');
         }
       }
     },
     async put(notification, { payer, isWatchedAnew }) {
-      const former = index.find(notification.id);
-      const states = isWatchedAnew ? undefined : former?.states;
-      const rule = createRule(notification, {
-        payer,
-        ...(states !== undefined && { states }),
-        ...(former !== undefined && {
-          lastFiredAt: former.lastFiredAt,
-          evaluations: former.evaluations,
-        }),
-      });
-      options.silences().forget(notification.id);
-      if (former !== undefined) room.release(former.payer, bytesOf(former));
-      room.add(payer, bytesOf(rule));
-      index.put(rule);
+      const { id } = notification;
+      const rule = createRule(notification, payer);
+      leave(id);
+      enter(rule);
+      states.open(id);
+      if (isWatchedAnew) states.forgetDevices(id);
       await watchSilences(rule);
       return rule;
     },
     remove,
     devicesOf,
     countSilences,
-    stateChanged(rule, deviceId) {
-      const ids = changed.get(rule) ?? new Set();
-      changed.set(rule, ids.add(deviceId));
-    },
-    start() {
-      timer = setInterval(() => void save(), limits.statesPauseMs);
-      timer.unref();
-    },
-    async stop() {
-      clearInterval(timer);
-      await save();
-    },
   };
 }

@@ -20,21 +20,26 @@ export interface SensorIndex {
   all(): readonly Rule[];
 }
 
+/** A rule with its place in the order of creation. */
+interface PlacedRule extends Rule {
+  readonly place: number;
+}
+
 /** The rules that name a device. */
 interface DeviceRules {
-  readonly rules: Rule[];
+  readonly rules: PlacedRule[];
   /** Of the sensors that were asked for: those that are pushed to, whatever the rules name. */
-  readonly bySensor: Map<SensorId, readonly Rule[]>;
+  readonly bySensor: Map<SensorId, readonly PlacedRule[]>;
 }
 
 export function createSensorIndex(): SensorIndex {
-  const rules = new Map<NotificationId, Rule>();
+  const rules = new Map<NotificationId, PlacedRule>();
   const byDevice = new Map<DeviceId, DeviceRules>();
   /** Rules for every device of their owner: by sensor, then owner. */
-  const byOwner = new Map<SensorId, Map<string, Rule[]>>();
+  const byOwner = new Map<SensorId, Map<string, PlacedRule[]>>();
   let lastPlace = 0;
 
-  function onDevice(deviceId: DeviceId, sensorId: SensorId): readonly Rule[] {
+  function onDevice(deviceId: DeviceId, sensorId: SensorId): readonly PlacedRule[] {
     const device = byDevice.get(deviceId);
     if (device === undefined) return none;
     const known = device.bySensor.get(sensorId);
@@ -51,7 +56,7 @@ export function createSensorIndex(): SensorIndex {
     for (const sensorId of triggers) bySensor.delete(sensorId);
   }
 
-  function enter(rule: Rule): void {
+  function enter(rule: PlacedRule): void {
     const { condition, owner } = rule.notification;
     for (const deviceId of condition.devices) {
       const device: DeviceRules = byDevice.get(deviceId) ?? { rules: [], bySensor: new Map() };
@@ -65,7 +70,7 @@ export function createSensorIndex(): SensorIndex {
     }
   }
 
-  function leave(rule: Rule): void {
+  function leave(rule: PlacedRule): void {
     const { condition, owner } = rule.notification;
     for (const deviceId of condition.devices) {
       const device = byDevice.get(deviceId);
@@ -81,7 +86,7 @@ export function createSensorIndex(): SensorIndex {
     }
   }
 
-  function take(id: NotificationId): Rule | undefined {
+  function take(id: NotificationId): PlacedRule | undefined {
     const rule = rules.get(id);
     if (rule === undefined) return undefined;
     rules.delete(id);
@@ -94,9 +99,9 @@ export function createSensorIndex(): SensorIndex {
       const { id } = rule.notification;
       const known = take(id);
       lastPlace += 1;
-      rule.place = known?.place ?? lastPlace;
-      rules.set(id, rule);
-      enter(rule);
+      const placed = { ...rule, place: known?.place ?? lastPlace };
+      rules.set(id, placed);
+      enter(placed);
     },
     remove(id) {
       take(id);
@@ -120,16 +125,16 @@ export function createSensorIndex(): SensorIndex {
   };
 }
 
-const none: readonly Rule[] = [];
+const none: readonly PlacedRule[] = [];
 
 interface Visit<Key, Inner> {
-  readonly map: Map<Key, Map<Inner, Rule[]>>;
+  readonly map: Map<Key, Map<Inner, PlacedRule[]>>;
   readonly key: Key;
   readonly inner: Inner;
 }
 
-function withRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, rule: Rule): void {
-  const found = map.get(key) ?? new Map<Inner, Rule[]>();
+function withRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, rule: PlacedRule): void {
+  const found = map.get(key) ?? new Map<Inner, PlacedRule[]>();
   map.set(key, found);
   // A new list each time: the old one may be under way.
   const list = [...(found.get(inner) ?? none), rule];
@@ -137,7 +142,7 @@ function withRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, rule: Rule
   found.set(inner, isLast ? list : list.sort((a, b) => a.place - b.place));
 }
 
-function withoutRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, gone: Rule): void {
+function withoutRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, gone: PlacedRule): void {
   const found = map.get(key);
   const others = found?.get(inner)?.filter((rule) => rule !== gone) ?? [];
   if (others.length > 0) found?.set(inner, others);
@@ -145,4 +150,5 @@ function withoutRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, gone: R
   if (found?.size === 0) map.delete(key);
 }
 
-const inOrder = (rules: Rule[]): readonly Rule[] => rules.sort((a, b) => a.place - b.place);
+const inOrder = (rules: PlacedRule[]): readonly PlacedRule[] =>
+  rules.sort((a, b) => a.place - b.place);

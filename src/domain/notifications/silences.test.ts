@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createManualClock } from '../../lib/clock.ts';
+import { createManualClock, type Instant } from '../../lib/clock.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
 import { deviceId, noon, sensorId, username } from '../../storage/contract/builders.ts';
 import { aNotification } from '../../storage/contract/notifications.contract.ts';
 import { budgetTable } from '../budgets/budget-table.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { limits } from '../limits.ts';
-import { evaluationsOf } from './evaluations.ts';
+import { createEvaluations } from './evaluations.ts';
 import { createRule, type Rule } from './rule.ts';
-import { createSilences, type SilenceOutcome, type Silent } from './silences.ts';
+import { createSilences, type Silent } from './silences.ts';
 
 const hour = 3_600_000;
 const d = deviceId('d');
@@ -23,9 +23,10 @@ function aRule(id: string, expression = 'silent(TC1, 2h)', owner = 'ana'): Rule 
 function start(log: Log = silentLog) {
   const clock = createManualClock(noon);
   const told: Silent[] = [];
-  let answer: () => SilenceOutcome = () => 'told';
+  let answer: () => Instant | undefined = () => undefined;
+  const evaluations = createEvaluations();
   const silences = createSilences({
-    ...{ clock, log, budget: createBudgets().of('silences') },
+    ...{ clock, log, evaluations, budget: createBudgets().of('silences') },
     async onSilence(silent) {
       told.push(silent);
       return answer();
@@ -33,11 +34,12 @@ function start(log: Log = silentLog) {
   });
   const watch = (rule: Rule, options: { seenAt?: number; isTold?: boolean } = {}) => {
     const { seenAt = noon, isTold = false } = options;
+    evaluations.open(rule.notification.id);
     silences.watch({ rule, deviceId: d, sensorId: TC1, seenAt }, isTold);
   };
   return {
-    ...{ clock, told, silences, watch },
-    answer(next: () => SilenceOutcome) {
+    ...{ clock, told, silences, watch, evaluations },
+    answer(next: () => Instant | undefined) {
       answer = next;
     },
     async after(ms: number): Promise<number> {
@@ -98,7 +100,7 @@ test('a silence that is throttled or cannot be stored is told later', async () =
     throw new Error('the disk is full');
   });
   assert.equal(await after(1), 2);
-  answer(() => 'told');
+  answer(() => undefined);
   assert.equal(await after(limits.silenceRetryMs - 1), 2);
   assert.equal(await after(1), 3);
   assert.equal(await after(9 * hour), 3);
@@ -123,7 +125,7 @@ test('rules on one sensor are told apart, and one that went is not told', async 
 test('beyond the limit of a user a silence is not watched, and says so', async () => {
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (_: object, text: string) => void warnings.push(text) };
-  const { watch, after, silences } = start(log);
+  const { watch, after, silences, evaluations } = start(log);
   const full = aRule('1');
   for (let count = 0; count < budgetTable.silences.perAccount; count += 1) {
     const place = { deviceId: deviceId(`d${count}`), sensorId: TC1, seenAt: noon };
@@ -132,7 +134,7 @@ test('beyond the limit of a user a silence is not watched, and says so', async (
   const beyond = aRule('2');
   watch(beyond);
   assert.deepEqual(
-    evaluationsOf(beyond.evaluations).map(({ outcome }) => outcome),
+    evaluations.of(beyond.notification.id).map(({ outcome }) => outcome),
     ['not_watched'],
   );
   assert.deepEqual(warnings, ['too many silences are waited for']);
@@ -141,5 +143,5 @@ test('beyond the limit of a user a silence is not watched, and says so', async (
   silences.forget(full.notification.id);
   const again = aRule('4');
   watch(again);
-  assert.deepEqual(evaluationsOf(again.evaluations), []);
+  assert.deepEqual(evaluations.of(again.notification.id), []);
 });

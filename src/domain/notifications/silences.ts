@@ -4,7 +4,7 @@ import type { Budget } from '../budgets/budget.ts';
 import type { Payer } from '../budgets/payer.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { noteEvaluation } from './evaluations.ts';
+import type { Evaluations } from './evaluations.ts';
 import type { Rule } from './rule.ts';
 
 /** A sensor whose silence a rule waits for. */
@@ -15,9 +15,6 @@ export interface Silent {
   /** When it was last heard of, or the rule was made. */
   readonly seenAt: Instant;
 }
-
-/** told: until it is heard again. A time: look again then. */
-export type SilenceOutcome = 'told' | Instant;
 
 /** Waits until sensors have been silent for long: driven by time, one timer for all. */
 export interface Silences {
@@ -53,7 +50,9 @@ export function createSilences(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly budget: Budget;
-  readonly onSilence: (silent: Silent) => Promise<SilenceOutcome>;
+  readonly evaluations: Evaluations;
+  /** Answers when to look again; undefined: when it was heard again. */
+  readonly onSilence: (silent: Silent) => Promise<Instant | undefined>;
 }): Silences {
   const { clock, log, budget, onSilence } = options;
   const sensors = new Map<string, Sensor>();
@@ -75,9 +74,9 @@ export function createSilences(options: {
     const { deviceId, sensorId, seenAt } = sensor;
     watched.isTold = true;
     try {
-      const outcome = await onSilence({ rule: watched.rule, deviceId, sensorId, seenAt });
-      if (outcome === 'told') return;
-      watched.notBefore = outcome;
+      const nextAt = await onSilence({ rule: watched.rule, deviceId, sensorId, seenAt });
+      if (nextAt === undefined) return;
+      watched.notBefore = nextAt;
     } catch (error) {
       log.error({ err: error }, 'a silence could not be told and is tried again');
       watched.notBefore = clock.now() + limits.silenceRetryMs;
@@ -123,8 +122,9 @@ export function createSilences(options: {
 
   /** Told rather than refused: a device may get the sensor long after the rule was made. */
   function tellFull({ rule, deviceId, sensorId }: Silent): void {
-    noteEvaluation(rule, { at: clock.now(), deviceId, sensorId, outcome: 'not_watched' });
     const { id } = rule.notification;
+    const outcome = 'not_watched';
+    options.evaluations.note(id, { at: clock.now(), deviceId, sensorId, outcome });
     log.warn({ notificationId: id, deviceId, sensorId }, 'too many silences are waited for');
   }
 

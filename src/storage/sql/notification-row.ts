@@ -101,9 +101,10 @@ function draftFrom(text: string): NotificationDraft {
 /** What a notification remembers of a device; throws where it is not what it must be. */
 export function stateFromText(text: string): DeviceState {
   const state = detailsFrom<{ readonly [key: string]: JsonValue }>(text);
-  const { holdsSince, silenceToldAt, firedFor, firedKeys } = state;
+  const { holdsSince, silencesTold, silenceToldAt, firedFor, firedKeys } = state;
+  const instants = [silencesTold, firedFor].flatMap(valuesOf);
   const isSound =
-    [holdsSince, silenceToldAt, ...valuesOf(firedFor)].every(isInstantOrAbsent) &&
+    [holdsSince, silenceToldAt, ...instants].every(isInstantOrAbsent) &&
     valuesOf(firedKeys).every(areTexts);
   if (!isSound) throw new DamagedRowError('the state is malformed');
   return state as DeviceState;

@@ -1,0 +1,230 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createGroupCommit } from '../../lib/group-commit.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Payer } from '../budgets/payer.ts';
+import { DomainError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Reporter } from '../reporter.ts';
+import type { ClaimedDelivery, Firing, FiringOutcome } from './delivery.ts';
+import type { Evaluation } from './evaluations.ts';
+import type { NotificationStore } from './notification-store.ts';
+import type { Outbox } from './outbox.ts';
+import type { Rule } from './rule.ts';
+import type { Proposal } from './state-book.ts';
+
+/** A firing on its way to the store. */
+export interface PlannedFiring {
+  readonly rule: Rule;
+  readonly firing: Firing;
+  readonly proposal: Proposal;
+  readonly evaluation: Evaluation;
+}
+
+export interface FireParts {
+  readonly store: Pick<NotificationStore, 'fire'>;
+  readonly outbox: Pick<Outbox, 'wake' | 'deliver'>;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  readonly log: Log;
+  /** The store knows the notification no more. */
+  readonly onGone: (rule: Rule) => void;
+}
+
+/** Stores firings and sees to what follows at once. */
+export interface Fire {
+  /**
+   * Resolves when the push may be answered. Throws unavailable; what was not stored is tried again
+   * here, unless the caller comes again with it. Throws rate_limited when the owner's firings that
+   * wait are too large: it is given up.
+   */
+  (planned: PlannedFiring, options?: { readonly isRepeatedByCaller: boolean }): Promise<void>;
+  /** Tries again what could not be stored; the repetition of a push is nothing new. */
+  retry(): Promise<void>;
+  /** Resolves when nothing is under way. */
+  drain(): Promise<void>;
+}
+
+/** Firings that come while others are being stored share the next commit, in their order. */
+export function createFire(parts: FireParts): Fire {
+  const { outbox, reporter, log } = parts;
+  const store = storeInTurn(parts);
+  const held = createHeld();
+  const underWay = new Set<Promise<unknown>>();
+
+  /** Answers whether it was stored, or there was nothing to store. */
+  async function attempt(planned: PlannedFiring): Promise<void> {
+    const outcome = await store.add(planned);
+    reporter.notificationFired(outcome.kind);
+    if (outcome.kind === 'gone') parts.onGone(planned.rule);
+    if (outcome.kind === 'fired') await actuate(parts, planned, outcome.deliveryIds);
+  }
+
+  function giveUp({ proposal, evaluation }: PlannedFiring): void {
+    proposal.drop();
+    evaluation.outcome = 'not_stored';
+  }
+
+  function hold(planned: PlannedFiring): void {
+    planned.evaluation.outcome = 'not_stored';
+    if (held.add(planned)) return;
+    giveUp(planned);
+    log.error({ notificationId: planned.firing.notificationId }, 'a firing is lost');
+  }
+
+  async function retry(): Promise<void> {
+    const again = held.takeAll();
+    if (again.length === 0) return;
+    const tries = again.map((planned) =>
+      attempt(planned).then(
+        () => 1,
+        () => {
+          hold(planned);
+          return 0;
+        },
+      ),
+    );
+    const stored = (await Promise.all(tries)).reduce<number>((sum, one) => sum + one, 0);
+    log.info({ firings: again.length, stored }, 'firings that had to wait were tried again');
+  }
+
+  function track(work: Promise<void>): Promise<void> {
+    const over = work.catch(() => undefined).finally(() => underWay.delete(over));
+    underWay.add(over);
+    outbox.wake();
+    return work;
+  }
+
+  async function fireOne(planned: PlannedFiring, isRepeatedByCaller: boolean): Promise<void> {
+    try {
+      await attempt(planned);
+    } catch (error) {
+      reporter.notificationFired('not_stored');
+      const isRefused = error instanceof DomainError && error.code === 'rate_limited';
+      if (isRefused || isRepeatedByCaller) giveUp(planned);
+      else hold(planned);
+      throw error;
+    }
+  }
+
+  function fire(planned: PlannedFiring, { isRepeatedByCaller } = { isRepeatedByCaller: false }) {
+    // In the order in which they came about, as a start after a crash looks for what is missing.
+    if (!held.isEmpty()) void track(retry());
+    return track(fireOne(planned, isRepeatedByCaller));
+  }
+
+  return Object.assign(fire, {
+    retry,
+    async drain() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  });
+}
+
+/** One commit at a time; the owner of the rule pays for what waits. */
+function storeInTurn({ store, outbox, log }: FireParts) {
+  async function keep(firings: readonly Firing[]): Promise<readonly FiringOutcome[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await store.fire(firings);
+      } catch (cause) {
+        log.warn({ err: cause, attempt, firings: firings.length }, 'firings could not be stored');
+        if (attempt >= limits.firingAttemptsMax) {
+          throw new DomainError('unavailable', 'a notification could not be stored', { cause });
+        }
+        await new Promise((resolve) => setTimeout(resolve, limits.firingPauseMs * attempt));
+      }
+    }
+  }
+
+  return createGroupCommit<PlannedFiring, FiringOutcome>({
+    async commit(batch) {
+      const outcomes = await keep(batch.map(({ firing }) => firing));
+      for (const [index, outcome] of outcomes.entries()) complete(batch[index], outcome);
+      outbox.wake();
+      return outcomes;
+    },
+    weigh: bytesOfFiring,
+    laneOf: ({ rule }) => rule.payer,
+    batchWeightMax: limits.firingsCommitBytesMax,
+    queueWeightMax: limits.firingsWaitingBytesMax,
+    laneWeightMax: limits.firingsWaitingBytesMax / 2,
+    laneWeightFloor: limits.firingsWaitingBytesFloor,
+    refusal: () =>
+      new DomainError('rate_limited', 'too many messages of notifications wait to be stored', {
+        retryAfterSeconds: 2,
+      }),
+  });
+}
+
+/** The state follows what the store made of the firing. */
+function complete(planned: PlannedFiring | undefined, outcome: FiringOutcome): void {
+  if (planned === undefined) return;
+  const { proposal, evaluation } = planned;
+  if (outcome.kind === 'fired') {
+    proposal.apply();
+    evaluation.outcome = 'sent';
+    return;
+  }
+  proposal.drop(outcome.kind === 'throttled' ? outcome.lastFiredAt : undefined);
+  evaluation.outcome = outcome.kind === 'throttled' ? 'throttled' : 'inactive';
+}
+
+/** Actuations are done when the push is answered [contract 6]. */
+async function actuate(
+  { outbox, clock, log }: FireParts,
+  { firing }: PlannedFiring,
+  ids: readonly string[],
+): Promise<void> {
+  for (const [index, delivery] of firing.deliveries.entries()) {
+    const id = ids[index];
+    if (delivery.isUnderWay !== true || id === undefined) continue;
+    const { username, channel, message } = delivery;
+    const claimed: ClaimedDelivery = {
+      ...{ id, username, channel, message, createdAt: clock.now(), attempts: 1 },
+      // An actuation reaches the owner's own device, or one that is granted: the owner pays.
+      payer: username,
+      source: { kind: 'notification', id: firing.notificationId },
+    };
+    try {
+      await outbox.deliver(claimed);
+    } catch (error) {
+      // It is in the outbox, and comes back when its lease ends.
+      log.error({ err: error, deliveryId: id }, 'the outcome of an actuation was not recorded');
+    }
+  }
+}
+
+/** Firings that could not be stored, bounded in bytes; of one owner at most half of that. */
+function createHeld() {
+  let all: PlannedFiring[] = [];
+  const bytesOf = new Map<Payer, number>();
+  return {
+    isEmpty: () => all.length === 0,
+    add(planned: PlannedFiring): boolean {
+      const { payer } = planned.rule;
+      const own = (bytesOf.get(payer) ?? 0) + bytesOfFiring(planned);
+      let total = own;
+      for (const [other, bytes] of bytesOf) if (other !== payer) total += bytes;
+      const max = limits.firingsUnstoredBytesMax;
+      if (own > max / 2 || total > max) return false;
+      bytesOf.set(payer, own);
+      all.push(planned);
+      return true;
+    },
+    takeAll(): readonly PlannedFiring[] {
+      const taken = all;
+      all = [];
+      bytesOf.clear();
+      return taken;
+    },
+  };
+}
+
+const bytesPerFiring = 512;
+const bytesPerDelivery = 256;
+
+/** All deliveries of a firing share one text. */
+function bytesOfFiring({ firing: { deliveries } }: PlannedFiring): number {
+  const text = 2 * (deliveries[0]?.message.length ?? 0);
+  return bytesPerFiring + text + deliveries.length * bytesPerDelivery;
+}

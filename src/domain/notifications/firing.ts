@@ -1,0 +1,101 @@
+import type { JsonValue } from '../../lib/json.ts';
+import type { Access } from '../access/access.ts';
+import type { Actor } from '../actor.ts';
+import type { Device } from '../devices/device.ts';
+import type { DeviceStore } from '../devices/device-store.ts';
+import { deviceResource } from '../devices/devices.ts';
+import type { Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { notConfigured } from '../socials/social.ts';
+import type { UserStore } from '../users/user-store.ts';
+import { actuationText } from './actuate.ts';
+import type { Channel } from './channel.ts';
+import type { Firing, NewDelivery } from './delivery.ts';
+import { fillMessage, fillValue, type Variables } from './message.ts';
+import type { Rule } from './rule.ts';
+import type { Reading, RuleState } from './step.ts';
+
+/** What it takes to make a firing. */
+export interface FiringParts {
+  readonly users: Pick<UserStore, 'findByUsername'>;
+  readonly devices: Pick<DeviceStore, 'find'>;
+  readonly access: Access;
+  /** Those that are configured. */
+  readonly channels: ReadonlyMap<string, Channel>;
+}
+
+/**
+ * Whether the rule may tell of this device: its owner may view the data, and set the actuator, at
+ * this moment [contract 4].
+ */
+export async function mayFire(
+  { users, devices, access }: Omit<FiringParts, 'channels'>,
+  { notification }: Rule,
+  device: Device,
+): Promise<boolean> {
+  const owner = await actorOf(users, notification.owner);
+  if (owner === undefined) return false;
+  if (!(await access.allows(owner, 'devices-data:view', deviceResource(device)))) return false;
+  const { action } = notification;
+  if (action.kind === 'message') return true;
+  const target = await devices.find(action.deviceId);
+  // One that does not exist is told by the delivery.
+  if (target === undefined) return true;
+  return access.allowsSetting(owner, deviceResource(target));
+}
+
+async function actorOf(
+  users: Pick<UserStore, 'findByUsername'>,
+  username: Username,
+): Promise<Actor | undefined> {
+  const user = await users.findByUsername(username);
+  if (user === undefined || user.isDisabled) return undefined;
+  return { kind: user.isAdmin ? 'admin' : 'user', userId: user.id, username: user.username };
+}
+
+/** What a message says at this reading; undefined for an actuation. */
+export function messageAt(rule: Rule, device: Device, reading: Reading): string | undefined {
+  const { action } = rule.notification;
+  if (action.kind === 'actuation') return undefined;
+  return fillMessage(action.message, variablesAt(device, reading));
+}
+
+/** The firing at this reading, with one delivery per user and channel, or one for the actuator. */
+export function firingAt(
+  { notification, throttlingMs }: Rule,
+  device: Device,
+  reading: Reading,
+  after: { readonly state: RuleState; readonly channels: ReadonlyMap<string, Channel> },
+): Firing {
+  const { action, owner, id: notificationId } = notification;
+  const { now: at } = reading;
+  const state = after.state.device;
+  const fields = { notificationId, deviceId: device.id, at, throttlingMs, state };
+  const variables = variablesAt(device, reading);
+  if (action.kind === 'actuation') {
+    const value: JsonValue = fillValue(action.value, variables);
+    const message = actuationText({ ...action, value });
+    const progress = { status: 'pending', dueAt: at + limits.deliveryLeaseMs } as const;
+    const channel = 'actuation';
+    return {
+      ...fields,
+      deliveries: [{ username: owner, channel, message, progress, isUnderWay: true }],
+    };
+  }
+  const message = fillMessage(action.message, variables);
+  const deliveries = action.usernames.flatMap((username) =>
+    action.channels.map((channel): NewDelivery => {
+      const progress = after.channels.has(channel)
+        ? ({ status: 'pending', dueAt: at } as const)
+        : ({ status: 'failed', reason: notConfigured(channel) } as const);
+      return { username, channel, message, progress };
+    }),
+  );
+  return { ...fields, deliveries };
+}
+
+const variablesAt = (device: Device, { sensorId, value }: Reading): Variables => ({
+  deviceId: device.id,
+  sensorId,
+  value,
+});

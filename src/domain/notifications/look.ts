@@ -1,0 +1,129 @@
+import type { Instant } from '../../lib/clock.ts';
+import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import type { Push } from '../datapoints/datapoint-store.ts';
+import type { Device } from '../devices/device.ts';
+import type { Sensor } from '../devices/sensor.ts';
+import type { SensorId } from '../ids.ts';
+import { createNote, type Evaluations, type Note } from './evaluations.ts';
+import type { PlannedFiring } from './fire.ts';
+import { type FiringParts, firingAt, mayFire } from './firing.ts';
+import type { Rule } from './rule.ts';
+import { type SeenValues, seenOf } from './sensor-values.ts';
+import type { StateBook } from './state-book.ts';
+import { hadItsTurn, type Reading, type RuleState, type Step, step } from './step.ts';
+
+export interface LookParts extends FiringParts {
+  readonly states: StateBook;
+  readonly evaluations: Evaluations;
+}
+
+/** One push, and what it takes to look at it. */
+export interface PushLook {
+  readonly push: Push;
+  readonly device: Device;
+  readonly sensor: Sensor;
+  /** In order of creation. */
+  readonly rules: readonly Rule[];
+  /** Of the other sensors; undefined: no rule asks for them. */
+  readonly values: SeenValues | undefined;
+  /** Of each rule, how many datapoints had their turn before the service was started anew. */
+  readonly had: readonly number[];
+}
+
+/** A look at which the rule fires, if its owner has the rights. */
+export interface FiringLook extends Look {
+  readonly state: RuleState;
+}
+
+/** All rules look at one datapoint of the push, at once. */
+export function lookAtDatapoint(
+  parts: LookParts,
+  { device, sensor, rules, values, had }: PushLook,
+  datapoint: Datapoint,
+  place: number,
+): readonly FiringLook[] {
+  const seen = seenOf(sensor, datapoint);
+  const { value, at: now } = seen;
+  values?.set(sensor.id, seen);
+  const find = (sensorId: string) => (sensorId === sensor.id ? seen : values?.get(sensorId));
+  const reading: Reading = {
+    ...{ now, sensorId: sensor.id, datapoint, time: orderTime(datapoint) },
+    value: (sensorId) => find(sensorId)?.value,
+    seenAt: (sensorId) => find(sensorId)?.at,
+  };
+  const about = { at: now, deviceId: device.id, sensorId: sensor.id, value };
+  const note = createNote(parts.evaluations, about);
+  let firing = none;
+  for (const [index, rule] of rules.entries()) {
+    if (place < (had[index] ?? 0)) continue;
+    const look = { rule, device, reading, note };
+    const { firing: found } = lookOnce(parts, look);
+    if (found !== undefined) firing = [...firing, { ...look, ...found }];
+  }
+  return firing;
+}
+
+const none: readonly FiringLook[] = [];
+
+/** One look at one rule. */
+export interface Look {
+  readonly rule: Rule;
+  readonly device: Device;
+  readonly reading: Reading;
+  readonly note: Note;
+}
+
+/** What is known of a device at a moment that no push calls for. */
+export function readingAt(
+  values: SeenValues,
+  at: Instant,
+  about: { readonly sensorId: SensorId; readonly silentSince?: Instant },
+): Reading {
+  return {
+    ...about,
+    now: at,
+    time: at,
+    value: (sensorId) => values.get(sensorId)?.value,
+    seenAt: (sensorId) => values.get(sensorId)?.at,
+  };
+}
+
+/** Lets a rule look, and takes what it remembers from now on. */
+export function lookOnce({ states }: LookParts, { rule, device, reading, note }: Look): Step {
+  const { id } = rule.notification;
+  const before = states.peek(id, device.id);
+  const result = step(rule, before, reading);
+  const { state, outcome, firing } = result;
+  if (state !== before) states.set(id, device.id, state.device);
+  if (firing === undefined && outcome !== 'skipped') note(id, outcome);
+  return result;
+}
+
+/** Makes the firing, on its way to the store from now on; undefined: its owner has no right. */
+export async function planFiring(
+  parts: LookParts,
+  { rule, device, reading, note, state }: FiringLook,
+): Promise<PlannedFiring | undefined> {
+  const { id } = rule.notification;
+  if (!(await mayFire(parts, rule, device))) {
+    note(id, 'no_right');
+    return undefined;
+  }
+  const firing = firingAt(rule, device, reading, { state, channels: parts.channels });
+  const proposal = parts.states.propose(id, device.id, state);
+  return { rule, firing, proposal, evaluation: note(id, 'sent') };
+}
+
+/** How many datapoints of a push, from its first, went into the state before the start. */
+export function countHad(
+  states: StateBook,
+  { notification }: Rule,
+  { deviceId, sensorId, datapoints }: Push,
+): number {
+  const { device } = states.peek(notification.id, deviceId);
+  const last = datapoints.findLastIndex(
+    (datapoint) =>
+      datapoint.receivedAt <= notification.modifiedAt || hadItsTurn(device, sensorId, datapoint),
+  );
+  return last + 1;
+}

@@ -1,0 +1,180 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { DeviceId, NotificationId } from '../ids.ts';
+import type { DeviceState } from './notification.ts';
+import type { NotificationStore } from './notification-store.ts';
+import { freshState, type RuleState } from './step.ts';
+
+/** The one owner of what rules remember. */
+export interface StateBook {
+  /** What the next look sees: what was applied, and what is on its way to the store. */
+  peek(id: NotificationId, deviceId: DeviceId): RuleState;
+  /** Takes a state that no firing led to: applied after what is on its way, and saved soon. */
+  set(id: NotificationId, deviceId: DeviceId, device: DeviceState): void;
+  /** Takes the state of a firing on its way; it is applied when the firing was stored. */
+  propose(id: NotificationId, deviceId: DeviceId, state: RuleState): Proposal;
+  /** How many states of the device were applied: a later state has a higher number. */
+  revisionOf(id: NotificationId, deviceId: DeviceId): number;
+  /** Takes in a rule with what the store has of it; one that is not in the book keeps nothing. */
+  open(
+    id: NotificationId,
+    stored?: {
+      readonly states: ReadonlyMap<DeviceId, DeviceState>;
+      readonly lastFiredAt: Instant | undefined;
+    },
+  ): void;
+  /** Forgets what the rule remembers of devices, as when its condition was changed. */
+  forgetDevices(id: NotificationId): void;
+  forget(id: NotificationId): void;
+  /** Writes what was applied and is not in the store yet. */
+  save(): Promise<void>;
+}
+
+/** A firing on its way to the store: ends once, with either. */
+export interface Proposal {
+  apply(): void;
+  /** With when another process fired, if that is why. */
+  drop(lastFiredAt?: Instant): void;
+}
+
+interface Change {
+  readonly device: DeviceState;
+  /** When the rule fired; absent: it is no firing. */
+  readonly firedAt?: Instant;
+  /** It is in the store, or need not be before it is applied. */
+  isSettled: boolean;
+}
+
+interface DeviceMemory {
+  readonly id: NotificationId;
+  readonly deviceId: DeviceId;
+  state: DeviceState;
+  revision: number;
+  /** Not applied yet, in order. */
+  readonly changes: Change[];
+}
+
+interface RuleMemory {
+  lastFiredAt: Instant | undefined;
+  readonly onTheirWay: Set<Change>;
+  devices: Map<DeviceId, DeviceMemory>;
+}
+
+/** An empty book of states. */
+export function createStateBook(parts: {
+  readonly store: Pick<NotificationStore, 'saveStates'>;
+  readonly log: Log;
+}): StateBook {
+  const rules = new Map<NotificationId, RuleMemory>();
+  const unsaved = new Set<DeviceMemory>();
+
+  function memoryOf(rule: RuleMemory, id: NotificationId, deviceId: DeviceId): DeviceMemory {
+    const known = rule.devices.get(deviceId);
+    if (known !== undefined) return known;
+    const made = { id, deviceId, state: freshState.device, revision: 0, changes: [] };
+    rule.devices.set(deviceId, made);
+    return made;
+  }
+
+  /** In order: what came after a firing that is on its way waits for it. */
+  function applySettled(memory: DeviceMemory): void {
+    const { changes } = memory;
+    for (let [first] = changes; first?.isSettled === true; [first] = changes) {
+      changes.shift();
+      memory.state = first.device;
+      memory.revision += 1;
+      // The store took the state of a firing together with it.
+      if (first.firedAt === undefined) unsaved.add(memory);
+      else unsaved.delete(memory);
+    }
+  }
+
+  return {
+    peek(id, deviceId) {
+      const rule = rules.get(id);
+      if (rule === undefined) return freshState;
+      const memory = rule.devices.get(deviceId);
+      const device = memory?.changes.at(-1)?.device ?? memory?.state ?? freshState.device;
+      const lastFiredAt = latestOf(rule);
+      return lastFiredAt === undefined ? { device } : { device, lastFiredAt };
+    },
+    set(id, deviceId, device) {
+      const memory = memoryOf(rules.get(id) ?? emptyMemory(), id, deviceId);
+      // Of those that wait for the same firing, the last is enough.
+      const last = memory.changes.at(-1);
+      if (last !== undefined && last.firedAt === undefined) memory.changes.pop();
+      memory.changes.push({ device, isSettled: true });
+      applySettled(memory);
+    },
+    propose(id, deviceId, { device, lastFiredAt = Number.NEGATIVE_INFINITY }) {
+      const rule = rules.get(id) ?? emptyMemory();
+      const memory = memoryOf(rule, id, deviceId);
+      const change: Change = { device, firedAt: lastFiredAt, isSettled: false };
+      memory.changes.push(change);
+      rule.onTheirWay.add(change);
+      return {
+        apply() {
+          rule.onTheirWay.delete(change);
+          rule.lastFiredAt = Math.max(rule.lastFiredAt ?? lastFiredAt, lastFiredAt);
+          change.isSettled = true;
+          applySettled(memory);
+        },
+        drop(otherFiredAt) {
+          rule.onTheirWay.delete(change);
+          if (otherFiredAt !== undefined) rule.lastFiredAt = otherFiredAt;
+          memory.changes.splice(memory.changes.indexOf(change), 1);
+          applySettled(memory);
+        },
+      };
+    },
+    revisionOf: (id, deviceId) => rules.get(id)?.devices.get(deviceId)?.revision ?? 0,
+    open(id, stored) {
+      const rule = rules.get(id) ?? emptyMemory();
+      rules.set(id, rule);
+      if (stored === undefined) return;
+      rule.lastFiredAt = stored.lastFiredAt;
+      for (const [deviceId, state] of stored.states) memoryOf(rule, id, deviceId).state = state;
+    },
+    forgetDevices(id) {
+      const rule = rules.get(id);
+      for (const memory of rule?.devices.values() ?? []) unsaved.delete(memory);
+      if (rule !== undefined) rule.devices = new Map();
+    },
+    forget(id) {
+      this.forgetDevices(id);
+      rules.delete(id);
+    },
+    async save() {
+      // One with a firing on its way is written with it, or after it.
+      const saved = [...unsaved].filter(({ changes }) => changes.length === 0);
+      if (saved.length === 0) return;
+      const states = saved.map(({ id, deviceId, state }) => ({
+        ...{ notificationId: id, deviceId, state },
+      }));
+      for (const memory of saved) unsaved.delete(memory);
+      try {
+        await parts.store.saveStates(states);
+      } catch (error) {
+        for (const memory of saved) unsaved.add(memory);
+        parts.log.warn(
+          { err: error, states: states.length },
+          'states of notifications were not written',
+        );
+      }
+    },
+  };
+}
+
+const emptyMemory = (): RuleMemory => ({
+  lastFiredAt: undefined,
+  onTheirWay: new Set(),
+  devices: new Map(),
+});
+
+function latestOf({ lastFiredAt, onTheirWay }: RuleMemory): Instant | undefined {
+  let latest = lastFiredAt;
+  for (const { firedAt = Number.NEGATIVE_INFINITY } of onTheirWay) {
+    if (latest === undefined || firedAt > latest) latest = firedAt;
+  }
+  return latest;
+}

@@ -1,0 +1,171 @@
+import type { Instant } from '../../lib/clock.ts';
+import { ownEntry } from '../../lib/own-entry.ts';
+import type { Datapoint } from '../datapoints/datapoint.ts';
+import type { SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import type { EvaluationOutcome } from './evaluations.ts';
+import { type DeviceView, holds, isCleared, isSilenceOnly } from './expression.ts';
+import type { DeviceState } from './notification.ts';
+import type { Rule } from './rule.ts';
+
+/** What is known of a device when a rule looks at it, and what calls for the look. */
+export interface Reading extends DeviceView {
+  readonly sensorId: SensorId;
+  /** The device's clock: `for` goes by it. Windows, expiry and silences go by ours, `now`. */
+  readonly time: Instant;
+  /** What was pushed; absent: time or a client calls for the look. */
+  readonly datapoint?: Datapoint;
+  /** The sensor has been silent since then; absent: no silence calls for the look. */
+  readonly silentSince?: Instant;
+}
+
+/** What a rule remembers when it looks at one device. */
+export interface RuleState {
+  readonly device: DeviceState;
+  /** Of all devices: the window is the rule's. */
+  readonly lastFiredAt?: Instant;
+}
+
+export const freshState: RuleState = { device: {} };
+
+/** What one look came to. */
+export interface Step {
+  /** What the rule remembers unless it fires; the same object when nothing changed. */
+  readonly state: RuleState;
+  /** skipped: it was no look, as when a datapoint comes and only time could make it true. */
+  readonly outcome: EvaluationOutcome | 'skipped';
+  /** It fires, if its owner has the rights: what it remembers once that is stored. */
+  readonly firing?: { readonly state: RuleState };
+}
+
+/**
+ * One rule looks at one reading. Pure: live evaluation, a start after a crash and previews all
+ * come here, and differ in where the readings are from and what becomes of the states.
+ */
+export function step(rule: Rule, state: RuleState, reading: Reading): Step {
+  const { expression, notification } = rule;
+  const { now, datapoint, silentSince } = reading;
+  if (datapoint !== undefined && isSilenceOnly(expression)) return { state, outcome: 'skipped' };
+  if (notification.status !== 'active') return { state, outcome: 'inactive' };
+  if (now > rule.expiresAt) return { state, outcome: 'expired' };
+  const { verdict, device: judged } = judge(rule, state.device, reading);
+  const outcome =
+    verdict !== 'holds' ? verdict : isThrottled(rule, state, now) ? 'throttled' : 'sent';
+  const isTold = silentSince !== undefined && outcome !== 'throttled' && outcome !== 'waiting';
+  const told = isTold ? withTold(judged, reading.sensorId, silentSince) : judged;
+  const quiet = outcome === 'sent' ? judged : told;
+  const next =
+    quiet === state.device ? state : { ...state, device: withTurns(quiet, rule, reading) };
+  if (outcome !== 'sent') return { state: next, outcome };
+  const raised = expression.clear.length === 0 ? told : { ...told, isRaised: true as const };
+  const lastFiredAt = Math.max(state.lastFiredAt ?? now, now);
+  const fired = { device: withTurns(raised, rule, reading), lastFiredAt };
+  return { state: next, outcome, firing: { state: fired } };
+}
+
+/** What the condition comes to, the window aside. */
+type Verdict = 'holds' | 'false' | 'waiting' | 'raised' | 'cleared';
+
+/**
+ * Looks at the condition at one moment. What was pushed late counts as if it had come in time:
+ * `for` is measured by the time of the reading.
+ */
+function judge(
+  { expression, notification }: Rule,
+  device: DeviceState,
+  reading: Reading,
+): { readonly verdict: Verdict; readonly device: DeviceState } {
+  if (device.isRaised === true) {
+    if (!isCleared(expression, reading)) return { verdict: 'raised', device };
+    const { isRaised: _, holdsSince: __, ...cleared } = device;
+    return { verdict: 'cleared', device: cleared };
+  }
+  // A sensor that never sent anything is silent since the rule was made.
+  if (!holds(expression, reading, notification.createdAt)) {
+    if (device.holdsSince === undefined) return { verdict: 'false', device };
+    const { holdsSince: _, ...others } = device;
+    return { verdict: 'false', device: others };
+  }
+  if (expression.forMs === 0) return { verdict: 'holds', device };
+  const { time } = reading;
+  const { holdsSince } = device;
+  const since = Math.min(holdsSince ?? time, time);
+  const holding = since === holdsSince ? device : { ...device, holdsSince: since };
+  return { verdict: time - since < expression.forMs ? 'waiting' : 'holds', device: holding };
+}
+
+/** Whether the window since the last firing is still taken. */
+function isThrottled({ throttlingMs }: Rule, { lastFiredAt }: RuleState, now: Instant): boolean {
+  return throttlingMs > 0 && lastFiredAt !== undefined && now < lastFiredAt + throttlingMs;
+}
+
+/** When time alone may change what the look at a silence came to; undefined: it is told. */
+export function lookAgainAt(
+  { throttlingMs, expression }: Rule,
+  { outcome, state: { device, lastFiredAt } }: Step,
+): Instant | undefined {
+  if (outcome === 'throttled' && lastFiredAt !== undefined) return lastFiredAt + throttlingMs;
+  if (outcome !== 'waiting' || device.holdsSince === undefined) return undefined;
+  return device.holdsSince + expression.forMs;
+}
+
+function withTold(device: DeviceState, sensorId: SensorId, silentSince: Instant): DeviceState {
+  const silencesTold = { ...device.silencesTold, [sensorId]: silentSince };
+  return { ...device, silencesTold };
+}
+
+/** Whether a silence that began then was looked at already. */
+export function isSilenceTold(
+  { silencesTold, silenceToldAt }: DeviceState,
+  sensorId: SensorId,
+  silentSince: Instant,
+): boolean {
+  const toldAt = ownEntry(silencesTold, sensorId) ?? silenceToldAt;
+  return toldAt !== undefined && silentSince <= toldAt;
+}
+
+/**
+ * Remembers up to which datapoint of each sensor all went into the state, so that a start after a
+ * crash lets none have its turn twice: a firing is not repeated, and what cleared stays cleared.
+ */
+function withTurns(device: DeviceState, { triggers }: Rule, reading: Reading): DeviceState {
+  const { sensorId: own, datapoint, now } = reading;
+  const firedFor = new Map(Object.entries(device.firedFor ?? {}));
+  const firedKeys = new Map(Object.entries(device.firedKeys ?? {}));
+  for (const sensorId of triggers) {
+    const seenAt = reading.seenAt(sensorId);
+    if (seenAt === undefined) continue;
+    const isTie = firedFor.get(sensorId) === seenAt;
+    firedFor.set(sensorId, seenAt);
+    if (sensorId === own && datapoint !== undefined) {
+      const former = isTie ? firedKeys.get(sensorId) : [];
+      const isListed = former !== undefined && former.length < limits.firedKeysMax;
+      if (isListed) firedKeys.set(sensorId, [...former, keyOf(datapoint)]);
+      else firedKeys.delete(sensorId);
+    } else if (!isTie) firedKeys.delete(sensorId);
+  }
+  // What was received long before a datapoint is not looked at again after it.
+  const since = datapoint === undefined ? Number.NEGATIVE_INFINITY : now - limits.catchUpMs;
+  const recent = [...firedFor].filter(([, receivedAt]) => receivedAt >= since);
+  const keys = recent.flatMap(([sensorId]) => {
+    const kept = firedKeys.get(sensorId);
+    return kept === undefined ? [] : [[sensorId, kept] as const];
+  });
+  return {
+    ...device,
+    firedFor: Object.fromEntries(recent),
+    firedKeys: Object.fromEntries(keys),
+  };
+}
+
+/** Whether a datapoint went into the state before the service was started anew. */
+export function hadItsTurn(device: DeviceState, sensorId: SensorId, datapoint: Datapoint): boolean {
+  const firedFor = ownEntry(device.firedFor, sensorId);
+  if (firedFor === undefined || datapoint.receivedAt > firedFor) return false;
+  const keys = ownEntry(device.firedKeys, sensorId);
+  // Of one millisecond, some may have come in a commit after the one that changed the state.
+  return datapoint.receivedAt < firedFor || keys === undefined || keys.includes(keyOf(datapoint));
+}
+
+const keyOf = ({ timestamp, value }: Datapoint): string =>
+  `${timestamp ?? ''} ${JSON.stringify(value)}`.slice(0, limits.firedKeyCharactersMax);
