@@ -8,6 +8,8 @@ const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const startMsMax = 30_000;
 
 export interface ProcessOptions {
+  /** The file to start; absent: this version's. */
+  readonly program?: string;
   readonly directory: string;
   /** KIPIMO_… keys beside those that every test process gets. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -87,8 +89,8 @@ export async function runProgram(
 
 /** Starts the program; who starts it waits for its end, or ends it. */
 export function openProgram(words: readonly string[], options: ProcessOptions) {
-  const { directory, environment, nodeFlags = [] } = options;
-  const child = spawn(process.execPath, [...nodeFlags, mainFile, ...words], {
+  const { program = mainFile, directory, environment, nodeFlags = [] } = options;
+  const child = spawn(process.execPath, [...nodeFlags, program, ...words], {
     // No .env of a developer can get in the way here.
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,48 @@
+// Makes a small database of another version, to be read by all that follow:
+// npm exec -- node test/old-databases/make.ts <checkout of that version> <version>
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { passwordOf } from '../service.ts';
+import { startProcess } from '../service-process.ts';
+import { fill, readWorld } from './world.ts';
+
+const [checkout, version] = process.argv.slice(2);
+if (checkout === undefined || version === undefined) {
+  throw new Error('usage: node test/old-databases/make.ts <checkout> <version>');
+}
+const directory = mkdtempSync(join(tmpdir(), 'kipimo-old-'));
+const target = (name: string) => join(import.meta.dirname, `${version}.${name}`);
+try {
+  const service = await startProcess({
+    directory,
+    program: join(resolve(checkout), 'src', 'main.ts'),
+    environment: { KIPIMO_ADMIN_PASSWORD: passwordOf('admin'), KIPIMO_SMS_URL: 'log:' },
+  });
+  // The port of HTTP speaks MQTT, too.
+  const doors = { url: service.url, mqttUrl: service.url.replace('http:', 'mqtt:') };
+  const kept = await fill(doors);
+  // What is on its way to the channels arrives.
+  await new Promise((done) => setTimeout(done, 3_000));
+  const answers = await readWorld(doors);
+  const madeAt = new Date().toISOString();
+  service.kill('SIGTERM');
+  assert.equal((await service.exited).code, 0);
+  const database = new DatabaseSync(join(directory, 'kipimo.db'));
+  const chunks = database.prepare('select count(*) as n from chunks').get()?.['n'];
+  assert.ok(Number(chunks) >= 4, `${chunks} chunks: datapoints are sealed`);
+  database.exec('pragma journal_mode = delete; vacuum');
+  database.close();
+  const secret = readFileSync(join(directory, 'secret'), 'utf8').trim();
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+  const packed = brotliCompressSync(readFileSync(join(directory, 'kipimo.db')), quality);
+  writeFileSync(target('sqlite.br'), packed);
+  const told = { madeAt, secret, ...kept, answers };
+  writeFileSync(target('json'), `${JSON.stringify(told, undefined, 1)}\n`);
+  process.stdout.write(`${target('sqlite.br')}: ${packed.length} bytes, ${chunks} chunks\n`);
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
