@@ -4,12 +4,10 @@ import { readVersion } from '../src/app/version.ts';
 import { configKeys } from '../src/config/config-keys.ts';
 import { later } from '../src/config/config-kinds.ts';
 import { errorCodes } from '../src/domain/errors.ts';
-import { compatibleV2Routes } from '../src/http/compatible/doors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
-import { createVersionDocument } from '../src/http/openapi.ts';
-import { textToV1 } from '../src/http/v1/dictionary.ts';
 import { v1Routes } from '../src/http/v1/index.ts';
 import { type Services, v2Routes } from '../src/http/v2/index.ts';
+import { versionDocuments } from '../src/http/version-documents.ts';
 import { limitsPage } from './limits-page.ts';
 
 /** A committed file that follows from the source: `npm run docs` writes it, the check compares. */
@@ -114,15 +112,7 @@ function lines(...all: readonly string[]): string {
 function versionDocument(name: 'v1' | 'v2'): string {
   // The routes close over the services and ask nothing of them until a request comes.
   const services = {} as Services;
-  const version = readVersion();
-  const document =
-    name === 'v1'
-      ? createVersionDocument(name, {
-          ...{ version, routes: v1Routes(services, 60), inWords: textToV1 },
-        })
-      : createVersionDocument(name, {
-          version,
-          routes: [...v2Routes(services, 600), ...compatibleV2Routes(services)],
-        });
-  return `${JSON.stringify(document, undefined, 2)}\n`;
+  const routes = { v1: v1Routes(services, 60), v2: v2Routes(services, 600) };
+  const documents = versionDocuments({ version: readVersion(), routes, services });
+  return `${JSON.stringify(documents[name](), undefined, 2)}\n`;
 }

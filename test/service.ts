@@ -8,6 +8,7 @@ import type { Clock } from '../src/lib/clock.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { type Log, silentLog } from '../src/lib/log.ts';
 import type { Storage } from '../src/storage/storage.ts';
+import { requireDocumented } from './answer-check.ts';
 import { engineEnvironment } from './engine.ts';
 import { callInV1, replyFromV1 } from './v1/dialect.ts';
 
@@ -55,6 +56,8 @@ export interface Call {
   readonly body?: string | Uint8Array;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** A fault of the service was planted: it may answer 500, which no route documents. */
+  readonly mayFail?: boolean;
 }
 
 export interface Reply {
@@ -166,6 +169,13 @@ async function send(url: string, request: Call): Promise<Reply> {
     ...(sentBody !== undefined && { body: sentBody }),
   });
   const text = await response.text();
+  const exchange = {
+    // As it was sent: fetch takes . and .. out of a path.
+    ...{ method, path: response.url.slice(new URL(url).origin.length), text },
+    status: response.status,
+    contentType: response.headers.get('content-type'),
+  };
+  if (request.mayFail !== true || response.status !== 500) requireDocumented(exchange);
   return { status: response.status, headers: response.headers, text, json: parsed(text) };
 }
 

@@ -1,7 +1,7 @@
 import { errorCodes } from '../domain/errors.ts';
 import { edgeErrorCodes, statusOf } from './errors.ts';
 import { createComponents } from './openapi-components.ts';
-import type { Route, RouteAnswer, RouteBody } from './route.ts';
+import { mayShorten, type Route, type RouteAnswer, type RouteBody } from './route.ts';
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
@@ -76,7 +76,11 @@ function operation(route: Route, inWords: (sentence: string) => string): object 
         content: bodyContent(route.body),
       },
     }),
-    responses: { ...successes(route), ...refusals(route, inWords) },
+    responses: {
+      ...successes(route),
+      ...(mayShorten(route) && { 304: { description: 'If-None-Match has the ETag: no change.' } }),
+      ...refusals(route, inWords),
+    },
   };
 }
 
@@ -129,37 +133,38 @@ function successes({ answer }: Route): object {
   return { 200: success(alsoOk), [status]: success(answer) };
 }
 
-function success({ description, content: given }: Pick<RouteAnswer, 'description' | 'content'>) {
+function success(answer: Omit<RouteAnswer, 'status'>) {
+  const { description, content: given, isOptional } = answer;
   const content = Object.entries(given ?? {}).map(([type, schema]) => [type, { schema }]);
   return {
     description,
     ...(content.length > 0 && { content: Object.fromEntries(content) }),
+    // The body may also be empty, which OpenAPI has no word for.
+    ...(isOptional === true && { 'x-optional': true }),
   };
 }
 
 type Code = Route['errors'][number];
 
 /** Every refusal that can occur: those the route names, and those of what it does. */
-function codesOf({ errors, body, path, query }: Route): ReadonlySet<Code> {
+function codesOf({ errors, body, path, query, isLogin }: Route): ReadonlySet<Code> {
   const codes = new Set<Code>([...errors, 'unavailable']);
   if (query !== undefined || path.includes(':')) codes.add('invalid');
   if (body !== undefined) {
     // Of a body that is too long, and of one for which there is no room at the moment.
     for (const code of ['invalid', 'too_large', 'rate_limited'] as const) codes.add(code);
     if (body.kind !== 'optional') codes.add('unsupported_media_type');
+    // Of the disk, or of whose quota it is.
+    if (body.kind !== 'optional' && isLogin !== true) codes.add('storage_full');
   }
-  if (storesData(path, body)) codes.add('storage_full');
   if (path === '/auth/token' || path.startsWith('/auth/reset')) codes.add('rate_limited');
   return codes;
 }
 
-/** Datapoints, and devices that carry them, are what fills a disk. */
-const storesData = (path: string, body: RouteBody | undefined): boolean =>
-  body?.kind === 'push' || body?.kind === 'stream' || (body !== undefined && path === '/write');
-
 function refusals(route: Route, inWords: (sentence: string) => string): object {
   const descriptions: Readonly<Record<string, string>> = { ...errorCodes, ...edgeErrorCodes };
-  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  const schema = route.refusal ?? { $ref: '#/components/schemas/Error' };
+  const content = { 'application/json': { schema } };
   const byStatus = Map.groupBy(codesOf(route), (code) => statusOf[code]);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { Static, TObject, TSchema } from 'typebox';
+import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Actor } from '../domain/actor.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -73,10 +73,17 @@ export interface RouteAnswer {
   readonly description: string;
   /** By content type. */
   readonly content?: Readonly<Record<string, TSchema>>;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether it may also be an answer without a body. */
+  readonly isOptional?: boolean;
   /** What else it may answer with 200, where `status` is another. */
   readonly alsoOk?: Pick<RouteAnswer, 'description' | 'content'>;
 }
+
+/** A bare text: raw, or a JSON string for those who ask for JSON. */
+export const bareContent = {
+  'text/plain': Type.String(),
+  'application/json': Type.String(),
+} as const;
 
 /** A route is data: mounting, the reference and version 1 all follow from it. */
 export interface Route {
@@ -89,6 +96,8 @@ export interface Route {
   readonly body?: RouteBody;
   readonly answer: RouteAnswer;
   readonly errors: readonly (ErrorCode | EdgeErrorCode)[];
+  /** How a refusal is written, where other protocols read it; absent: as everywhere. */
+  readonly refusal?: TSchema;
   /** A log-in reads its own credentials: a stale token beside them harms nobody. */
   readonly isLogin?: boolean;
   readonly handle: (request: RouteRequest) => Answer | Promise<Answer>;
@@ -194,7 +203,7 @@ function mountRoute(
 }
 
 /** Secrets stay out: the length of what was compressed, and a stored answer, tell of them. */
-const mayShorten = (route: Route): boolean =>
+export const mayShorten = (route: Pick<Route, 'method' | 'path'>): boolean =>
   route.method === 'GET' && !route.path.startsWith('/auth/');
 
 /** Reads the request by the route's data and asks its handler. */

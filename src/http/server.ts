@@ -13,21 +13,20 @@ import { readBodiesAsBytes } from './body-reader.ts';
 import { createBrokenRequests } from './broken-request.ts';
 import { mountCallAnswers } from './call-answers.ts';
 import { createClients } from './clients.ts';
-import { compatibleV2Routes, mountCompatibleDoors } from './compatible/doors.ts';
+import { mountCompatibleDoors } from './compatible/doors.ts';
 import { createCompressor } from './compression.ts';
 import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
 import { nothingAt } from './lost-paths.ts';
-import { createVersionDocument } from './openapi.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { mountRoutes } from './route.ts';
 import { type PortGuest, sharePort } from './shared-port.ts';
 import { createSite } from './site.ts';
-import { textToV1 } from './v1/dictionary.ts';
 import { v1Routes } from './v1/index.ts';
 import { createV1Paths } from './v1/paths.ts';
 import { type Services, v2Routes } from './v2/index.ts';
+import { versionDocuments } from './version-documents.ts';
 
 /** How long a peer may take, in milliseconds. */
 export interface HttpTimeouts {
@@ -112,17 +111,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   mountCompatibleDoors(fastify, { services, authenticate, clients, reporter, log });
   mountOperations(fastify, { ...options, authenticate });
   if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
-  await mountReference(fastify, {
-    v2: () =>
-      createVersionDocument('v2', {
-        version: options.version,
-        routes: [...routes.v2, ...compatibleV2Routes(services)],
-      }),
-    v1: () =>
-      createVersionDocument('v1', {
-        ...{ version: options.version, routes: routes.v1, inWords: textToV1 },
-      }),
-  });
+  const documents = versionDocuments({ version: options.version, routes, services });
+  await mountReference(fastify, documents);
   await mountDashboard(fastify, {
     settings: {
       ...options.dashboard,

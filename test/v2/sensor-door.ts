@@ -22,7 +22,7 @@ export interface SensorDoor {
   /** Sends the text as it is to …/values, or to …/value. */
   send(
     body: string | Uint8Array,
-    options?: { type?: string; to?: 'value' | 'values' },
+    options?: { type?: string; to?: 'value' | 'values'; mayFail?: boolean },
   ): Promise<Reply>;
   read(query?: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** Every datapoint, oldest first. */
@@ -64,8 +64,8 @@ export function doorOf(
       assert.equal(reply.status, 204, reply.text);
       assert.equal(reply.text, '');
     },
-    send: (body, { type = 'application/json', to = 'values' } = {}) =>
-      service.call({ method: 'POST', path: `${path}/${to}`, body, type }),
+    send: (body, { type = 'application/json', to = 'values', ...options } = {}) =>
+      service.call({ method: 'POST', path: `${path}/${to}`, body, type, ...options }),
     read,
     all: async () => datapointsOf(await read('?limit=1000000')),
     get: async () => {

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import { asNumber } from '../../lib/json.ts';
-import { type Calibration, calibrate } from '../devices/calibration.ts';
+import { type Calibration, calibrate, isApplied } from '../devices/calibration.ts';
 import { type Datapoint, orderTime } from './datapoint.ts';
 
 /** Datapoints column by column: who looks at numbers only needs no object for each. */
@@ -28,7 +28,7 @@ export function calibratedColumns(
   columns: DatapointColumns,
   calibration: Calibration | undefined,
 ): DatapointColumns {
-  if (calibration === undefined || calibration.isEnabled === false) return columns;
+  if (!isApplied(calibration)) return columns;
   const numbers = columns.numbers.map((number) =>
     Number.isNaN(number) ? number : Number(calibrate(calibration, number)),
   );

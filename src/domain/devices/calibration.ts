@@ -36,14 +36,16 @@ export function createCalibration(calibration: Calibration): Calibration {
   return calibration.spelling === 'ends' ? calibration : { ...calibration, points };
 }
 
+/** Whether reads are calibrated: there is a calibration, and it was not switched off. */
+export const isApplied = (calibration: Calibration | undefined): calibration is Calibration =>
+  calibration !== undefined && calibration.isEnabled !== false;
+
 /**
  * The real value for a raw one. Only JSON numbers are calibrated [contract 5]; beyond the first and
  * the last point the nearest segment goes on as a line.
  */
 export function calibrate(calibration: Calibration | undefined, value: JsonValue): JsonValue {
-  if (calibration === undefined || calibration.isEnabled === false || typeof value !== 'number') {
-    return value;
-  }
+  if (!isApplied(calibration) || typeof value !== 'number') return value;
   const { points } = calibration;
   let index = 1;
   while (index < points.length - 1 && value > (points[index]?.sensorValue ?? 0)) index += 1;

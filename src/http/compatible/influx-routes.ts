@@ -36,10 +36,20 @@ const common = {
   ],
 } as const;
 
+const refusal = Type.Object(
+  {
+    ...{ error: Type.String(), description: Type.String({ description: 'What to change.' }) },
+    code: Type.String({ description: 'As InfluxDB 2 calls it.' }),
+    message: Type.String({ description: 'The same as the description.' }),
+  },
+  { title: 'InfluxError' },
+);
+
 /** Where clients of InfluxDB 2 write. */
 export function influxRoute(writeLines: WriteLines): Route {
   return defineRoute({
     ...common,
+    refusal,
     summary: 'Push datapoints in the line protocol of InfluxDB',
     query: Type.Object({ org: ignored, bucket: ignored, precision }),
     handle: async ({ actor, body, query, headers }) => {

@@ -119,7 +119,8 @@ function answerDataToV1(answer: RouteAnswer): RouteAnswer {
   if (alsoOk !== undefined) {
     // Everything is answered 200 here: one description for both.
     const both = `${description} ${alsoOk.description}`;
-    return answerDataToV1({ status: answer.status, ...alsoOk, description: both });
+    const one = { status: answer.status, ...alsoOk, description: both, isOptional: true };
+    return answerDataToV1(one);
   }
   if (content === undefined) return { ...answer, description: textToV1(description) };
   const renamed = Object.entries(content).map(([type, schema]) => [

@@ -12,7 +12,7 @@ import { bare, done, doneSetting, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
 import { browserNameOf } from '../browser-name.ts';
 import { createLoginCookies } from '../login-cookies.ts';
-import { defineRoute, type Route, type RouteRequest } from '../route.ts';
+import { bareContent, defineRoute, type Route, type RouteRequest } from '../route.ts';
 import type { Site } from '../site.ts';
 
 const tag = 'Authentication';
@@ -43,7 +43,7 @@ const noStore = { 'cache-control': 'no-store' };
 const tokenAnswer = {
   status: 200,
   description: 'A token: an opaque text, raw; a JSON string when Accept names application/json.',
-  content: { 'text/plain': Type.String() },
+  content: bareContent,
 } as const;
 
 /** Logging in and out, and what one may do. */

@@ -13,7 +13,7 @@ import {
 import { bare, done, json } from '../answer.ts';
 import type { BareBody } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { bareContent, defineRoute, type Route } from '../route.ts';
 import { bareTextBody } from './field-routes.ts';
 import { requiredText } from './fields.ts';
 
@@ -40,7 +40,7 @@ function createRoute(groups: Groups): Route {
     answer: {
       status: 200,
       description: 'The id of the new group.',
-      content: { 'text/plain': Type.String() },
+      content: bareContent,
     },
     errors: [...errors, 'limit_reached'],
     handle: async ({ actor, body }) => bare(await groups.create(actor, newGroupFromWire(body))),

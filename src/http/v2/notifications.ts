@@ -31,7 +31,7 @@ import {
 import { bare, done, json } from '../answer.ts';
 import type { BareBody } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { bareContent, defineRoute, type Route } from '../route.ts';
 import { bareTextBody } from './field-routes.ts';
 import { requiredText } from './fields.ts';
 import { listed } from './listed.ts';
@@ -64,7 +64,7 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
       answer: {
         status: 200,
         description: 'The id of the new notification.',
-        content: { 'text/plain': Type.String() },
+        content: bareContent,
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'limit_reached', 'unavailable'],
       handle: async ({ actor, body }) =>

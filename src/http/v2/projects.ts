@@ -20,7 +20,7 @@ import {
 } from '../../wire/project.ts';
 import { bare, done, json } from '../answer.ts';
 import { bareJson } from '../body.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { bareContent, defineRoute, type Route } from '../route.ts';
 import { bareTextBody, type Field, fieldRoutes } from './field-routes.ts';
 import { optionalText } from './fields.ts';
 import { gatewayView } from './gateways.ts';
@@ -54,7 +54,7 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
       answer: {
         status: 200,
         description: 'The id of the new project.',
-        content: { 'text/plain': Type.String() },
+        content: bareContent,
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'unavailable'],
       handle: async ({ actor, body }) =>

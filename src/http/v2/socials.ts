@@ -11,7 +11,7 @@ import {
   socialToWire,
 } from '../../wire/social.ts';
 import { bare, done, json } from '../answer.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { bareContent, defineRoute, type Route } from '../route.ts';
 import { listed } from './listed.ts';
 
 const tag = 'Social messages';
@@ -33,7 +33,7 @@ export function socialRoutes(socials: Socials): readonly Route[] {
       answer: {
         status: 200,
         description: 'The id of the new message; reading it tells how far it came.',
-        content: { 'text/plain': Type.String() },
+        content: bareContent,
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
       handle: async ({ actor, body }) => {

@@ -20,7 +20,7 @@ import { isRecord } from '../../wire/validation.ts';
 import { bare, done, json } from '../answer.ts';
 import { bearerSecret } from '../authentication.ts';
 import { type BareBody, bareJson } from '../body.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { bareContent, defineRoute, type Route } from '../route.ts';
 import { addressRoutes } from './addresses.ts';
 import { listed } from './listed.ts';
 
@@ -154,7 +154,7 @@ function webhookSecretRoute(accounts: Accounts, webhookSecretOf: (user: User) =>
     answer: {
       status: 200,
       description: 'The key of the HMAC-SHA256 in the header Kipimo-Signature.',
-      content: { 'text/plain': Type.String() },
+      content: bareContent,
     },
     errors: ['unauthenticated', 'forbidden'],
     handle: async ({ actor }) => bare(webhookSecretOf(await accounts.me(actor))),

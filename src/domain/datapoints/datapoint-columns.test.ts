@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { JsonValue } from '../../lib/json.ts';
+import { type Calibration, createCalibration } from '../devices/calibration.ts';
+import { parseSensorId } from '../ids.ts';
+import type { Datapoint } from './datapoint.ts';
+import { calibratedColumns, toDatapointColumns } from './datapoint-columns.ts';
+import { calibratedDatapoint } from './history.ts';
+
+const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+const point = fc.record({ sensorValue: number, realValue: number });
+const points = (maxLength: number) =>
+  fc.uniqueArray(point, { minLength: 2, maxLength, selector: ({ sensorValue }) => sensorValue });
+
+/** As the API makes them: switched on, off, or with nothing said; of ends and of points. */
+const calibration: fc.Arbitrary<Calibration> = fc
+  .tuple(
+    fc.oneof(fc.constant({}), fc.record({ isEnabled: fc.boolean() })),
+    fc.oneof(
+      fc.record({ points: points(2), spelling: fc.constant('ends' as const) }),
+      fc.record({ points: points(5), spelling: fc.constant('points' as const) }),
+    ),
+  )
+  .map(([flag, line]) => createCalibration({ ...flag, ...line }));
+
+const value = fc.oneof(number, fc.jsonValue({ maxDepth: 1 })) as fc.Arbitrary<JsonValue>;
+
+test('a scan shows the values that a read shows, whatever the calibration', () => {
+  const optional = fc.option(calibration, { nil: undefined });
+  fc.assert(
+    fc.property(optional, fc.array(value, { maxLength: 8 }), (calibration, values) => {
+      const sensor = { id: parseSensorId('TC1'), ...(calibration && { calibration }) };
+      const stored = values.map((value, n): Datapoint => ({ value, receivedAt: n }));
+      const columns = calibratedColumns(toDatapointColumns(stored), calibration);
+      const read = stored.map((datapoint) => calibratedDatapoint(sensor, datapoint));
+      assert.deepEqual(
+        stored.map((_, row) => columns.at(row)),
+        read,
+      );
+      assert.deepEqual(
+        [...columns.numbers],
+        read.map(({ value }) => (typeof value === 'number' ? value : Number.NaN)),
+      );
+    }),
+  );
+});
