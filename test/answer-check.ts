@@ -39,21 +39,27 @@ interface KnownPath {
   readonly operations: Readonly<Record<string, Operation>>;
 }
 
+interface Version {
+  readonly known: readonly KnownPath[];
+  readonly error: object;
+}
+
 /** Checks answers by documents of the API; `onePath` gives paths of version 1 one form. */
 export function createAnswerCheck(
-  documents: Readonly<Record<string, unknown>>,
+  documents: Readonly<Record<string, () => unknown>>,
   onePath: (url: string) => string = (url) => url,
 ): AnswerCheck {
-  const versions = new Map(
-    Object.entries(documents).map(([name, document]) => {
-      const { paths, components } = dereferenced(document) as Document;
-      return [name, { known: knownPaths(paths), error: components.schemas['Error'] ?? {} }];
-    }),
-  );
+  const versions = new Map<string, Version>();
+  const versionOf = (name: string): Version | undefined => {
+    const document = documents[name];
+    const known = versions.get(name) ?? (document && readVersion(document()));
+    if (known !== undefined) versions.set(name, known);
+    return known;
+  };
   return (exchange) => {
     const [path = ''] = onePath(exchange.path).split(/[?#]/, 1);
     const [root, name = '', ...parts] = path.split('/').filter((part) => part !== '');
-    const version = root === 'api' ? versions.get(name) : undefined;
+    const version = root === 'api' ? versionOf(name) : undefined;
     const { method, status } = exchange;
     if (version === undefined || method === 'OPTIONS') return undefined;
     const operations = version.known.find((known) => fits(known, parts))?.operations;
@@ -70,6 +76,11 @@ export function createAnswerCheck(
     const asBeside = beside?.responses[503]?.content;
     return bodyFault(exchange, asBeside ?? { 'application/json': { schema: version.error } });
   };
+}
+
+function readVersion(document: unknown): Version {
+  const { paths, components } = dereferenced(document) as Document;
+  return { known: knownPaths(paths), error: components.schemas['Error'] ?? {} };
 }
 
 function knownPaths(paths: Document['paths']): readonly KnownPath[] {
@@ -153,5 +164,5 @@ function checkOfSource(): AnswerCheck {
   const services = {} as Services;
   const routes = { v1: v1Routes(services, 600), v2: v2Routes(services, 600) };
   const documents = versionDocuments({ version: '0.0.0', routes, services });
-  return createAnswerCheck({ v1: documents.v1(), v2: documents.v2() }, createV1Paths(routes.v1));
+  return createAnswerCheck(documents, createV1Paths(routes.v1));
 }

@@ -13,57 +13,95 @@ import {
 type Headers = Readonly<Record<string, string>>;
 
 /** A JSON object whose lists are written while they are read, after its other fields. */
-export interface NestedMessage {
-  readonly message: object;
+export interface NestedMessage<Message = unknown> {
+  readonly message: Message;
   /** By key: the elements as JSON text with commas between them, in pieces. */
   readonly lists: ReadonlyMap<string, AsyncIterable<string>>;
 }
 
+export interface EmptyAnswer {
+  readonly kind: 'empty';
+  readonly status: 200 | 204;
+  readonly cookies?: readonly string[];
+}
+
+export interface JsonAnswer<Message> {
+  readonly kind: 'json';
+  readonly message: Message;
+  readonly headers: Headers;
+}
+
+export interface BareAnswer {
+  readonly kind: 'bare';
+  readonly text: string;
+  readonly headers: Headers;
+  readonly cookies?: readonly string[];
+}
+
+/** What was written by hand, for speed or as it is no JSON; tests hold it to its schema. */
+export interface TextAnswer {
+  readonly kind: 'text';
+  readonly contentType: string;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+export interface StreamAnswer {
+  readonly kind: 'stream';
+  readonly contentType: string;
+  readonly chunks: AsyncIterable<string | Uint8Array>;
+  readonly headers: Headers;
+}
+
+export interface ListAnswer<Element> {
+  readonly kind: 'list';
+  readonly steps: AsyncIterable<readonly Element[]>;
+  readonly headers: Headers;
+}
+
+interface NestedAnswer<Message> extends NestedMessage<Message> {
+  readonly kind: 'nested';
+}
+
+interface NestedListAnswer<Element> {
+  readonly kind: 'nested-list';
+  readonly elements: AsyncIterable<NestedMessage<Element>>;
+  readonly headers: Headers;
+}
+
+/** The ways to answer a message. */
+export type MessageAnswer<Message> =
+  | JsonAnswer<Message>
+  | TextAnswer
+  | StreamAnswer
+  | (Message extends readonly (infer Element)[]
+      ? ListAnswer<Element> | NestedListAnswer<Element>
+      : Message extends string
+        ? BareAnswer
+        : NestedAnswer<Message>);
+
 /** What a route answers; every success of version 2 is 200 or 204 [contract 2]. */
 export type Answer =
-  | { readonly kind: 'empty'; readonly status: 200 | 204; readonly cookies?: readonly string[] }
-  | { readonly kind: 'json'; readonly message: unknown; readonly headers: Headers }
-  | {
-      readonly kind: 'bare';
-      readonly text: string;
-      readonly headers: Headers;
-      readonly cookies?: readonly string[];
-    }
-  | {
-      readonly kind: 'text';
-      readonly contentType: string;
-      readonly text: string;
-      readonly headers: Headers;
-    }
-  | {
-      readonly kind: 'list';
-      readonly steps: AsyncIterable<readonly unknown[]>;
-      readonly headers: Headers;
-    }
-  | ({ readonly kind: 'nested' } & NestedMessage)
-  | {
-      readonly kind: 'nested-list';
-      readonly elements: AsyncIterable<NestedMessage>;
-      readonly headers: Headers;
-    }
-  | {
-      readonly kind: 'stream';
-      readonly contentType: string;
-      readonly chunks: AsyncIterable<string | Uint8Array>;
-      readonly headers: Headers;
-    };
+  | EmptyAnswer
+  | JsonAnswer<unknown>
+  | BareAnswer
+  | TextAnswer
+  | StreamAnswer
+  | ListAnswer<unknown>
+  | NestedAnswer<unknown>
+  | NestedListAnswer<unknown>;
 
 export const jsonType = 'application/json; charset=utf-8';
 export const textType = 'text/plain; charset=utf-8';
 export const csvType = 'text/csv; charset=utf-8';
 
 /** 204 without a body. */
-export const done: Answer = { kind: 'empty', status: 204 };
+export const done: EmptyAnswer = { kind: 'empty', status: 204 };
 
 /** 204 without a body, with cookies to set. */
-export const doneSetting = (...cookies: readonly string[]): Answer => ({ ...done, cookies });
+export const doneSetting = (...cookies: readonly string[]): EmptyAnswer => ({ ...done, cookies });
 
-export const json = (message: unknown, headers: Headers = {}): Answer => ({
+export const json = <Message>(message: Message, headers: Headers = {}): JsonAnswer<Message> => ({
   kind: 'json',
   message,
   headers,
@@ -74,14 +112,14 @@ export const bare = (
   text: string,
   headers: Headers = {},
   cookies: readonly string[] = [],
-): Answer => ({
+): BareAnswer => ({
   kind: 'bare',
   text,
   headers,
   cookies,
 });
 
-export const text = (contentType: string, body: string, headers: Headers = {}): Answer => ({
+export const text = (contentType: string, body: string, headers: Headers = {}): TextAnswer => ({
   kind: 'text',
   contentType,
   text: body,
@@ -89,7 +127,10 @@ export const text = (contentType: string, body: string, headers: Headers = {}): 
 });
 
 /** A JSON array that is written while its messages are found. */
-export const list = (steps: AsyncIterable<readonly unknown[]>, headers: Headers = {}): Answer => ({
+export const list = <Element>(
+  steps: AsyncIterable<readonly Element[]>,
+  headers: Headers = {},
+): ListAnswer<Element> => ({
   kind: 'list',
   steps,
   headers,
@@ -99,7 +140,7 @@ export const stream = (
   contentType: string,
   chunks: AsyncIterable<string | Uint8Array>,
   headers: Headers = {},
-): Answer => ({ kind: 'stream', contentType, chunks, headers });
+): StreamAnswer => ({ kind: 'stream', contentType, chunks, headers });
 
 /** What every answer carries: any web page may call the API [contract 2]. */
 export const commonHeaders: Readonly<Record<string, string>> = {
@@ -244,7 +285,7 @@ export async function written(
   contentType: string,
   chunks: AsyncIterable<string>,
   headers: Headers = {},
-): Promise<Answer> {
+): Promise<TextAnswer | StreamAnswer> {
   const pieces = chunks[Symbol.asyncIterator]();
   let head = '';
   while (head.length < wholeCharactersMax) {

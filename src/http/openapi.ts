@@ -1,7 +1,8 @@
 import { errorCodes } from '../domain/errors.ts';
 import { edgeErrorCodes, statusOf } from './errors.ts';
 import { createComponents } from './openapi-components.ts';
-import { mayShorten, type Route, type RouteAnswer, type RouteBody } from './route.ts';
+import { mayShorten, type Route, type RouteAnswer } from './route.ts';
+import type { RouteBody } from './route-body.ts';
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;

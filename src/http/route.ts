@@ -5,55 +5,33 @@ import type { Actor } from '../domain/actor.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
-import type { JsonValue } from '../lib/json.ts';
+import type { Wire } from '../wire/fields.ts';
 import { type Spelling, v2Spelling } from '../wire/spelling.ts';
 import { type RawQuery, readQuery } from '../wire/validation.ts';
-import { type Answer, send } from './answer.ts';
-import { type Authenticate, importing } from './authentication.ts';
 import {
-  type BareBody,
-  type PushBody,
-  readBareBody,
-  readJsonBody,
-  readOptionalBody,
-  readPushBody,
-} from './body.ts';
+  type Answer,
+  type EmptyAnswer,
+  type MessageAnswer,
+  type StreamAnswer,
+  send,
+  type TextAnswer,
+} from './answer.ts';
+import { type Authenticate, importing } from './authentication.ts';
 import type { Clients } from './clients.ts';
 import type { Compressor } from './compression.ts';
 import { EdgeError, type EdgeErrorCode } from './errors.ts';
 import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';
 import { readOptionsOf } from './read-answers.ts';
-import { inStreamScope, readStreamBody, type StreamBody } from './stream-body.ts';
+import { parsers, type ReadBody, type RouteBody } from './route-body.ts';
+import { inStreamScope } from './stream-body.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/**
- * How a body is read. json: a message; push: datapoints; bare: one field's new value;
- * stream: piece by piece, by the handler, however long it is; optional: a JSON value, or nothing.
- */
-export interface RouteBody {
-  readonly kind: 'json' | 'push' | 'bare' | 'stream' | 'optional';
-  readonly schema: TSchema;
-  readonly bytesMax?: number;
-  /** The usual message, for the reference; absent: `schema`. */
-  readonly documented?: TSchema;
-  /** For the reference, where it is not the usual one of the kind. */
-  readonly contentType?: string;
-}
-
-interface BodyOf {
-  json: unknown;
-  push: PushBody;
-  bare: BareBody;
-  stream: StreamBody;
-  optional: JsonValue | undefined;
-}
-
-export interface RouteRequest {
+export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly actor: Actor;
   readonly params: Readonly<Record<string, string>>;
-  readonly query: unknown;
-  readonly body: unknown;
+  readonly query: Query;
+  readonly body: Body;
   readonly url: string;
   readonly accept: string | undefined;
   readonly authorization: string | undefined;
@@ -103,34 +81,46 @@ export interface Route {
   readonly handle: (request: RouteRequest) => Answer | Promise<Answer>;
 }
 
-type TypedRoute<Query extends TObject, Body extends RouteBody> = Omit<
-  Route,
-  'query' | 'body' | 'handle'
-> & {
-  readonly query?: Query;
-  readonly body?: Body;
-  readonly handle: (
-    request: Omit<RouteRequest, 'query' | 'body'> & {
-      readonly query: Static<Query>;
-      readonly body: BodyOf[Body['kind']];
-    },
-  ) => Answer | Promise<Answer>;
-};
+/** What a handler may answer where this content is documented. */
+type AnswerWith<Content> = Content extends { readonly 'application/json': infer Schema }
+  ? MessageAnswer<Schema extends TSchema ? Wire<Schema> : never>
+  : Content extends object
+    ? TextAnswer | StreamAnswer
+    : EmptyAnswer;
 
-/** A route whose handler knows the types of its query and body. */
-export function defineRoute<Query extends TObject, Body extends RouteBody>(
-  route: TypedRoute<Query, Body>,
-): Route {
-  return route as unknown as Route;
+type AnswerTo<Documented extends RouteAnswer> =
+  | AnswerWith<Documented['content']>
+  | (Documented extends { readonly alsoOk: { readonly content: infer Content } }
+      ? AnswerWith<Content>
+      : never);
+
+interface TypedRoute<Query extends TObject, Value, Documented extends RouteAnswer>
+  extends Omit<Route, 'handle'> {
+  readonly query?: Query;
+  readonly body?: ReadBody<Value>;
+  readonly answer: Documented;
+  readonly handle: (
+    request: RouteRequest<Static<Query>, Value>,
+  ) => AnswerTo<Documented> | Promise<AnswerTo<Documented>>;
 }
 
-const bodyReaders = {
-  json: readJsonBody,
-  push: readPushBody,
-  bare: readBareBody,
-  stream: readStreamBody,
-  optional: readOptionalBody,
-} as const;
+/** A route whose handler knows its query and body, and answers what the route documents. */
+export function defineRoute<Query extends TObject, Value, const Documented extends RouteAnswer>(
+  route: TypedRoute<Query, Value, Documented>,
+): Route {
+  const { body, handle } = route;
+  return {
+    ...route,
+    handle: (request) =>
+      handle({
+        ...request,
+        // Whoever calls a route has read the query by its schema.
+        query: request.query as Static<Query>,
+        // Without a body there is no value either.
+        body: body?.read(request.body) as Value,
+      }),
+  };
+}
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -211,7 +201,7 @@ function createResponder(
   route: Route,
   { authenticate, clients }: { readonly authenticate: Authenticate; readonly clients: Clients },
 ): (request: FastifyRequest) => Answer | Promise<Answer> {
-  const readBody = route.body === undefined ? undefined : bodyReaders[route.body.kind];
+  const parse = route.body === undefined ? undefined : parsers[route.body.kind];
 
   const answerTo = (request: FastifyRequest, actor: Actor) => {
     const client = clients.of(request.raw);
@@ -221,7 +211,7 @@ function createResponder(
       params: paramsOf(request),
       query:
         route.query === undefined ? undefined : readQuery(route.query, request.query as RawQuery),
-      body: readBody?.(request.body, request.headers['content-type']),
+      body: parse?.(request.body, request.headers['content-type']),
       url: request.url,
       accept: headers.accept,
       authorization: headers.authorization,

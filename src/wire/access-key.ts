@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { parseScope } from '../domain/access/scopes.ts';
 import { parseDeviceId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
@@ -6,7 +6,7 @@ import type { NewAccessKey } from '../domain/users/access-keys.ts';
 import type { AccessKeyRecord } from '../domain/users/credential-store.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
-import { DateText, Text, Word } from './fields.ts';
+import { DateText, Text, type Wire, Word } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const described = {
@@ -54,12 +54,12 @@ export function accessKeyFromWire(message: unknown): NewAccessKey {
   };
 }
 
-export function accessKeyToWire(key: AccessKeyRecord): Static<typeof AccessKeyMessage> {
+export function accessKeyToWire(key: AccessKeyRecord): Wire<typeof AccessKeyMessage> {
   return {
     id: key.id,
     name: key.name,
-    ...(key.scopes !== undefined && { scopes: [...key.scopes] }),
-    ...(key.devices !== undefined && { devices: [...key.devices] }),
+    ...(key.scopes !== undefined && { scopes: key.scopes }),
+    ...(key.devices !== undefined && { devices: key.devices }),
     ...(key.expiresAt !== undefined && { expires: formatTimestamp(key.expiresAt) }),
     date_created: formatTimestamp(key.createdAt),
   };

@@ -6,7 +6,7 @@ import { limits } from '../domain/limits.ts';
 import { parseDuration } from '../lib/duration.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { Anything, DateText, Id, newMeta, OneOf, Text } from './fields.ts';
+import { Anything, DateText, Id, newMeta, OneOf, Text, type Wire } from './fields.ts';
 import { createReader, isRecord } from './validation.ts';
 
 const valueTypeText = 'What kind of value it takes.';
@@ -48,7 +48,10 @@ export const SettableActuatorMessage = Type.Object(
   { title: 'SettableActuator' },
 );
 
-export const readNewActuator = createReader(NewActuatorMessage, 'actuator');
+const readNewActuator = createReader(NewActuatorMessage, 'actuator');
+
+export const readActuator = (message: unknown): Actuator =>
+  actuatorFromWire(readNewActuator(message));
 
 export function actuatorFromWire(message: Static<typeof NewActuatorMessage>): Actuator {
   const { name, actuator_kind, value, meta } = message;
@@ -64,7 +67,7 @@ export function actuatorFromWire(message: Static<typeof NewActuatorMessage>): Ac
 }
 
 /** In the order of [contract 5]: sketches cut the value out of the text by its neighbours. */
-export function actuatorToWire(actuator: Actuator): object {
+export function actuatorToWire(actuator: Actuator): Wire<typeof ActuatorMessage> {
   const { id, name, kind, valueType, value, meta } = actuator;
   return {
     ...(valueType !== undefined && { actuator_value_type: valueType }),
@@ -77,8 +80,8 @@ export function actuatorToWire(actuator: Actuator): object {
 }
 
 /** With who set it and when, behind the id: an actuator whose setting the reader may see. */
-export function settableActuatorToWire(actuator: Actuator): object {
-  const { meta, ...fields } = actuatorToWire(actuator) as { readonly meta?: JsonValue };
+export function settableActuatorToWire(actuator: Actuator): Wire<typeof SettableActuatorMessage> {
+  const { meta, ...fields } = actuatorToWire(actuator);
   const { setBy, setAt, confirmedAt, revert } = actuator;
   return {
     ...fields,

@@ -5,7 +5,7 @@ import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { isObject, readDatapoint } from './datapoint.ts';
-import { Anything, DateText, Prose } from './fields.ts';
+import { Anything, DateText, Prose, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
 const BulkDatapointMessage = Type.Object(
@@ -70,7 +70,8 @@ function parseLine(text: string): JsonValue {
 }
 
 /** The report as clients see it. */
-export function bulkReportToWire({ stored, refused, refusedCount }: BulkReport): object {
+export function bulkReportToWire(report: BulkReport): Wire<typeof BulkReportMessage> {
+  const { stored, refused, refusedCount } = report;
   return {
     stored,
     refused: refused.map(({ line, refusal }) => ({

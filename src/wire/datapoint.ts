@@ -5,7 +5,7 @@ import { invalid } from '../domain/errors.ts';
 import type { Instant } from '../lib/clock.ts';
 import { isBigNumber, type JsonValue } from '../lib/json.ts';
 import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
-import { Anything, DateText } from './fields.ts';
+import { Anything, DateText, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
 const NewDatapointMessage = Type.Object(
@@ -100,7 +100,7 @@ export function isObject(
 }
 
 /** A last value as sensors and devices show it. */
-export function lastValueToWire(datapoint: Datapoint): object {
+export function lastValueToWire(datapoint: Datapoint): Wire<typeof LastValueMessage> {
   const { value, timestamp, receivedAt } = datapoint;
   const date_received = formatTimestamp(receivedAt);
   return timestamp === undefined

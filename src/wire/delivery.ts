@@ -5,8 +5,9 @@ import { channelNames } from '../domain/notifications/notification.ts';
 import type { Previewed } from '../domain/notifications/preview.ts';
 import type { ChannelState } from '../domain/notifications/test-messages.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
+import { readInstant } from './datapoint.ts';
 import { Anything, DateText, OneOf } from './fields.ts';
-import { NewNotificationMessage } from './notification.ts';
+import { NewNotificationMessage, notificationFromWire } from './notification.ts';
 import { createReader } from './validation.ts';
 
 export const DeliveryMessage = Type.Object(
@@ -95,7 +96,16 @@ export const PreviewMessage = Type.Object(
   { title: 'Preview' },
 );
 
-export const readPreviewRequest = createReader(PreviewRequestMessage, 'preview');
+const readRequest = createReader(PreviewRequestMessage, 'preview');
+
+export function readPreviewRequest(message: unknown) {
+  const { notification, from, to } = readRequest(message);
+  return {
+    from: readInstant(from, 'from'),
+    ...(to !== undefined && { to: readInstant(to, 'to') }),
+    notification: notificationFromWire(notification),
+  };
+}
 
 export function previewToWire(previewed: Previewed): Static<typeof PreviewMessage> {
   const { fired, throttled, datapoints, firings } = previewed;

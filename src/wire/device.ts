@@ -12,7 +12,7 @@ import {
   actuatorToWire,
   NewActuatorMessage,
 } from './actuator.ts';
-import { Anything, DateText, Id, newMeta, OneOf, Prose, Text } from './fields.ts';
+import { Anything, DateText, Id, newMeta, OneOf, Prose, Text, type Wire } from './fields.ts';
 import { LocationMessage, locationFromWire } from './location.ts';
 import { NewSensorMessage, SensorMessage, sensorFromWire, sensorToWire } from './sensor.ts';
 import { createReader, isRecord } from './validation.ts';
@@ -93,9 +93,10 @@ export const CreatedDeviceMessage = Type.Object(
 
 const readDeviceChanges = createReader(DeviceChangesMessage, 'device');
 
-export const readNewDevice = createReader(NewDeviceMessage, 'device');
+const readNewDevice = createReader(NewDeviceMessage, 'device');
 
-export function deviceFromWire(message: Static<typeof NewDeviceMessage>): NewDevice {
+export function readDevice(body: unknown): NewDevice {
+  const message = readNewDevice(body);
   const sensors = (message.sensors ?? []).map(sensorFromWire);
   const actuators = (message.actuators ?? []).map(actuatorFromWire);
   requireDistinct('sensor', sensors);
@@ -173,7 +174,7 @@ function requireDistinct(kind: string, things: readonly { readonly id: string }[
 }
 
 /** The device without last values. */
-export function deviceToWire(device: Device): object {
+export function deviceToWire(device: Device): Wire<typeof DeviceMessage> {
   const { gatewayId, name, domain, visibility, location, meta, isDeployed, timezone, isPending } =
     device;
   return {

@@ -1,7 +1,14 @@
-import Type from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { JsonValue } from '../lib/json.ts';
+
+/** A message of a schema as it is answered: nothing of it is changed any more. */
+export type Wire<Schema extends TSchema> = Unchanged<Static<Schema>>;
+
+type Unchanged<Value> = Value extends object
+  ? { readonly [Key in keyof Value]: Unchanged<Value[Key]> }
+  : Value;
 
 /** A free text such as a name or a unit. */
 export const Text = (description: string, example?: string) =>

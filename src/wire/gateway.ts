@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { invalid } from '../domain/errors.ts';
 import type { Gateway } from '../domain/gateways/gateway.ts';
 import type { NewGateway } from '../domain/gateways/gateways.ts';
@@ -7,7 +7,7 @@ import { limits } from '../domain/limits.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { DeviceMessage, visibilities } from './device.ts';
-import { Anything, DateText, Id, OneOf, Text } from './fields.ts';
+import { Anything, DateText, Id, OneOf, Text, type Wire } from './fields.ts';
 import { LocationMessage, locationFromWire } from './location.ts';
 import { createReader, isRecord } from './validation.ts';
 
@@ -45,12 +45,12 @@ export const HeartbeatMessage = Type.Unknown({
   description: 'A JSON object is kept as the status of the gateway; all else is ignored.',
 });
 
-export const readNewGateway = createReader(NewGatewayMessage, 'gateway');
+const readNewGateway = createReader(NewGatewayMessage, 'gateway');
 
-export function gatewayFromWire(message: Static<typeof NewGatewayMessage>): NewGateway {
-  const { name, visibility, location } = message;
+export function readGateway(message: unknown): NewGateway {
+  const { id, name, visibility, location } = readNewGateway(message);
   return {
-    id: parseGatewayId(message.id),
+    id: parseGatewayId(id),
     ...(name !== undefined && { name }),
     ...(visibility !== undefined && { visibility }),
     ...(location !== undefined && { location: locationFromWire(location) }),
@@ -71,7 +71,8 @@ export interface GatewayView {
   readonly isConnected: boolean;
 }
 
-export function gatewayToWire({ gateway, isConnected }: GatewayView): object {
+export function gatewayToWire(view: GatewayView): Wire<typeof GatewayMessage> {
+  const { gateway, isConnected } = view;
   const { id, name, visibility, owner, location, status, lastSeenAt } = gateway;
   return {
     id,

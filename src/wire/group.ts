@@ -1,8 +1,8 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { Group } from '../domain/groups/group.ts';
 import { parseUsername, type Username } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { Text } from './fields.ts';
+import { Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 export const UsernamesMessage = Type.Array(Type.String(), {
@@ -46,6 +46,6 @@ export function newGroupFromWire(message: unknown): {
   return { name, usernames: usernamesFromWire(usernames) };
 }
 
-export function groupToWire({ id, name, owner, usernames }: Group): Static<typeof GroupMessage> {
-  return { id, name, owner, usernames: [...usernames] };
+export function groupToWire({ id, name, owner, usernames }: Group): Wire<typeof GroupMessage> {
+  return { id, name, owner, usernames };
 }

@@ -14,7 +14,7 @@ import {
 import type { NotificationPatch } from '../domain/notifications/notifications.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { Anything, DateText, OneOf, Text } from './fields.ts';
+import { Anything, DateText, OneOf, Text, type Wire } from './fields.ts';
 import { createReader, isRecord } from './validation.ts';
 
 export const ConditionMessage = Type.Object(
@@ -244,7 +244,10 @@ function actuatorValue(value: unknown): JsonValue {
   throw invalid(`actuator_value must have at most ${limits.actuatorValueBytesMax} bytes as JSON`);
 }
 
-export function notificationToWire({ notification, tally }: TalliedNotification): object {
+export function notificationToWire({
+  notification,
+  tally,
+}: TalliedNotification): Wire<typeof NotificationMessage> {
   const { id, description, condition, expires, throttlingSeconds, status } = notification;
   const { lastFiredAt, lastSuccessAt, lastSuccessCode } = tally;
   const { lastFailureAt, lastFailureReason } = tally;
@@ -272,7 +275,7 @@ export function notificationToWire({ notification, tally }: TalliedNotification)
   };
 }
 
-function actionToWire({ action, actionSpelling }: NotificationDraft): object {
+function actionToWire({ action, actionSpelling }: NotificationDraft): Wire<typeof ActionMessage> {
   if (action.kind === 'actuation') {
     const { deviceId, actuatorId, value } = action;
     return {

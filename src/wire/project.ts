@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import {
   type DeviceId,
   type GatewayId,
@@ -10,7 +10,7 @@ import { limits } from '../domain/limits.ts';
 import type { Project, UnsharedMembers } from '../domain/projects/project.ts';
 import type { NewProject } from '../domain/projects/projects.ts';
 import { DeviceMessage } from './device.ts';
-import { Id, Text } from './fields.ts';
+import { Id, Text, type Wire } from './fields.ts';
 import { GatewayMessage, type GatewayView, gatewayToWire } from './gateway.ts';
 import { createReader } from './validation.ts';
 
@@ -64,7 +64,7 @@ export const ProjectMessage = Type.Object(
   { title: 'Project' },
 );
 
-export const readNewProject = createReader(NewProjectMessage, 'project');
+const readNewProject = createReader(NewProjectMessage, 'project');
 
 const readTexts = {
   device_ids: createReader(DeviceIdsMessage, 'device_ids'),
@@ -81,8 +81,8 @@ export const gatewayIdsFromWire = (message: unknown): readonly GatewayId[] => [
   ...new Set(readTexts.gateway_ids(message).map(parseGatewayId)),
 ];
 
-export function projectFromWire(message: Static<typeof NewProjectMessage>): NewProject {
-  const { id, name, device_ids = [], gateway_ids = [] } = message;
+export function readProject(message: unknown): NewProject {
+  const { id, name, device_ids = [], gateway_ids = [] } = readNewProject(message);
   return {
     ...(id !== undefined && { id: parseProjectId(id) }),
     ...(name !== undefined && { name }),
@@ -98,7 +98,11 @@ export interface ProjectView {
   readonly gateways?: readonly GatewayView[];
 }
 
-export function projectToWire({ project, unshared, gateways }: ProjectView): object {
+export function projectToWire({
+  project,
+  unshared,
+  gateways,
+}: ProjectView): Wire<typeof ProjectMessage> {
   const { id, name, owner, deviceIds, gatewayIds } = project;
   return {
     id,

@@ -4,7 +4,7 @@ import type { Sensor } from '../domain/devices/sensor.ts';
 import { parseSensorId } from '../domain/ids.ts';
 import { CalibrationMessage, calibrationFromWire, calibrationToWire } from './calibration.ts';
 import { LastValueMessage, lastValueToWire } from './datapoint.ts';
-import { Anything, Id, newMeta, Text } from './fields.ts';
+import { Anything, Id, newMeta, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const described = {
@@ -31,7 +31,9 @@ export const SensorMessage = Type.Object(
   { title: 'Sensor' },
 );
 
-export const readNewSensor = createReader(NewSensorMessage, 'sensor');
+const readNewSensor = createReader(NewSensorMessage, 'sensor');
+
+export const readSensor = (message: unknown): Sensor => sensorFromWire(readNewSensor(message));
 
 export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor {
   const { name, sensing_device, sensor_kind, quantity_kind, unit, calib, meta } = message;
@@ -50,13 +52,14 @@ export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor
 }
 
 /** Exactly the keys the sensor was given; with data, the last datapoint under both its names. */
-export function sensorToWire({ sensor, lastValue }: SensorSnapshot): object {
+export function sensorToWire({ sensor, lastValue }: SensorSnapshot): Wire<typeof SensorMessage> {
   const last = lastValue === undefined ? undefined : lastValueToWire(lastValue);
-  const { name, kind, quantityKind, unit, calibration, meta } = sensor;
+  const { name, kind, kindSpelling, quantityKind, unit, calibration, meta } = sensor;
   return {
     id: sensor.id,
     ...(name !== undefined && { name }),
-    ...(kind !== undefined && { [sensor.kindSpelling ?? 'sensing_device']: kind }),
+    ...(kind !== undefined &&
+      (kindSpelling === undefined ? { sensing_device: kind } : { sensor_kind: kind })),
     ...(quantityKind !== undefined && { quantity_kind: quantityKind }),
     ...(unit !== undefined && { unit }),
     ...(calibration !== undefined && { calib: calibrationToWire(calibration) }),

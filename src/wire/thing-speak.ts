@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { invalid } from '../domain/errors.ts';
 import { type DeviceId, parseSensorId, type SensorId } from '../domain/ids.ts';
@@ -5,6 +6,7 @@ import type { Instant } from '../lib/clock.ts';
 import { type JsonValue, parseJson } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { isObject, readInstant } from './datapoint.ts';
+import { DateText, type Wire } from './fields.ts';
 
 /** Parameters of an update by their names, whichever part of the request held them. */
 export type UpdateParameters = ReadonlyMap<string, string>;
@@ -48,11 +50,21 @@ export function given(entries: Iterable<readonly [string, string]>): UpdateParam
   return new Map([...entries].filter(([, text]) => text.trim() !== ''));
 }
 
+/** With the fields that were sent beside. */
+export const UpdateMessage = Type.Object(
+  {
+    channel_id: Type.String(),
+    entry_id: Type.Integer(),
+    created_at: DateText('When it was made.'),
+  },
+  { additionalProperties: Type.String() },
+);
+
 /** An entry as those are told who ask for JSON: the fields as they were sent. */
 export function updateToWire(
   entry: { readonly deviceId: DeviceId; readonly entryId: number; readonly now: Instant },
   parameters: UpdateParameters,
-): object {
+): Wire<typeof UpdateMessage> {
   const names = [...fieldNames, 'latitude', 'longitude', 'elevation', 'status'];
   const sent = names.map((name) => [name, parameters.get(name) ?? parameters.get(short(name))]);
   const createdAt = parameters.get('created_at');

@@ -3,19 +3,20 @@ import { OneOf, Text } from '../../wire/fields.ts';
 import { type Precision, precisions } from '../../wire/line-points.ts';
 import { done } from '../answer.ts';
 import { type Authenticate, basicCredentials } from '../authentication.ts';
-import { defineRoute, type Route, type RouteBody, type RouteRequest } from '../route.ts';
+import { defineRoute, type Route, type RouteRequest } from '../route.ts';
+import { asSent, streamBody } from '../route-body.ts';
 import type { StreamBody } from '../stream-body.ts';
 import { inflated } from './inflation.ts';
 import type { WriteLines } from './line-writes.ts';
 
-const body = {
-  kind: 'stream',
-  contentType: 'text/plain',
-  schema: Type.String({
+const body = streamBody(
+  Type.String({
     description:
       'Line protocol: measurement,tag=value field=value,field=value timestamp. May be gzip.',
   }),
-} as const satisfies RouteBody;
+  asSent,
+  { contentType: 'text/plain' },
+);
 
 const precision = Type.Optional(OneOf(precisions, 'What timestamps count; else nanoseconds.'));
 const ignored = Type.Optional(Text('Taken and ignored: there is one store.'));

@@ -5,17 +5,20 @@ import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Wire } from '../../wire/fields.ts';
 import {
   given,
   readUpdate,
   readUpdateBody,
+  UpdateMessage,
   type UpdateParameters,
   updateToWire,
 } from '../../wire/thing-speak.ts';
-import { type Answer, json, text, textType } from '../answer.ts';
+import { type JsonAnswer, json, type TextAnswer, text, textType } from '../answer.ts';
 import type { Authenticate } from '../authentication.ts';
 import { EdgeError } from '../errors.ts';
-import { defineRoute, type Route, type RouteBody, type RouteRequest } from '../route.ts';
+import { defineRoute, type Route, type RouteRequest } from '../route.ts';
+import { asSent, streamBody } from '../route-body.ts';
 import type { StreamBody } from '../stream-body.ts';
 import { doorLimits } from './door-limits.ts';
 import { inflated } from './inflation.ts';
@@ -27,14 +30,18 @@ export interface ThingSpeakParts {
   readonly clock: Clock;
 }
 
-const body = { kind: 'stream', schema: Type.Unknown() } as const satisfies RouteBody;
+const body = streamBody(Type.Unknown(), asSent);
 
 /** Where sketches for ThingSpeak send their fields; `.json` answers with what was stored. */
 export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
   const common = {
     tag: 'Datapoints',
     summary: 'Push up to eight fields as sketches for ThingSpeak do',
-    answer: { status: 200, description: 'The number of the entry.' },
+    answer: {
+      status: 200,
+      description: 'The number of the entry; of `.json` what was stored.',
+      content: { 'text/plain': Type.String(), 'application/json': UpdateMessage },
+    },
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'too_large', 'unavailable'],
   } as const;
   return ['/update', '/update.json'].flatMap((path) => [
@@ -59,7 +66,7 @@ async function update(
   parts: ThingSpeakParts,
   request: Pick<RouteRequest, 'actor' | 'headers' | 'url'>,
   parameters: UpdateParameters,
-): Promise<Answer> {
+): Promise<TextAnswer | JsonAnswer<Wire<typeof UpdateMessage>>> {
   const key = parameters.get('api_key') ?? parameters.get('key') ?? keyOf(request.headers);
   const actor =
     key === undefined ? request.actor : await parts.authenticate(`Bearer ${key.trim()}`);

@@ -8,7 +8,8 @@ import { invalid } from '../../domain/errors.ts';
 import { v2Spelling } from '../../wire/spelling.ts';
 import { json, list } from '../answer.ts';
 import { EdgeError } from '../errors.ts';
-import type { Route, RouteBody, RouteRequest } from '../route.ts';
+import type { Route, RouteRequest } from '../route.ts';
+import type { RouteBody } from '../route-body.ts';
 import { v1Spelling } from './index.ts';
 import { translateRoute } from './translate.ts';
 

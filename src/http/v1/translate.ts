@@ -6,7 +6,8 @@ import { isRecord } from '../../wire/validation.ts';
 import type { Answer, NestedMessage } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
 import { EdgeError } from '../errors.ts';
-import type { Route, RouteAnswer, RouteBody, RouteRequest } from '../route.ts';
+import type { Route, RouteAnswer, RouteRequest } from '../route.ts';
+import type { RouteBody } from '../route-body.ts';
 import { keyToV1, pathToV1, refusalToV1, textToV1 } from './dictionary.ts';
 import { type Renaming, renamingOf } from './renaming.ts';
 

@@ -10,6 +10,7 @@ import {
 } from '../../wire/access-key.ts';
 import { done, json } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { jsonBody } from '../route-body.ts';
 
 const tag = 'Authentication';
 
@@ -21,7 +22,7 @@ export function accessKeyRoutes(accessKeys: AccessKeys): readonly Route[] {
       path: '/auth/keys',
       tag,
       summary: 'Create an access key, usable as bearer token and as MQTT password',
-      body: { kind: 'json', schema: NewAccessKeyMessage },
+      body: jsonBody(NewAccessKeyMessage, accessKeyFromWire),
       answer: {
         status: 200,
         description: 'The key with its secret, which is shown this once.',
@@ -29,7 +30,7 @@ export function accessKeyRoutes(accessKeys: AccessKeys): readonly Route[] {
       },
       errors: ['invalid', 'unauthenticated', 'forbidden'],
       handle: async ({ actor, body }) => {
-        const { record, secret } = await accessKeys.create(actor, accessKeyFromWire(body));
+        const { record, secret } = await accessKeys.create(actor, body);
         const headers = { 'cache-control': 'no-store' };
         return json({ ...accessKeyToWire(record), key: secret }, headers);
       },

@@ -4,21 +4,20 @@ import type { Actuators } from '../../domain/devices/actuators.ts';
 import { invalid } from '../../domain/errors.ts';
 import { type ActuatorId, parseActuatorId } from '../../domain/ids.ts';
 import {
-  actuatorFromWire,
   NewActuatorMessage,
+  readActuator,
   readActuatorValue,
   readConfirmed,
-  readNewActuator,
   readSettingTime,
   SettableActuatorMessage,
   settableActuatorToWire,
 } from '../../wire/actuator.ts';
-import { readMeta } from '../../wire/fields.ts';
 import { done, json } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
-import { defineRoute, type Route, type RouteBody } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
-import { bareTextBody, type Field, fieldRoutes } from './field-routes.ts';
+import { type Field, fieldRoutes, metaBody, textBody } from './field-routes.ts';
 import { optionalText } from './fields.ts';
 
 const tag = 'Actuators';
@@ -31,11 +30,11 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
       path: '/devices/:device_id/actuators',
       tag,
       summary: 'Add an actuator, or replace its description',
-      body: { kind: 'json', schema: NewActuatorMessage },
+      body: jsonBody(NewActuatorMessage, readActuator),
       answer: { status: 204, description: 'Added or replaced; a value that was set stays.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, body }) => {
-        await actuators.put(actor, deviceIdOf(params), actuatorFromWire(readNewActuator(body)));
+        await actuators.put(actor, deviceIdOf(params), body);
         return done;
       },
     }),
@@ -124,14 +123,13 @@ function valueRoutes(actuators: Actuators): readonly Route[] {
       tag,
       summary: 'Set an actuator to any JSON value; a text that is no JSON is itself',
       query: SettingQuery,
-      body: { kind: 'bare', schema: Type.Unknown() },
+      body: bareBody(Type.Unknown(), (body) => readActuatorValue(bareJson(body))),
       answer: { status: 204, description: 'Set: written and synced to disk.' },
       errors: [
         ...(['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'] as const),
         'unavailable',
       ],
-      handle: async ({ actor, params, query, body }) => {
-        const value = readActuatorValue(bareJson(body));
+      handle: async ({ actor, params, query, body: value }) => {
         const actuator = [deviceIdOf(params), actuatorIdOf(params)] as const;
         const forMs = query.for === undefined ? undefined : readSettingTime(query.for);
         const confirmed = readConfirmed(value);
@@ -153,24 +151,14 @@ const SettingQuery = Type.Object({
   ),
 });
 
-const bareType: RouteBody = {
-  kind: 'bare',
-  schema: Type.Enum([...actuatorValueTypes], { type: 'string' }),
-};
+const typeBody = bareBody(Type.Enum([...actuatorValueTypes], { type: 'string' }), readValueType);
 
 const actuatorFields: readonly Field<ActuatorChanges>[] = [
-  { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
-  { name: 'actuator_kind', schema: bareTextBody, read: (body) => ({ kind: optionalText(body) }) },
-  { name: 'value_type', schema: bareType, read: readValueType },
-  { name: 'actuator_value_type', schema: bareType, read: readValueType },
-  {
-    name: 'meta',
-    schema: { kind: 'bare', schema: Type.Unknown() },
-    read: (body) => {
-      const value = bareJson(body);
-      return { meta: value === null ? undefined : readMeta(value) };
-    },
-  },
+  { name: 'name', body: textBody((name) => ({ name })) },
+  { name: 'actuator_kind', body: textBody((kind) => ({ kind })) },
+  { name: 'value_type', body: typeBody },
+  { name: 'actuator_value_type', body: typeBody },
+  { name: 'meta', body: metaBody },
 ];
 
 /** A word; a JSON null is read as the word null only between quotes, and else removes the field. */

@@ -4,6 +4,7 @@ import type { AddressProving } from '../../domain/users/address-proving.ts';
 import { createReader } from '../../wire/validation.ts';
 import { done } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { jsonBody } from '../route-body.ts';
 
 const tag = 'Users';
 
@@ -21,9 +22,6 @@ const CodeMessage = Type.Object({
   code: Type.String({ maxLength: 64, description: 'As it was sent.', examples: ['7KQ2-M9XD'] }),
 });
 
-const readAddress = createReader(AddressMessage, 'address');
-const readCode = createReader(CodeMessage, 'code');
-
 /** Proving that an e-mail address or phone number reaches its user [contract 14]. */
 export function addressRoutes(proving: AddressProving): readonly Route[] {
   return [
@@ -32,11 +30,11 @@ export function addressRoutes(proving: AddressProving): readonly Route[] {
       path: '/users/me/addresses/prove',
       tag,
       summary: 'Have a code sent to an e-mail address or phone number of your profile',
-      body: { kind: 'json', schema: AddressMessage },
+      body: jsonBody(AddressMessage, createReader(AddressMessage, 'address')),
       answer: { status: 204, description: 'A code was sent, or the address is proven already.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited', 'unavailable'],
       handle: async ({ actor, body, address }) => {
-        await proving.request(actor, readAddress(body), address);
+        await proving.request(actor, body, address);
         return done;
       },
     }),
@@ -45,11 +43,11 @@ export function addressRoutes(proving: AddressProving): readonly Route[] {
       path: '/users/me/addresses/confirm',
       tag,
       summary: 'Prove the address with the code that was sent to it',
-      body: { kind: 'json', schema: CodeMessage },
+      body: jsonBody(CodeMessage, createReader(CodeMessage, 'code')),
       answer: { status: 204, description: 'The address is proven.' },
       errors: ['invalid', 'unauthenticated', 'forbidden'],
       handle: async ({ actor, body }) => {
-        await proving.confirm(actor, readCode(body));
+        await proving.confirm(actor, body);
         return done;
       },
     }),

@@ -13,6 +13,7 @@ import { basicCredentials, bearerSecret } from '../authentication.ts';
 import { browserNameOf } from '../browser-name.ts';
 import { createLoginCookies } from '../login-cookies.ts';
 import { bareContent, defineRoute, type Route, type RouteRequest } from '../route.ts';
+import { jsonBody } from '../route-body.ts';
 import type { Site } from '../site.ts';
 
 const tag = 'Authentication';
@@ -25,8 +26,6 @@ const LoginMessage = Type.Object({
   ),
 });
 
-const readLogin = createReader(LoginMessage, 'login');
-
 const ResetMessage = Type.Object({ username: LoginMessage.properties.username });
 
 const NewPasswordMessage = Type.Object({
@@ -34,9 +33,6 @@ const NewPasswordMessage = Type.Object({
   password: LoginMessage.properties.password,
   code: Type.String({ maxLength: 64, description: 'As the mail has it.', examples: ['7KQ2-M9XD'] }),
 });
-
-const readReset = createReader(ResetMessage, 'reset');
-const readNewPassword = createReader(NewPasswordMessage, 'new password');
 
 const noStore = { 'cache-control': 'no-store' };
 
@@ -96,10 +92,10 @@ export function authRoutes(options: {
       tag,
       summary: 'Get a token for a username (or e-mail address) and a password',
       isLogin: true,
-      body: { kind: 'json', schema: LoginMessage },
+      body: jsonBody(LoginMessage, createReader(LoginMessage, 'login')),
       answer: tokenAnswer,
       errors: ['invalid', 'unauthenticated', 'rate_limited', 'unavailable'],
-      handle: ({ body, address, raw }) => token(readLogin(body), { address, raw }),
+      handle: ({ body, address, raw }) => token(body, { address, raw }),
     }),
     defineRoute({
       method: 'GET',
@@ -151,11 +147,11 @@ function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
       tag,
       summary: 'Have a code for a new password sent to the e-mail address of an account',
       isLogin: true,
-      body: { kind: 'json', schema: ResetMessage },
+      body: jsonBody(ResetMessage, createReader(ResetMessage, 'reset')),
       answer: { status: 204, description: 'A code was sent, if there is such an account.' },
       errors: ['invalid', 'rate_limited', 'unavailable'],
       handle: async ({ body, address }) => {
-        await resets.request({ login: readReset(body).username, address });
+        await resets.request({ login: body.username, address });
         return done;
       },
     }),
@@ -165,11 +161,11 @@ function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
       tag,
       summary: 'Set a new password with the code from the mail; it ends all tokens',
       isLogin: true,
-      body: { kind: 'json', schema: NewPasswordMessage },
+      body: jsonBody(NewPasswordMessage, createReader(NewPasswordMessage, 'new password')),
       answer: { status: 204, description: 'The new password is set.' },
       errors: ['invalid', 'unauthenticated', 'rate_limited', 'unavailable'],
       handle: async ({ body, address }) => {
-        const { username: login, ...answer } = readNewPassword(body);
+        const { username: login, ...answer } = body;
         await resets.confirm({ login, ...answer, address });
         return done;
       },

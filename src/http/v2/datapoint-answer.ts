@@ -2,7 +2,15 @@ import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import { limits } from '../../domain/limits.ts';
 import { csvHeader } from '../../wire/csv.ts';
 import type { Spelling } from '../../wire/spelling.ts';
-import { type Answer, csvType, jsonType, prefersCsv, stream, text } from '../answer.ts';
+import {
+  csvType,
+  jsonType,
+  prefersCsv,
+  type StreamAnswer,
+  stream,
+  type TextAnswer,
+  text,
+} from '../answer.ts';
 
 /** How a list is written, besides its items. */
 export interface Frame {
@@ -34,7 +42,7 @@ export async function answerWith<Item>(
   history: { readonly total: number; readonly steps: AsyncIterable<readonly Item[]> },
   page: Pick<HistoryQuery, 'limit'>,
   format: Format<Item>,
-): Promise<Answer> {
+): Promise<TextAnswer | StreamAnswer> {
   const headers = { 'x-total-count': String(history.total) };
   const chunks = written(history.steps, format);
   if (page.limit > limits.datapointsPerStep) return stream(format.contentType, chunks, headers);

@@ -18,6 +18,7 @@ import { BucketMessage, readSummary, summaryParameters } from '../../wire/summar
 import { done } from '../answer.ts';
 import type { TakeLargePush } from '../large-push.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { asSent, pushBody } from '../route-body.ts';
 import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { deviceIdOf } from './devices.ts';
 import { sensorIdOf } from './sensors.ts';
@@ -88,7 +89,7 @@ function pushRoute(path: string, ingest: Ingest, takeLarge: TakeLargePush): Rout
     path,
     tag,
     summary: 'Push one datapoint, an array of them, a bare value, or CSV',
-    body: { kind: 'push', schema: PushMessage, bytesMax: limits.valuesBodyBytesMax },
+    body: pushBody(PushMessage, asSent, { bytesMax: limits.valuesBodyBytesMax }),
     answer: { status: 204, description: 'Stored: written and synced to disk.' },
     errors: [
       'invalid',

@@ -12,24 +12,28 @@ import {
   DeviceChangesMessage,
   DeviceMessage,
   deviceChangesFromWire,
-  deviceFromWire,
   NewDeviceMessage,
   NewDevicesMessage,
+  readDevice,
   readGatewayReference,
-  readNewDevice,
   readTimezone,
-  visibilities,
 } from '../../wire/device.ts';
 import { deviceTexts, smallDeviceText } from '../../wire/device-text.ts';
-import { readMeta } from '../../wire/fields.ts';
-import { LocationMessage } from '../../wire/location.ts';
 import { isRecord } from '../../wire/validation.ts';
 import { done, json, jsonType, text, written } from '../answer.ts';
-import { bareJson } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { bareTextBody, type Field, fieldRoutes, ownerRoute } from './field-routes.ts';
-import { optionalText, readFlag, readLocation, readVisibility } from './fields.ts';
+import { asSent, bareBody, jsonBody } from '../route-body.ts';
+import {
+  type Field,
+  fieldRoutes,
+  locationBody,
+  metaBody,
+  ownerRoute,
+  textBody,
+  visibilityBody,
+} from './field-routes.ts';
+import { readFlag } from './fields.ts';
 
 const tag = 'Devices';
 
@@ -140,11 +144,9 @@ function createRoute(devices: Devices): Route {
     path: '/devices',
     tag,
     summary: 'Create a device, or many; without a token they are everybody’s',
-    body: {
-      kind: 'json',
-      schema: Type.Union([NewDeviceMessage, NewDevicesMessage]),
+    body: jsonBody(Type.Union([NewDeviceMessage, NewDevicesMessage]), asSent, {
       documented: NewDeviceMessage,
-    },
+    }),
     answer: {
       status: 204,
       description: 'Created.',
@@ -156,7 +158,7 @@ function createRoute(devices: Devices): Route {
     errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
     handle: async ({ actor, body }) => {
       if (Array.isArray(body)) return json(await createMany(devices, actor, body));
-      await devices.create(actor, deviceFromWire(readNewDevice(body)));
+      await devices.create(actor, readDevice(body));
       return done;
     },
   });
@@ -169,11 +171,11 @@ function changeRoute(devices: Devices): Route {
     path: '/devices/:device_id',
     tag,
     summary: 'Change fields of a device; null removes one',
-    body: { kind: 'json', schema: DeviceChangesMessage },
+    body: jsonBody(DeviceChangesMessage, deviceChangesFromWire),
     answer: { status: 204, description: 'Changed, all of them or none.' },
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, params, body }) => {
-      await devices.update(actor, deviceIdOf(params), deviceChangesFromWire(body));
+      await devices.update(actor, deviceIdOf(params), body);
       return done;
     },
   });
@@ -196,7 +198,7 @@ async function createMany(
     const given = isRecord(message) ? message['id'] : undefined;
     const id = typeof given === 'string' ? { id: given.slice(0, limits.idCharactersMax) } : {};
     try {
-      await devices.create(actor, deviceFromWire(readNewDevice(message)));
+      await devices.create(actor, readDevice(message));
       outcomes.push({ ...id, created: true });
     } catch (error) {
       // A service that cannot store is no fault of this device: the whole request fails.
@@ -223,45 +225,23 @@ export const deviceIdOf = (params: Readonly<Record<string, string>>): DeviceId =
   parseDeviceId(params['device_id']);
 
 const deviceFields: readonly Field<DeviceChanges>[] = [
-  { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
-  { name: 'domain', schema: bareTextBody, read: (body) => ({ domain: optionalText(body) }) },
+  { name: 'name', body: textBody((name) => ({ name })) },
+  { name: 'domain', body: textBody((domain) => ({ domain })) },
   {
     name: 'gateway_id',
-    schema: bareTextBody,
-    read: (body) => {
-      const text = optionalText(body);
-      return { gatewayId: text === undefined ? undefined : readGatewayReference(text.trim()) };
-    },
+    body: textBody((text) => ({ gatewayId: text && readGatewayReference(text.trim()) })),
   },
-  {
-    name: 'visibility',
-    schema: { kind: 'bare', schema: Type.Enum([...visibilities], { type: 'string' }) },
-    read: (body) => ({ visibility: readVisibility(body) }),
-  },
-  {
-    name: 'location',
-    schema: { kind: 'bare', schema: LocationMessage },
-    read: (body) => ({ location: readLocation(body) }),
-  },
-  {
-    name: 'meta',
-    schema: { kind: 'bare', schema: Type.Unknown() },
-    read: (body) => {
-      const value = bareJson(body);
-      return { meta: value === null ? undefined : readMeta(value) };
-    },
-  },
+  { name: 'visibility', body: visibilityBody },
+  { name: 'location', body: locationBody },
+  { name: 'meta', body: metaBody },
   {
     name: 'timezone',
-    schema: bareTextBody,
-    read: (body) => {
-      const text = optionalText(body);
-      return { timezone: text === undefined ? undefined : readTimezone(text.trim()) };
-    },
+    body: textBody((text) => ({
+      timezone: text === undefined ? undefined : readTimezone(text.trim()),
+    })),
   },
   {
     name: 'deployed',
-    schema: { kind: 'bare', schema: Type.Boolean() },
-    read: (body) => ({ isDeployed: readFlag('deployed', body) }),
+    body: bareBody(Type.Boolean(), (body) => ({ isDeployed: readFlag('deployed', body) })),
   },
 ];

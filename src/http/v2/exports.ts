@@ -5,7 +5,7 @@ import type { MergedHistory, ReadMany } from '../../domain/datapoints/merged-his
 import { type DeviceId, parseProjectId } from '../../domain/ids.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
 import type { Spelling } from '../../wire/spelling.ts';
-import { type Answer, csvType, stream } from '../answer.ts';
+import { csvType, type StreamAnswer, stream } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { type ZipEntry, zipped } from '../zip.ts';
 import { written } from './datapoint-answer.ts';
@@ -94,7 +94,7 @@ function download(
   contentType: string,
   chunks: AsyncIterable<string | Uint8Array>,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): StreamAnswer {
   const disposition = { 'content-disposition': `attachment; filename="${fileName}"` };
   return stream(contentType, chunks, { ...headers, ...disposition });
 }

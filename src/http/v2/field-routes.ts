@@ -1,21 +1,41 @@
 import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
 import { parseUsername, type Username } from '../../domain/ids.ts';
+import { visibilities } from '../../wire/device.ts';
+import { readMeta } from '../../wire/fields.ts';
+import { LocationMessage } from '../../wire/location.ts';
 import { done } from '../answer.ts';
-import type { BareBody } from '../body.ts';
-import { defineRoute, type Route, type RouteBody } from '../route.ts';
-import { requiredText } from './fields.ts';
+import { bareJson } from '../body.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { bareBody, type ReadBody } from '../route-body.ts';
+import { optionalText, readLocation, readVisibility, requiredText } from './fields.ts';
 
 type Params = Readonly<Record<string, string>>;
 
 /** A field that a PUT of its bare value sets. */
 export interface Field<Changes> {
   readonly name: string;
-  readonly schema: RouteBody;
-  readonly read: (body: BareBody) => Changes;
+  readonly body: ReadBody<Changes>;
 }
 
-export const bareTextBody: RouteBody = { kind: 'bare', schema: Type.String() };
+/** A text; undefined when the client sends a JSON null to remove the field. */
+export const textBody = <Value>(read: (text: string | undefined) => Value): ReadBody<Value> =>
+  bareBody(Type.String(), (body) => read(optionalText(body)));
+
+/** A text that cannot be removed. */
+export const requiredTextBody = bareBody(Type.String(), requiredText);
+
+export const metaBody = bareBody(Type.Unknown(), (body) => {
+  const value = bareJson(body);
+  return { meta: value === null ? undefined : readMeta(value) };
+});
+
+export const visibilityBody = bareBody(
+  Type.Enum([...visibilities], { type: 'string' }),
+  (body) => ({ visibility: readVisibility(body) }),
+);
+
+export const locationBody = bareBody(LocationMessage, (body) => ({ location: readLocation(body) }));
 
 const errors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
 
@@ -36,11 +56,11 @@ export function fieldRoutes<Changes>(options: {
       path: `${path}/${field.name}`,
       tag,
       summary: `Set the ${field.name} of ${thing}`,
-      body: field.schema,
+      body: field.body,
       answer: { status: 204, description: 'Set.' },
       errors,
       handle: async ({ actor, params, body }) => {
-        await update(actor, params, field.read(body as BareBody));
+        await update(actor, params, body);
         return done;
       },
     }),
@@ -60,12 +80,11 @@ export function ownerRoute(options: {
     path: `${path}/owner`,
     tag,
     summary: `Hand ${thing} over to another user`,
-    body: bareTextBody,
+    body: requiredTextBody,
     answer: { status: 204, description: 'Handed over.' },
     errors,
     handle: async ({ actor, params, body }) => {
-      const owner = parseUsername(requiredText(body as BareBody).trim());
-      await handOver(actor, params, owner);
+      await handOver(actor, params, parseUsername(body.trim()));
       return done;
     },
   });

@@ -7,25 +7,30 @@ import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
 import { type GatewayId, parseGatewayId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import { visibilities } from '../../wire/device.ts';
 import { deviceTexts } from '../../wire/device-text.ts';
+import type { Wire } from '../../wire/fields.ts';
 import {
   GatewayMessage,
   type GatewayView,
-  gatewayFromWire,
   gatewayToWire,
   HeartbeatMessage,
   NewGatewayMessage,
-  readNewGateway,
+  readGateway,
   readStatus,
 } from '../../wire/gateway.ts';
-import { LocationMessage } from '../../wire/location.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { done, json, type NestedMessage } from '../answer.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Method, type Route } from '../route.ts';
-import { bareTextBody, type Field, fieldRoutes, ownerRoute } from './field-routes.ts';
-import { optionalText, readLocation, readVisibility } from './fields.ts';
+import { jsonBody, optionalBody } from '../route-body.ts';
+import {
+  type Field,
+  fieldRoutes,
+  locationBody,
+  ownerRoute,
+  textBody,
+  visibilityBody,
+} from './field-routes.ts';
 import { listed } from './listed.ts';
 
 const tag = 'Gateways';
@@ -63,11 +68,11 @@ export function gatewayRoutes(services: GatewayServices): readonly Route[] {
       path: '/gateways',
       tag,
       summary: 'Declare a gateway; without a token it is everybody’s',
-      body: { kind: 'json', schema: NewGatewayMessage },
+      body: jsonBody(NewGatewayMessage, readGateway),
       answer: { status: 200, description: 'Declared; the answer has no body.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'unavailable'],
       handle: async ({ actor, body }) => {
-        await gateways.create(actor, gatewayFromWire(readNewGateway(body)));
+        await gateways.create(actor, body);
         return { kind: 'empty', status: 200 };
       },
     }),
@@ -161,13 +166,15 @@ function readRoute({ gateways, presence, snapshots }: GatewayServices): Route {
   });
 }
 
+type NestedGateway = NestedMessage<Wire<typeof GatewayMessage>>;
+
 /** A gateway with those of its devices that the actor may view, the first ones of many. */
 async function nestedGateway(
   snapshots: Snapshots,
   actor: Actor,
   view: GatewayView,
   spelling: Spelling,
-): Promise<NestedMessage> {
+): Promise<NestedGateway> {
   // An id holds no quote, so between quotes it is one text.
   const filter = parseFilter(`gateway_id=='${view.gateway.id}'`);
   const page = { filter, limit: shownMax, offset: 0 };
@@ -187,7 +194,7 @@ async function* withDevices(
     readonly limit: number;
     readonly offset: number;
   },
-): AsyncGenerator<NestedMessage> {
+): AsyncGenerator<NestedGateway> {
   const { actor, spelling } = page;
   for (let done = 0; done < page.limit; done += gatewaysPerStep) {
     const limit = Math.min(gatewaysPerStep, page.limit - done);
@@ -212,26 +219,18 @@ function heartbeatRoute(gateways: Gateways, method: Method, word: string): Route
     path: `/gateways/:gateway_id/${word}`,
     tag,
     summary: 'Say that a gateway is alive; a JSON object is kept as its status',
-    body: { kind: 'optional', schema: HeartbeatMessage },
+    body: optionalBody(HeartbeatMessage, readStatus),
     answer: { status: 204, description: 'Recorded: last_seen is now.' },
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
     handle: async ({ actor, params, body }) => {
-      await gateways.heartbeat(actor, gatewayIdOf(params), readStatus(body));
+      await gateways.heartbeat(actor, gatewayIdOf(params), body);
       return done;
     },
   });
 }
 
 const gatewayFields: readonly Field<GatewayChanges>[] = [
-  { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
-  {
-    name: 'visibility',
-    schema: { kind: 'bare', schema: Type.Enum([...visibilities], { type: 'string' }) },
-    read: (body) => ({ visibility: readVisibility(body) }),
-  },
-  {
-    name: 'location',
-    schema: { kind: 'bare', schema: LocationMessage },
-    read: (body) => ({ location: readLocation(body) }),
-  },
+  { name: 'name', body: textBody((name) => ({ name })) },
+  { name: 'visibility', body: visibilityBody },
+  { name: 'location', body: locationBody },
 ];

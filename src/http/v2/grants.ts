@@ -16,6 +16,7 @@ import {
 } from '../../wire/grant.ts';
 import { done, json } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { jsonBody } from '../route-body.ts';
 
 const tag = 'Sharing';
 
@@ -44,12 +45,11 @@ export function grantRoutes(sharing: Sharing, kind: ResourceKind): readonly Rout
       path: `${path}/:username`,
       tag,
       summary: `Share a ${kind} with a user: sets the rights, an empty array revokes`,
-      body: { kind: 'json', schema: RightsMessage },
+      body: jsonBody(RightsMessage, (message) => rightsFromWire(message, kind)),
       answer: { status: 204, description: 'In force at once.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, body }) => {
+      handle: async ({ actor, params, body: scopes }) => {
         const username = parseUsername(params['username']);
-        const scopes = rightsFromWire(body, kind);
         await sharing.grant(actor, kind, idOf(params), { username, scopes });
         return done;
       },
@@ -73,10 +73,7 @@ export function grantRoutes(sharing: Sharing, kind: ResourceKind): readonly Rout
 
 type Params = Readonly<Record<string, string>>;
 
-const toWire = ({
-  users,
-  groups,
-}: Awaited<ReturnType<Sharing['listGrants']>>): readonly object[] => [
+const toWire = ({ users, groups }: Awaited<ReturnType<Sharing['listGrants']>>) => [
   ...users.map(grantToWire),
   ...groups.map(groupGrantToWire),
 ];
@@ -95,12 +92,11 @@ function groupGrantRoutes(options: {
       path,
       tag,
       summary: `Share a ${kind} with one of your groups: sets the rights, an empty array revokes`,
-      body: { kind: 'json', schema: RightsMessage },
+      body: jsonBody(RightsMessage, (message) => rightsFromWire(message, kind)),
       answer: { status: 204, description: 'In force at once, for whoever is in the group.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, body }) => {
+      handle: async ({ actor, params, body: scopes }) => {
         const groupId = parseGroupId(params['group_id']);
-        const scopes = rightsFromWire(body, kind);
         await sharing.grantToGroup(actor, kind, idOf(params), { groupId, scopes });
         return done;
       },

@@ -11,11 +11,10 @@ import {
   usernamesFromWire,
 } from '../../wire/group.ts';
 import { bare, done, json } from '../answer.ts';
-import type { BareBody } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
 import { bareContent, defineRoute, type Route } from '../route.ts';
-import { bareTextBody } from './field-routes.ts';
-import { requiredText } from './fields.ts';
+import { jsonBody } from '../route-body.ts';
+import { requiredTextBody } from './field-routes.ts';
 
 const tag = 'Groups';
 const path = '/groups/:group_id';
@@ -36,14 +35,14 @@ function createRoute(groups: Groups): Route {
     path: '/groups',
     tag,
     summary: 'Put users under one name, to share things with all of them',
-    body: { kind: 'json', schema: NewGroupMessage },
+    body: jsonBody(NewGroupMessage, newGroupFromWire),
     answer: {
       status: 200,
       description: 'The id of the new group.',
       content: bareContent,
     },
     errors: [...errors, 'limit_reached'],
-    handle: async ({ actor, body }) => bare(await groups.create(actor, newGroupFromWire(body))),
+    handle: async ({ actor, body }) => bare(await groups.create(actor, body)),
   });
 }
 
@@ -97,11 +96,11 @@ function changeRoutes(groups: Groups): readonly Route[] {
       path: `${path}/name`,
       tag,
       summary: 'Rename a group',
-      body: bareTextBody,
+      body: requiredTextBody,
       answer: { status: 204, description: 'Renamed.' },
       errors,
       handle: async ({ actor, params, body }) => {
-        await groups.rename(actor, groupIdOf(params), requiredText(body as BareBody));
+        await groups.rename(actor, groupIdOf(params), body);
         return done;
       },
     }),
@@ -110,11 +109,11 @@ function changeRoutes(groups: Groups): readonly Route[] {
       path: `${path}/usernames`,
       tag,
       summary: 'Set who is in a group; what is shared with it follows at once',
-      body: { kind: 'json', schema: UsernamesMessage },
+      body: jsonBody(UsernamesMessage, usernamesFromWire),
       answer: { status: 204, description: 'Set.' },
       errors,
       handle: async ({ actor, params, body }) => {
-        await groups.setMembers(actor, groupIdOf(params), usernamesFromWire(body));
+        await groups.setMembers(actor, groupIdOf(params), body);
         return done;
       },
     }),

@@ -1,4 +1,4 @@
-import { type Answer, json, list } from '../answer.ts';
+import { type JsonAnswer, json, type ListAnswer, list } from '../answer.ts';
 import { pageHeaders } from '../paging.ts';
 
 /** What a store answers to one page of a list. */
@@ -21,11 +21,11 @@ const stepCharacters = 262_144;
  * Answers a list of things that are read from the store in steps, as fast as the client reads. One
  * that is added or deleted meanwhile may be missed or come twice, as between two pages.
  */
-export async function listed<Item>(
+export async function listed<Item, Message>(
   { url, limit, offset }: Page & { readonly url: string },
   read: (page: Page) => Promise<StorePage<Item>>,
-  toWire: (item: Item) => object,
-): Promise<Answer> {
+  toWire: (item: Item) => Message,
+): Promise<JsonAnswer<readonly Message[]> | ListAnswer<Message>> {
   const first = await read({ limit: Math.min(limit, firstStepItems), offset });
   const headers = pageHeaders({ url, total: first.total, limit, offset });
   const messages = first.items.map(toWire);
@@ -34,12 +34,12 @@ export async function listed<Item>(
   return list(stepsOf(messages, rest, read, toWire), headers);
 }
 
-async function* stepsOf<Item>(
-  first: readonly object[],
+async function* stepsOf<Item, Message>(
+  first: readonly Message[],
   rest: Page,
   read: (page: Page) => Promise<StorePage<Item>>,
-  toWire: (item: Item) => object,
-): AsyncGenerator<readonly object[]> {
+  toWire: (item: Item) => Message,
+): AsyncGenerator<readonly Message[]> {
   let { limit: left, offset } = rest;
   let step = first;
   let size = firstStepItems;

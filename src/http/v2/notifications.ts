@@ -6,7 +6,6 @@ import { notificationStatuses } from '../../domain/notifications/notification.ts
 import type { Notifications } from '../../domain/notifications/notifications.ts';
 import type { Preview } from '../../domain/notifications/preview.ts';
 import type { TestMessages } from '../../domain/notifications/test-messages.ts';
-import { readInstant } from '../../wire/datapoint.ts';
 import {
   ChannelMessage,
   channelToWire,
@@ -29,10 +28,9 @@ import {
   notificationToWire,
 } from '../../wire/notification.ts';
 import { bare, done, json } from '../answer.ts';
-import type { BareBody } from '../body.ts';
 import { pageHeaders } from '../paging.ts';
 import { bareContent, defineRoute, type Route } from '../route.ts';
-import { bareTextBody } from './field-routes.ts';
+import { bareBody, jsonBody } from '../route-body.ts';
 import { requiredText } from './fields.ts';
 import { listed } from './listed.ts';
 
@@ -60,15 +58,14 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
       path: '/notifications',
       tag,
       summary: 'Create a notification',
-      body: { kind: 'json', schema: NewNotificationMessage },
+      body: jsonBody(NewNotificationMessage, notificationFromWire),
       answer: {
         status: 200,
         description: 'The id of the new notification.',
         content: bareContent,
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'limit_reached', 'unavailable'],
-      handle: async ({ actor, body }) =>
-        bare(await notifications.create(actor, notificationFromWire(body))),
+      handle: async ({ actor, body }) => bare(await notifications.create(actor, body)),
     }),
     listRoute(notifications),
     previewRoute(services),
@@ -147,6 +144,13 @@ function listRoute(notifications: Notifications): Route {
   });
 }
 
+const statusBody = bareBody(Type.String(), (body) => {
+  const text = requiredText(body).trim();
+  const status = notificationStatuses.find((word) => word === text);
+  if (status !== undefined) return status;
+  throw new DomainError('invalid', 'status must be active or inactive');
+});
+
 function changeRoutes(notifications: Notifications): readonly Route[] {
   const errors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
   return [
@@ -155,11 +159,11 @@ function changeRoutes(notifications: Notifications): readonly Route[] {
       path: '/notifications/:notification_id',
       tag,
       summary: 'Change fields of a notification; null removes one',
-      body: { kind: 'json', schema: NotificationChangesMessage },
+      body: jsonBody(NotificationChangesMessage, notificationChangesFromWire),
       answer: { status: 204, description: 'Changed.' },
       errors,
       handle: async ({ actor, params, body }) => {
-        await notifications.update(actor, idOf(params), notificationChangesFromWire(body));
+        await notifications.update(actor, idOf(params), body);
         return done;
       },
     }),
@@ -168,15 +172,10 @@ function changeRoutes(notifications: Notifications): readonly Route[] {
       path: '/notifications/:notification_id/status',
       tag,
       summary: 'Pause a notification, or let it fire again: active or inactive',
-      body: bareTextBody,
+      body: statusBody,
       answer: { status: 204, description: 'Set.' },
       errors,
-      handle: async ({ actor, params, body }) => {
-        const text = requiredText(body as BareBody).trim();
-        const status = notificationStatuses.find((word) => word === text);
-        if (status === undefined) {
-          throw new DomainError('invalid', 'status must be active or inactive');
-        }
+      handle: async ({ actor, params, body: status }) => {
         await notifications.update(actor, idOf(params), { status });
         return done;
       },
@@ -224,7 +223,7 @@ function previewRoute({ preview }: NotificationServices): Route {
     path: '/notifications/preview',
     tag,
     summary: 'Tell when a notification would have fired over stored datapoints; nothing is sent',
-    body: { kind: 'json', schema: PreviewRequestMessage },
+    body: jsonBody(PreviewRequestMessage, readPreviewRequest),
     answer: {
       status: 200,
       description: 'When it would have fired.',
@@ -232,12 +231,8 @@ function previewRoute({ preview }: NotificationServices): Route {
     },
     errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
     handle: async ({ actor, body }) => {
-      const { notification, from, to } = readPreviewRequest(body);
-      const range = {
-        from: readInstant(from, 'from'),
-        ...(to !== undefined && { to: readInstant(to, 'to') }),
-      };
-      return json(previewToWire(await preview(actor, notificationFromWire(notification), range)));
+      const { notification, ...range } = body;
+      return json(previewToWire(await preview(actor, notification, range)));
     },
   });
 }

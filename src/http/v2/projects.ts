@@ -14,15 +14,14 @@ import {
   gatewayIdsFromWire,
   NewProjectMessage,
   ProjectMessage,
-  projectFromWire,
   projectToWire,
-  readNewProject,
+  readProject,
 } from '../../wire/project.ts';
 import { bare, done, json } from '../answer.ts';
 import { bareJson } from '../body.ts';
 import { bareContent, defineRoute, type Route } from '../route.ts';
-import { bareTextBody, type Field, fieldRoutes } from './field-routes.ts';
-import { optionalText } from './fields.ts';
+import { bareBody, jsonBody } from '../route-body.ts';
+import { type Field, fieldRoutes, textBody } from './field-routes.ts';
 import { gatewayView } from './gateways.ts';
 import { listed } from './listed.ts';
 
@@ -50,15 +49,14 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
       path: '/projects',
       tag,
       summary: 'Create a project; without a token it is everybody’s',
-      body: { kind: 'json', schema: NewProjectMessage },
+      body: jsonBody(NewProjectMessage, readProject),
       answer: {
         status: 200,
         description: 'The id of the new project.',
         content: bareContent,
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'unavailable'],
-      handle: async ({ actor, body }) =>
-        bare(await projects.create(actor, projectFromWire(readNewProject(body)))),
+      handle: async ({ actor, body }) => bare(await projects.create(actor, body)),
     }),
     defineRoute({
       method: 'GET',
@@ -149,19 +147,17 @@ function readRoute(services: ProjectServices): Route {
 }
 
 const projectFields: readonly Field<ProjectChanges>[] = [
-  {
-    name: 'name',
-    schema: bareTextBody,
-    read: (body) => ({ name: optionalText(body) }),
-  },
+  { name: 'name', body: textBody((name) => ({ name })) },
   {
     name: 'device_ids',
-    schema: { kind: 'bare', schema: DeviceIdsMessage },
-    read: (body) => ({ deviceIds: deviceIdsFromWire(bareJson(body) ?? []) }),
+    body: bareBody(DeviceIdsMessage, (body) => ({
+      deviceIds: deviceIdsFromWire(bareJson(body) ?? []),
+    })),
   },
   {
     name: 'gateway_ids',
-    schema: { kind: 'bare', schema: GatewayIdsMessage },
-    read: (body) => ({ gatewayIds: gatewayIdsFromWire(bareJson(body) ?? []) }),
+    body: bareBody(GatewayIdsMessage, (body) => ({
+      gatewayIds: gatewayIdsFromWire(bareJson(body) ?? []),
+    })),
   },
 ];

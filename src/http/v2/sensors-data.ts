@@ -13,6 +13,7 @@ import {
 } from '../body-elements.ts';
 import { EdgeError } from '../errors.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { asSent, streamBody } from '../route-body.ts';
 import type { StreamBody } from '../stream-body.ts';
 
 /** Pushing to many sensors of many devices in one request [contract 6]. */
@@ -22,7 +23,7 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
     path: '/sensors_data',
     tag: 'Datapoints',
     summary: 'Push datapoints of many sensors: a JSON array, or one JSON object per line',
-    body: { kind: 'stream', schema: BulkMessage },
+    body: streamBody(BulkMessage, asSent),
     answer: {
       status: 200,
       description: 'What is stored is on disk; each refused line tells why.',

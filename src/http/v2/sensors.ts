@@ -8,20 +8,14 @@ import {
   calibrationFromWire,
   readCalibration,
 } from '../../wire/calibration.ts';
-import { readMeta } from '../../wire/fields.ts';
-import {
-  NewSensorMessage,
-  readNewSensor,
-  SensorMessage,
-  sensorFromWire,
-  sensorToWire,
-} from '../../wire/sensor.ts';
+import type { Wire } from '../../wire/fields.ts';
+import { NewSensorMessage, readSensor, SensorMessage, sensorToWire } from '../../wire/sensor.ts';
 import { done, json, list } from '../answer.ts';
 import { bareJson } from '../body.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
-import { bareTextBody, type Field, fieldRoutes } from './field-routes.ts';
-import { optionalText } from './fields.ts';
+import { type Field, fieldRoutes, metaBody, textBody } from './field-routes.ts';
 
 const tag = 'Sensors';
 
@@ -33,11 +27,11 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
       path: '/devices/:device_id/sensors',
       tag,
       summary: 'Add a sensor, or replace its description and keep its datapoints',
-      body: { kind: 'json', schema: NewSensorMessage },
+      body: jsonBody(NewSensorMessage, readSensor),
       answer: { status: 204, description: 'Added or replaced.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, body }) => {
-        await devices.putSensor(actor, deviceIdOf(params), sensorFromWire(readNewSensor(body)));
+        await devices.putSensor(actor, deviceIdOf(params), body);
         return done;
       },
     }),
@@ -107,46 +101,34 @@ const SensorQuery = Type.Object({
 });
 
 const sensorFields: readonly Field<SensorChanges>[] = [
-  { name: 'name', schema: bareTextBody, read: (body) => ({ name: optionalText(body) }) },
+  { name: 'name', body: textBody((name) => ({ name })) },
   {
     name: 'sensing_device',
-    schema: bareTextBody,
-    read: (body) => ({ kind: optionalText(body), kindSpelling: undefined }),
+    body: textBody((kind) => ({ kind, kindSpelling: undefined })),
   },
   {
     name: 'sensor_kind',
-    schema: bareTextBody,
-    read: (body) => ({ kind: optionalText(body), kindSpelling: 'sensor_kind' }),
+    body: textBody((kind) => ({ kind, kindSpelling: 'sensor_kind' as const })),
   },
-  {
-    name: 'quantity_kind',
-    schema: bareTextBody,
-    read: (body) => ({ quantityKind: optionalText(body) }),
-  },
-  { name: 'unit', schema: bareTextBody, read: (body) => ({ unit: optionalText(body) }) },
+  { name: 'quantity_kind', body: textBody((quantityKind) => ({ quantityKind })) },
+  { name: 'unit', body: textBody((unit) => ({ unit })) },
   {
     name: 'calib',
-    schema: { kind: 'bare', schema: CalibrationMessage },
-    read: (body) => {
+    body: bareBody(CalibrationMessage, (body) => {
       const value = bareJson(body);
       if (value === null) return { calibration: undefined };
       return { calibration: calibrationFromWire(readCalibration(value)) };
-    },
+    }),
   },
-  {
-    name: 'meta',
-    schema: { kind: 'bare', schema: Type.Unknown() },
-    read: (body) => {
-      const value = bareJson(body);
-      return { meta: value === null ? undefined : readMeta(value) };
-    },
-  },
+  { name: 'meta', body: metaBody },
 ];
 
 /** Small last values together, large ones one by one. */
-async function* sensorSteps(snapshot: DeviceSnapshot): AsyncGenerator<readonly object[]> {
+async function* sensorSteps(
+  snapshot: DeviceSnapshot,
+): AsyncGenerator<readonly Wire<typeof SensorMessage>[]> {
   const { device, lastValueOf, largeValueOf } = snapshot;
-  let step: object[] = [];
+  let step: Wire<typeof SensorMessage>[] = [];
   for (const sensor of device.sensors) {
     const brief = lastValueOf(sensor);
     if (brief !== 'large') {

@@ -12,6 +12,7 @@ import {
 } from '../../wire/social.ts';
 import { bare, done, json } from '../answer.ts';
 import { bareContent, defineRoute, type Route } from '../route.ts';
+import { jsonBody } from '../route-body.ts';
 import { listed } from './listed.ts';
 
 const tag = 'Social messages';
@@ -29,7 +30,7 @@ export function socialRoutes(socials: Socials): readonly Route[] {
       path: '/socials',
       tag,
       summary: 'Send a message to a user',
-      body: { kind: 'json', schema: NewSocialMessage },
+      body: jsonBody(NewSocialMessage, socialFromWire),
       answer: {
         status: 200,
         description: 'The id of the new message; reading it tells how far it came.',
@@ -37,7 +38,7 @@ export function socialRoutes(socials: Socials): readonly Route[] {
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
       handle: async ({ actor, body }) => {
-        const [id = ''] = await socials.send(actor, socialFromWire(body));
+        const [id = ''] = await socials.send(actor, body);
         return bare(id);
       },
     }),
@@ -46,11 +47,11 @@ export function socialRoutes(socials: Socials): readonly Route[] {
       path: '/socials/batch',
       tag,
       summary: 'Send a message to many users on many channels, to all or to none',
-      body: { kind: 'json', schema: SocialBatchMessage },
+      body: jsonBody(SocialBatchMessage, socialBatchFromWire),
       answer: { status: 204, description: 'Filed: one message for each user on each channel.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
       handle: async ({ actor, body }) => {
-        await socials.send(actor, socialBatchFromWire(body));
+        await socials.send(actor, body);
         return done;
       },
     }),

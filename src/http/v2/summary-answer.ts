@@ -12,7 +12,7 @@ import {
   createSensorBucketWriter,
   type Summary,
 } from '../../wire/summary.ts';
-import { type Answer, stream, text } from '../answer.ts';
+import { type StreamAnswer, stream, type TextAnswer, text } from '../answer.ts';
 import { csvFormat, type Format, jsonFormat, written } from './datapoint-answer.ts';
 
 /** One read that is to be summed up. */
@@ -32,7 +32,10 @@ export interface SummaryRequest {
 }
 
 /** Answers buckets or thinned datapoints, with the number passed over in X-Skipped-Count. */
-export function answerSummary(summaries: Summaries, request: SummaryRequest): Promise<Answer> {
+export function answerSummary(
+  summaries: Summaries,
+  request: SummaryRequest,
+): Promise<TextAnswer | StreamAnswer> {
   const { summary } = request;
   return summary.kind === 'aggregate'
     ? answerBuckets(summaries, request, summary.plan)
@@ -47,7 +50,7 @@ async function answerBuckets(
   summaries: Summaries,
   request: SummaryRequest,
   plan: AggregationPlan,
-): Promise<Answer> {
+): Promise<TextAnswer | StreamAnswer> {
   const { actor, selection, isOfOneSensor, query, limit, isCsv, spelling } = request;
   const ofDatapoints = query.isCountedFromNewest
     ? { ...query, skip: 0 }
@@ -69,7 +72,7 @@ async function answerThinned(
   summaries: Summaries,
   request: SummaryRequest,
   points: number,
-): Promise<Answer> {
+): Promise<TextAnswer | StreamAnswer> {
   const { actor, selection, query, limit, format } = request;
   const isLimited = query.isCountedFromNewest || limit !== undefined;
   const page = isLimited ? query : { ...query, limit: Number.POSITIVE_INFINITY };
@@ -82,7 +85,7 @@ async function listed<Item>(
   items: readonly Item[],
   format: Format<Item>,
   counts: { readonly total: number; readonly skipped: number },
-): Promise<Answer> {
+): Promise<TextAnswer | StreamAnswer> {
   const headers = {
     'x-total-count': String(counts.total),
     'x-skipped-count': String(counts.skipped),

@@ -21,6 +21,7 @@ import { bare, done, json } from '../answer.ts';
 import { bearerSecret } from '../authentication.ts';
 import { type BareBody, bareJson } from '../body.ts';
 import { bareContent, defineRoute, type Route } from '../route.ts';
+import { bareBody, jsonBody } from '../route-body.ts';
 import { addressRoutes } from './addresses.ts';
 import { listed } from './listed.ts';
 
@@ -103,12 +104,12 @@ export function userRoutes(
       path: '/users/me',
       tag,
       summary: 'Change your own profile',
-      body: { kind: 'json', schema: UserChangesMessage },
+      body: jsonBody(UserChangesMessage, userChangesFromWire),
       answer: { status: 204, description: 'Changed.' },
       errors: ['invalid', 'unauthenticated', 'forbidden'],
       handle: async ({ actor, body }) => {
         const { id } = await accounts.me(actor);
-        await accounts.update(actor, id, userChangesFromWire(body));
+        await accounts.update(actor, id, body);
         return done;
       },
     }),
@@ -133,7 +134,7 @@ function signUpRoute(accounts: Accounts): Route {
     path: '/users',
     tag,
     summary: 'Sign up',
-    body: { kind: 'json', schema: NewUserMessage },
+    body: jsonBody(NewUserMessage, newAccountFromWire),
     answer: {
       status: 200,
       description: 'The id of the new user.',
@@ -141,7 +142,7 @@ function signUpRoute(accounts: Accounts): Route {
     },
     errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited', 'unavailable'],
     handle: async ({ actor, body, address }) =>
-      json((await accounts.signUp(actor, newAccountFromWire(body), address)).id),
+      json((await accounts.signUp(actor, body, address)).id),
   });
 }
 
@@ -172,12 +173,12 @@ function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Rout
       path: '/users/:user_id',
       tag,
       summary: 'Change a profile: your own, or as an admin anybody’s',
-      body: { kind: 'json', schema: UserChangesMessage },
+      body: jsonBody(UserChangesMessage, userChangesFromWire),
       answer: { status: 204, description: 'Changed.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, body }) => {
         const id = await idOf(actor, params['user_id']);
-        await accounts.update(actor, id, userChangesFromWire(body));
+        await accounts.update(actor, id, body);
         return done;
       },
     }),
@@ -188,14 +189,14 @@ function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Rout
       summary:
         'Set a new password; all tokens of the user end. One’s own needs old_password; an ' +
         'administrator sets those of others without',
-      body: { kind: 'bare', schema: PasswordMessage },
+      body: bareBody(PasswordMessage, readPassword),
       answer: { status: 204, description: 'Set.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'rate_limited'],
       handle: async ({ actor, params, body, address, authorization }) => {
         const id = await idOf(actor, params['user_id']);
         const secret = bearerSecret(authorization);
         const exceptSession = secret && (await sessions.sessionOf(secret));
-        const change = { ...readPassword(body), address };
+        const change = { ...body, address };
         await accounts.setPassword(
           actor,
           id,
@@ -209,15 +210,15 @@ function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Rout
       path: '/users/:user_id/sms_credit',
       tag,
       summary: 'Set how many deliveries by sms or voice a user has left (admin)',
-      body: {
-        kind: 'bare',
-        schema: Type.Union([Type.Integer({ minimum: 0 }), Type.Literal('unlimited')]),
-      },
+      body: bareBody(
+        Type.Union([Type.Integer({ minimum: 0 }), Type.Literal('unlimited')]),
+        readSmsCredit,
+      ),
       answer: { status: 204, description: 'Set.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, body }) => {
         const id = await idOf(actor, params['user_id']);
-        await accounts.update(actor, id, { smsCredit: readSmsCredit(body) });
+        await accounts.update(actor, id, { smsCredit: body });
         return done;
       },
     }),
