@@ -16,7 +16,7 @@ export interface Exchange {
   readonly text: string;
 }
 
-/** What is wrong with an answer by the reference; undefined: nothing, or it is no call of the API. */
+/** What is wrong with an answer by the reference; undefined: nothing, or no call of the API. */
 export type AnswerCheck = (exchange: Exchange) => string | undefined;
 
 interface Documented {

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { createReader } from '../wire/validation.ts';
 import { bare, done, json, list } from './answer.ts';
-import { defineRoute, type RouteRequest } from './route.ts';
+import { type AnswerTo, defineRoute, type RouteAnswer, type RouteRequest } from './route.ts';
 import { jsonBody } from './route-body.ts';
 
 const about = { method: 'POST', path: '/x', tag: 'X', summary: 'x', errors: [] } as const;
@@ -21,28 +21,26 @@ async function* steps<Item>(item: Item) {
   yield [item];
 }
 
+/** Whether a handler may answer this: 1 or 0, as the compiler judges. */
+type Takes<Documented extends RouteAnswer, Given> = Given extends AnswerTo<Documented> ? 1 : 0;
+
 test('a handler answers what its route documents, or does not compile', () => {
-  const routes = [
-    defineRoute({ ...about, answer: one, handle: () => json({ id: '1' }) }),
-    defineRoute({ ...about, answer: many, handle: async () => json([{ id: '1', name: 'x' }]) }),
-    defineRoute({ ...about, answer: many, handle: () => list(steps({ id: '1' })) }),
-    defineRoute({ ...about, answer: nothing, handle: () => done }),
-    // @ts-expect-error: a field is missing.
-    defineRoute({ ...about, answer: one, handle: () => json({ name: 'x' }) }),
-    // @ts-expect-error: a field has another type.
-    defineRoute({ ...about, answer: one, handle: async () => json({ id: 1 }) }),
-    // @ts-expect-error: one instead of many.
-    defineRoute({ ...about, answer: many, handle: () => json({ id: '1' }) }),
-    // @ts-expect-error: many of another shape, step by step.
-    defineRoute({ ...about, answer: many, handle: () => list(steps({ id: 1 })) }),
-    // @ts-expect-error: a bare text instead of a message.
-    defineRoute({ ...about, answer: one, handle: () => bare('1') }),
-    // @ts-expect-error: no answer where one is documented.
-    defineRoute({ ...about, answer: one, handle: () => done }),
-    // @ts-expect-error: an answer where none is documented.
-    defineRoute({ ...about, answer: nothing, handle: () => json({ id: '1' }) }),
-  ];
-  assert.equal(routes.length, 11);
+  const [message, messages] = [json({ id: '1' }), list(steps({ id: '1', name: 'x' }))];
+  const [missing, wrong, text] = [json({ name: 'x' }), list(steps({ id: 1 })), bare('1')];
+  const taken: readonly [
+    Takes<typeof one, typeof message>,
+    Takes<typeof many, typeof messages>,
+    Takes<typeof nothing, typeof done>,
+  ] = [1, 1, 1];
+  const refused: readonly [
+    Takes<typeof one, typeof missing>,
+    Takes<typeof many, typeof wrong>,
+    Takes<typeof many, typeof message>,
+    Takes<typeof one, typeof text>,
+    Takes<typeof one, typeof done>,
+    Takes<typeof nothing, typeof message>,
+  ] = [0, 0, 0, 0, 0, 0];
+  assert.equal(taken.length + refused.length, 9);
 });
 
 test('a body carries its reader, whose value and refusals are the handler’s', async () => {

@@ -88,7 +88,8 @@ type AnswerWith<Content> = Content extends { readonly 'application/json': infer 
     ? TextAnswer | StreamAnswer
     : EmptyAnswer;
 
-type AnswerTo<Documented extends RouteAnswer> =
+/** What the handler of a route that documents this may answer. */
+export type AnswerTo<Documented extends RouteAnswer> =
   | AnswerWith<Documented['content']>
   | (Documented extends { readonly alsoOk: { readonly content: infer Content } }
       ? AnswerWith<Content>

@@ -2,15 +2,8 @@ import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import { limits } from '../../domain/limits.ts';
 import { csvHeader } from '../../wire/csv.ts';
 import type { Spelling } from '../../wire/spelling.ts';
-import {
-  csvType,
-  jsonType,
-  prefersCsv,
-  type StreamAnswer,
-  stream,
-  type TextAnswer,
-  text,
-} from '../answer.ts';
+import { prefersCsv } from '../accept.ts';
+import { csvType, jsonType, type StreamAnswer, stream, type TextAnswer, text } from '../answer.ts';
 
 /** How a list is written, besides its items. */
 export interface Frame {
