@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createAccess } from '../src/domain/access/access.ts';
+import { createGrantDirectory } from '../src/domain/access/grant-directory.ts';
 import { guest } from '../src/domain/actor.ts';
 import { createBudgets } from '../src/domain/budgets/budgets.ts';
 import { createLongWork } from '../src/domain/budgets/long-work.ts';
 import { type AggregationPlan, aggregates } from '../src/domain/datapoints/aggregation.ts';
 import { createHistory, type HistoryQuery } from '../src/domain/datapoints/history.ts';
 import { createSummaries } from '../src/domain/datapoints/summaries.ts';
+import { createInProcessFeed } from '../src/feed/in-process-feed.ts';
 import { silentLog } from '../src/lib/log.ts';
 import { createBuckets, parseInterval } from '../src/lib/time-bucket.ts';
 import { findTimeZone, utc } from '../src/lib/time-zone.ts';
@@ -81,7 +83,9 @@ const planOf = (names: AggregationPlan['aggregates'], text: string, zone: string
 
 async function measure(storage: Storage): Promise<void> {
   const { devices, datapoints, grants } = storage;
-  const access = createAccess({ grants, settings: { publicPush: 'open' } });
+  const feed = createInProcessFeed({ log: silentLog });
+  const settings = { publicPush: 'open' } as const;
+  const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
   const longWork = createLongWork({ budget: createBudgets().of('long_reads') });
   const summaries = createSummaries({ devices, datapoints, access, longWork });
   const readHistory = createHistory({ devices, datapoints, access, longWork });

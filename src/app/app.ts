@@ -3,6 +3,7 @@ import type { Config, Secrets } from '../config/config.ts';
 import { budgetTable } from '../domain/budgets/budget-table.ts';
 import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
 import { ensureAdmin } from '../domain/users/first-admin.ts';
+import { createInProcessFeed } from '../feed/in-process-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { openStorage } from '../storage/open-storage.ts';
@@ -11,8 +12,8 @@ import { createMetrics } from '../telemetry/metrics.ts';
 import { createMetricsReporter } from '../telemetry/reporter.ts';
 import { openMessageWays } from './channels.ts';
 import { connectionsOfMachine } from './connection-room.ts';
-import { createRemovalNotices } from './removal-notices.ts';
 import { type DoorTimeouts, openDoors } from './servers.ts';
+import { createServiceStorage } from './service-storage.ts';
 import { createServices } from './services.ts';
 import { openStorageRoom } from './storage-count.ts';
 
@@ -63,11 +64,12 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     const engine = options.wrapStorage?.(opening) ?? opening;
     opened.push(() => engine.close());
     const installationSecret = await engine.installation.secret();
-    const removals = createRemovalNotices(engine);
-    const { storage, room } = await openStorageRoom({ config, storage: removals.storage, log });
+    const feed = createInProcessFeed({ log });
+    const served = createServiceStorage(engine, feed);
+    const { storage, room } = await openStorageRoom({ config, storage: served, log });
     meters.metrics.watchStorage(room.figures);
     const { generatedPassword } = await ensureAdmin({
-      users: removals.storage.users,
+      users: served.users,
       clock,
       username: config.accounts.adminUsername,
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
@@ -76,13 +78,13 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     const ways = await openMessageWays({ ...options, storage, clock, installationSecret });
     opened.push(() => ways.close());
     const built = createServices({
-      ...{ config, storage, clock, reporter, log, budgets, installationSecret, room },
+      ...{ config, storage, feed, clock, reporter, log, budgets, installationSecret, room },
       ...ways.forServices,
     });
     opened.push(built.drain);
     await built.start();
     const doors = await openDoors({
-      ...{ config, built, storage, removals, meters, clock, log },
+      ...{ config, built, storage, feed, meters, clock, log },
       forHttp: { ...ways.forHttp, dashboardFolder: options.dashboardFolder },
       ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
       onOpened: (end) => opened.push(end),

@@ -2,29 +2,29 @@ import type { Access } from '../domain/access/access.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import { createWatch } from '../domain/datapoints/watch.ts';
 import { createMayTunnel } from '../domain/messaging/tunnels.ts';
-import { createFindAbsent } from '../domain/users/absent-actors.ts';
+import { createAbsentActors } from '../domain/users/absent-actors.ts';
 import { createAdmit } from '../domain/users/admissions.ts';
 import type { Logins } from '../domain/users/logins.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { MqttServices } from '../mqtt/mqtt-door.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { ServiceStorage } from './service-storage.ts';
 
 /** What MQTT asks of the domain beyond what HTTP does: who stays, who watches, who tunnels. */
 export function createMqttRoads(parts: {
-  readonly storage: Storage;
+  readonly storage: ServiceStorage;
   readonly feed: Feed;
   readonly access: Access;
   readonly logins: Logins;
   readonly sessions: Sessions;
   readonly clock: Clock;
-}): Pick<MqttServices, 'watch' | 'mayTunnel' | 'admit' | 'findAbsent'> {
+}): Pick<MqttServices, 'watch' | 'mayTunnel' | 'admit' | 'absentActors'> {
   const { storage, feed, access, logins, sessions, clock } = parts;
   const { users, credentials, devices, gateways } = storage;
   return {
     watch: createWatch({ feed, devices, access }),
     mayTunnel: createMayTunnel({ devices, gateways, access }),
     admit: createAdmit({ users, logins, sessions }),
-    findAbsent: createFindAbsent({ users, credentials, sessions, clock }),
+    absentActors: createAbsentActors({ users, credentials, sessions, clock }),
   };
 }

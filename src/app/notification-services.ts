@@ -20,7 +20,7 @@ import type { Reporter } from '../domain/reporter.ts';
 import type { NotificationServices } from '../http/v2/notifications.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { ServiceStorage } from './service-storage.ts';
 
 /** Notifications and the outbox, wired, with what moves them. */
 export interface BuiltNotifications extends NotificationServices {
@@ -35,7 +35,7 @@ export interface BuiltNotifications extends NotificationServices {
 }
 
 export function createNotificationServices(parts: {
-  readonly storage: Storage;
+  readonly storage: ServiceStorage;
   readonly access: Access;
   readonly feed: Feed;
   readonly channels: ReadonlyMap<string, Channel>;
@@ -66,10 +66,7 @@ export function createNotificationServices(parts: {
     {
       ...{ store, users, devices, access, channels, outbox, clock, reporter, log },
       ...{ book, datapoints, states, evaluations },
-      peekDevice: (id) => {
-        const found = devices.find(id);
-        return found instanceof Promise ? undefined : found;
-      },
+      peekDevice: devices.peek,
     },
     silences,
   );

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/config.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
+import type { ChangeFeed } from '../domain/changes.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import {
@@ -17,7 +18,6 @@ import { createMqttDoor, type MqttDoor } from '../mqtt/mqtt-door.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Metrics, metricsContentType } from '../telemetry/metrics.ts';
 import { createConnectionRoom } from './connection-room.ts';
-import type { RemovalNotices } from './removal-notices.ts';
 import type { BuiltServices } from './services.ts';
 import { watchTlsFiles } from './tls-files.ts';
 import { readVersion } from './version.ts';
@@ -31,7 +31,7 @@ export interface DoorOptions {
   readonly config: Config;
   readonly built: BuiltServices;
   readonly storage: Storage;
-  readonly removals: RemovalNotices;
+  readonly feed: ChangeFeed;
   readonly meters: {
     readonly metrics: Metrics;
     readonly reporter: Reporter;
@@ -69,13 +69,13 @@ export async function openDoors(options: DoorOptions): Promise<DoorUrls> {
   });
   const mqtt = await createMqttDoor({
     services: built.mqttServices,
+    changes: options.feed,
     store: storage.mqttSessions,
     ...{ host, port: mqttPort, tlsPort: mqttsPort, clock, reporter, log, budgets, connections },
     handshakeMs: timeouts?.handshakeMs,
     ...(tls !== undefined && { tls }),
     figures: metrics.figures,
   });
-  options.removals.tell(mqtt.removals);
   metrics.watchMqtt(() => mqtt.broker.figures());
   const http = await createHttpServer({
     services: built.services,

@@ -1,10 +1,12 @@
 import type { Config } from '../config/config.ts';
 import { createAccess } from '../domain/access/access.ts';
+import { createGrantDirectory } from '../domain/access/grant-directory.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
 import { createLongWork } from '../domain/budgets/long-work.ts';
 import type { StorageRoom } from '../domain/budgets/storage-room.ts';
 import { createUsage } from '../domain/budgets/usage.ts';
 import { createAppender } from '../domain/datapoints/appender.ts';
+import type { Feed } from '../domain/datapoints/feed.ts';
 import { createHistory } from '../domain/datapoints/history.ts';
 import { createIngest } from '../domain/datapoints/ingest.ts';
 import { createIngestMany } from '../domain/datapoints/ingest-many.ts';
@@ -36,21 +38,21 @@ import { createLogins } from '../domain/users/logins.ts';
 import { createPasswordResets } from '../domain/users/password-resets.ts';
 import { createPasswordWork } from '../domain/users/password-work.ts';
 import { createSessions } from '../domain/users/sessions.ts';
-import { createInProcessFeed } from '../feed/in-process-feed.ts';
 import { createTakeLargePush } from '../http/large-push.ts';
 import type { Services } from '../http/v2/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { MqttServices } from '../mqtt/mqtt-door.ts';
-import type { Storage } from '../storage/storage.ts';
 import { createActuatorServices } from './actuator-services.ts';
 import { createMqttRoads } from './mqtt-wiring.ts';
 import { createNotificationServices } from './notification-services.ts';
+import type { ServiceStorage } from './service-storage.ts';
 
 /** What the domain is built from. */
 export interface ServiceParts {
   readonly config: Config;
-  readonly storage: Storage;
+  readonly storage: ServiceStorage;
+  readonly feed: Feed;
   readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;
@@ -77,15 +79,14 @@ export interface BuiltServices {
 
 /** Builds the domain and wires it by hand; the doors are opened on top of it. */
 export function createServices(parts: ServiceParts): BuiltServices {
-  const { config, storage, clock, reporter, log, room } = parts;
+  const { config, storage, feed, clock, reporter, log, room } = parts;
   const { users, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
-  const access = createAccess({ grants, settings });
+  const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
   const { people, failures } = createAccountServices(parts);
   const { sessions, logins } = people;
   const longWork = createLongWork({ budget: parts.budgets.of('long_reads') });
   const devices = createDevices({ store: storage.devices, users, access, clock, room });
-  const feed = createInProcessFeed({ log });
   const { valueBytesMax } = config.datapoints;
   const { actuators, timedSettings } = createActuatorServices({
     ...parts,
@@ -172,7 +173,7 @@ const codePayment =
 function createAccountServices(parts: ServiceParts) {
   const { config, storage, clock, reporter, codes, log, installationSecret } = parts;
   const { users, credentials } = storage;
-  const sessions = createSessions({ credentials, clock });
+  const sessions = createSessions({ credentials, clock, changes: parts.feed });
   const work = createPasswordWork();
   const failures = createFailureLimiters({ store: storage.failures, clock });
   const deviceCookies = createDeviceCookies(installationSecret);
@@ -181,16 +182,16 @@ function createAccountServices(parts: ServiceParts) {
   const people = {
     sessions,
     logins,
-    accounts: createAccounts({ users, logins, work, sessions, clock, signup, smsCreditNew }),
+    accounts: createAccounts({ users, logins, work, clock, signup, smsCreditNew }),
     passwordResets: createPasswordResets({
-      ...{ users, work, sessions, failures, clock, codes, log },
+      ...{ users, work, failures, clock, codes, log },
       pending: storage.passwordResets,
     }),
     addressProving: createAddressProving({
       ...{ users, failures, clock, codes },
       pay: codePayment(parts),
     }),
-    accessKeys: createAccessKeys({ credentials, sessions, clock }),
+    accessKeys: createAccessKeys({ credentials, clock }),
   };
   return { people, failures };
 }

@@ -2,19 +2,19 @@ import type { Config } from '../config/config.ts';
 import { createStorageRoom, type StorageRoom } from '../domain/budgets/storage-room.ts';
 import { bytesPerWeight } from '../domain/datapoints/weight.ts';
 import { actuatorOf, type Device, sensorOf } from '../domain/devices/device.ts';
-import type { DeviceStore } from '../domain/devices/device-store.ts';
+import type { DeviceDirectory } from '../domain/devices/device-directory.ts';
 import type { DeviceId } from '../domain/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { descriptionBytes, partBytes } from '../storage/sql/stored-size.ts';
-import type { Storage } from '../storage/storage.ts';
 import { noDisk, watchDisk } from './disk-space.ts';
+import type { ServiceStorage } from './service-storage.ts';
 
 /** The storage with its quotas, and with what is there already counted. */
 export async function openStorageRoom(options: {
   readonly config: Config;
-  readonly storage: Storage;
+  readonly storage: ServiceStorage;
   readonly log: Log;
-}): Promise<{ readonly storage: Storage; readonly room: StorageRoom }> {
+}): Promise<{ readonly storage: ServiceStorage; readonly room: StorageRoom }> {
   const { config, storage, log } = options;
   const { engine, directory, ...limits } = config.storage;
   const disk = engine === 'memory' ? noDisk : watchDisk(directory, log);
@@ -27,7 +27,7 @@ export async function openStorageRoom(options: {
  * The storage, with what it takes counted for each owner: whatever road something takes to disk, or
  * is removed by, it ends here. What is there already is counted by `recount`.
  */
-function createStorageCount(storage: Storage, room: StorageRoom): Storage {
+function createStorageCount(storage: ServiceStorage, room: StorageRoom): ServiceStorage {
   const { users, gateways, projects, notifications, socials, datapoints } = storage;
   const whileThereIsRoom =
     <Arguments extends readonly unknown[], Outcome>(
@@ -65,14 +65,9 @@ function createStorageCount(storage: Storage, room: StorageRoom): Storage {
           if (outcome.kind !== 'stored' || outcome.weight === undefined || id === undefined)
             continue;
           const bytes = bytesPerWeight * outcome.weight;
-          const device = storage.devices.find(id);
           // At hand, as it was asked for its rights a moment ago.
-          if (device instanceof Promise) {
-            const found = await device;
-            if (found !== undefined) room.add(found.owner, bytes);
-          } else if (device !== undefined) {
-            room.add(device.owner, bytes);
-          }
+          const device = storage.devices.peek(id) ?? (await storage.devices.find(id));
+          if (device !== undefined) room.add(device.owner, bytes);
         }
         return outcomes;
       },
@@ -80,7 +75,7 @@ function createStorageCount(storage: Storage, room: StorageRoom): Storage {
   };
 }
 
-function countedDevices(devices: DeviceStore, room: StorageRoom): DeviceStore {
+function countedDevices(devices: DeviceDirectory, room: StorageRoom): DeviceDirectory {
   /** Counts what a change of the description adds or takes away. */
   async function changing<Outcome>(
     id: DeviceId,

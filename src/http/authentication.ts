@@ -4,13 +4,15 @@ import { unauthenticated } from '../domain/errors.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 
 /** Who is asking, by the Authorization header. Throws unauthenticated. */
-export type Authenticate = (authorization: string | undefined) => Actor | Promise<Actor>;
+export type Authenticate = (authorization: string | undefined) => Promise<Actor>;
 
 /** Bearer tokens and access keys; no header, an empty one or a bare `Bearer` is the guest. */
 export function createAuthenticate(sessions: Sessions): Authenticate {
-  return (authorization) => {
+  return async (authorization) => {
     const secret = bearerSecret(authorization);
-    return secret === undefined ? guest : sessions.authenticate(secret);
+    if (secret === undefined) return guest;
+    // Most were looked up a moment ago.
+    return sessions.peek(secret) ?? sessions.authenticate(secret);
   };
 }
 

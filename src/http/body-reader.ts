@@ -128,13 +128,8 @@ function holdRoom(
     if (payer !== undefined && held > 0) room.release(payer, held);
     held = 0;
   }
-  const found = payerOfRequest(request, authenticate, clients);
-  if (found instanceof Promise) {
-    payload.pause();
-    void found.then(begin);
-  } else {
-    payer = found;
-  }
+  payload.pause();
+  void payerOfRequest(request, authenticate, clients).then(begin);
   return {
     grow(bytes) {
       wanted = bytes;
@@ -143,23 +138,18 @@ function holdRoom(
   };
 }
 
-function payerOfRequest(
+async function payerOfRequest(
   request: FastifyRequest,
   authenticate: Authenticate,
   clients: Clients,
-): Payer | Promise<Payer> {
-  const atAddress = (): Payer => payerAt(clients.of(request.raw).address);
+): Promise<Payer> {
   try {
-    const actor = authenticate(request.headers.authorization);
-    if (!(actor instanceof Promise)) return actor.kind === 'guest' ? atAddress() : payerOf(actor);
-    return actor.then(
-      (known) => (known.kind === 'guest' ? atAddress() : payerOf(known)),
-      // The route refuses the token when the body has arrived.
-      atAddress,
-    );
+    const actor = await authenticate(request.headers.authorization);
+    if (actor.kind !== 'guest') return payerOf(actor);
   } catch {
-    return atAddress();
+    // The route refuses the token when the body has arrived.
   }
+  return payerAt(clients.of(request.raw).address);
 }
 
 /**

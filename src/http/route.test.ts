@@ -49,7 +49,7 @@ test('a body carries its reader, whose value and refusals are the handler’s', 
     ...about,
     body: jsonBody(Message, createReader(Message, 'thing')),
     answer: nothing,
-    handle: ({ body }) => {
+    handle: async ({ body }) => {
       ids.push(body.id);
       return done;
     },

@@ -78,7 +78,7 @@ export interface Route {
   readonly refusal?: TSchema;
   /** A log-in reads its own credentials: a stale token beside them harms nobody. */
   readonly isLogin?: boolean;
-  readonly handle: (request: RouteRequest) => Answer | Promise<Answer>;
+  readonly handle: (request: RouteRequest) => Promise<Answer>;
 }
 
 /** What a handler may answer where this content is documented. */
@@ -100,9 +100,7 @@ interface TypedRoute<Query extends TObject, Value, Documented extends RouteAnswe
   readonly query?: Query;
   readonly body?: ReadBody<Value>;
   readonly answer: Documented;
-  readonly handle: (
-    request: RouteRequest<Static<Query>, Value>,
-  ) => AnswerTo<Documented> | Promise<AnswerTo<Documented>>;
+  readonly handle: (request: RouteRequest<Static<Query>, Value>) => Promise<AnswerTo<Documented>>;
 }
 
 /** A route whose handler knows its query and body, and answers what the route documents. */
@@ -186,9 +184,9 @@ function mountRoute(
         const durationMs = performance.now() - startedAt;
         reporter.requestAnswered({ method: route.method, route: url, status, durationMs });
       };
-      const answer = respond(request);
-      if (answer instanceof Promise) answer.then(finish).catch((error) => reply.send(error));
-      else finish(answer);
+      respond(request)
+        .then(finish)
+        .catch((error) => reply.send(error));
     },
   });
 }
@@ -201,7 +199,7 @@ export const mayShorten = (route: Pick<Route, 'method' | 'path'>): boolean =>
 function createResponder(
   route: Route,
   { authenticate, clients }: { readonly authenticate: Authenticate; readonly clients: Clients },
-): (request: FastifyRequest) => Answer | Promise<Answer> {
+): (request: FastifyRequest) => Promise<Answer> {
   const parse = route.body === undefined ? undefined : parsers[route.body.kind];
 
   const answerTo = (request: FastifyRequest, actor: Actor) => {
@@ -223,11 +221,9 @@ function createResponder(
     });
   };
 
-  return (request) => {
-    const actor = authenticate(route.isLogin === true ? undefined : request.headers.authorization);
-    // Most tokens were looked up a moment ago: then there is nothing to wait for.
-    if (!(actor instanceof Promise)) return answerTo(request, actor);
-    return actor.then((known) => answerTo(request, known));
+  return async (request) => {
+    const authorization = route.isLogin === true ? undefined : request.headers.authorization;
+    return answerTo(request, await authenticate(authorization));
   };
 }
 

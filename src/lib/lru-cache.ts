@@ -6,19 +6,44 @@ export interface LruCache<Key, Value> {
   readonly size: number;
 }
 
-/** A map that holds at most `entriesMax` entries and forgets the one used longest ago. */
-export function createLruCache<Key, Value>(entriesMax: number): LruCache<Key, Value> {
+/** What the entries of a cache may weigh together, in whatever `weigh` counts. */
+export interface CacheWeight<Value> {
+  readonly max: number;
+  readonly weigh: (value: Value) => number;
+}
+
+/**
+ * A map that holds at most `entriesMax` entries, of at most `weight.max` together, and forgets the
+ * one used longest ago. A value that weighs more than half of that is not kept.
+ */
+export function createLruCache<Key, Value>(
+  entriesMax: number,
+  weight?: CacheWeight<Value>,
+): LruCache<Key, Value> {
   // Two generations: cheaper than moving an entry on every read, and as well bounded.
   let young = new Map<Key, Value>();
   let old = new Map<Key, Value>();
+  /** What came into the young generation: more than it holds, where keys were set anew. */
+  let youngWeight = 0;
   const generationMax = Math.max(1, Math.ceil(entriesMax / 2));
+  const weightMax = (weight?.max ?? Number.POSITIVE_INFINITY) / 2;
 
   function keep(key: Key, value: Value): void {
-    young.set(key, value);
-    if (young.size >= generationMax) {
-      old = young;
-      young = new Map();
+    const added = weight?.weigh(value) ?? 0;
+    if (added > weightMax) {
+      young.delete(key);
+      return;
     }
+    if (youngWeight + added > weightMax) startGeneration();
+    young.set(key, value);
+    youngWeight += added;
+    if (young.size >= generationMax) startGeneration();
+  }
+
+  function startGeneration(): void {
+    old = young;
+    young = new Map();
+    youngWeight = 0;
   }
 
   return {
@@ -42,6 +67,7 @@ export function createLruCache<Key, Value>(entriesMax: number): LruCache<Key, Va
     clear() {
       young = new Map();
       old = new Map();
+      youngWeight = 0;
     },
     get size() {
       return young.size + old.size;

@@ -1,15 +1,18 @@
+import type { Verdict } from '../domain/access/access.ts';
 import type { Payer } from '../domain/budgets/payer.ts';
 import type { Message } from '../domain/messaging/message.ts';
 
 /** What the broker asks of the house. It decides nothing about rights itself. */
 export interface Authority {
   /** Asked once per connection, before CONNACK; must not reject. */
-  connect(request: ConnectRequest): ConnectAnswer | Promise<ConnectAnswer>;
+  connect(request: ConnectRequest): Promise<ConnectAnswer>;
   /**
    * Whether a message is worth keeping for a session that is not connected. Its client is asked
    * again when it is delivered.
    */
-  mayQueue(identity: string, topic: string): boolean | Promise<boolean>;
+  mayQueue(identity: string, topic: string): Promise<boolean>;
+  /** The same at once, from what is at hand. */
+  tryQueue(identity: string, topic: string): Verdict;
 }
 
 export interface ConnectRequest {
@@ -37,7 +40,7 @@ export type ConnectRefusal =
 
 /**
  * Who is at the other end of one connection, as the house knows them. The broker calls these
- * methods for one packet after the other; an answer that is no promise keeps a packet's way short.
+ * methods for one packet after the other.
  */
 export interface Client {
   /** Whose sessions it may take up: for instance the user's id. Without U+0000. */
@@ -45,11 +48,13 @@ export interface Client {
   /** Who pays for the room that its sessions take. */
   readonly payer: Payer;
   /** Takes a message, or the last will; many may be under way. Must not reject. */
-  publish(message: Message): PublishOutcome | Promise<PublishOutcome>;
+  publish(message: Message): Promise<PublishOutcome>;
   /** False makes the broker refuse the filter (SUBACK 0x80 or 0x87). */
   maySubscribe(filter: string): boolean;
   /** Asked for every delivery, at the moment of the delivery [contract 8]. Must not reject. */
-  mayReceive(topic: string): boolean | Promise<boolean>;
+  mayReceive(topic: string): Promise<boolean>;
+  /** The same at once, from what is at hand: it keeps the way of most deliveries short. */
+  tryReceive(topic: string): Verdict;
   /** Asked every few seconds: true ends the connection (token expired, account gone). */
   isGone(): boolean;
   /** How long its sessions may outlive their connections, if less than others'. */

@@ -18,8 +18,8 @@ export interface Broker {
   renewRetained(message: Message): void;
   /** Forgets retained messages whose topic starts like this, for instance devices/d1/. */
   forgetRetained(topicPrefix: string): Promise<void>;
-  /** Ends the connections of an identity; with `forget`, its sessions too. */
-  endIdentity(identity: string, options: { readonly forget: boolean }): Promise<void>;
+  /** Ends the connections and sessions of all identities that are gone. Durable. */
+  endSessions(isGone: (identity: string) => boolean): Promise<void>;
   figures(): BrokerFigures;
   /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
   close(): Promise<void>;

@@ -1,3 +1,4 @@
+import type { Verdict } from '../domain/access/access.ts';
 import type { Actor } from '../domain/actor.ts';
 import { type Payer, payerOf } from '../domain/budgets/payer.ts';
 import type { Message } from '../domain/messaging/message.ts';
@@ -8,12 +9,12 @@ import type { Client, PublishOutcome } from './authority.ts';
 import type { GatewaySigns, GatewayStay } from './gateway-signs.ts';
 import { mqttLimits } from './limits.ts';
 import type { Publish } from './publish.ts';
-import { type MayReceive, maySubscribe } from './rights.ts';
+import { maySubscribe, type ReceiveRights } from './rights.ts';
 
 /** What every client of the house shares. */
 export interface House {
   readonly publish: Publish;
-  readonly mayReceive: MayReceive;
+  readonly rights: ReceiveRights;
   readonly sessions: Sessions;
   readonly gatewaySigns: GatewaySigns;
   readonly clock: Clock;
@@ -70,18 +71,23 @@ export class HouseClient implements Client {
         : mqttLimits.sessionExpirySecondsMax;
   }
 
-  publish(message: Message): PublishOutcome | Promise<PublishOutcome> {
-    if (this.#isCurrent()) return this.#publish(message);
-    return this.#ask().then(() => this.#publish(message));
+  async publish(message: Message): Promise<PublishOutcome> {
+    if (!this.#isCurrent()) await this.#ask();
+    return this.#actor === undefined ? gone : this.#house.publish(this.#actor, message);
   }
 
   maySubscribe(filter: string): boolean {
     return this.#actor !== undefined && maySubscribe(this.#actor, filter);
   }
 
-  mayReceive(topic: string): boolean | Promise<boolean> {
-    if (this.#isCurrent()) return this.#mayReceive(topic);
-    return this.#ask().then(() => this.#mayReceive(topic));
+  async mayReceive(topic: string): Promise<boolean> {
+    if (!this.#isCurrent()) await this.#ask();
+    return this.#actor !== undefined && this.#house.rights.mayReceive(this.#actor, topic);
+  }
+
+  tryReceive(topic: string): Verdict {
+    if (!this.#isCurrent()) return 'unknown';
+    return this.#actor === undefined ? 'no' : this.#house.rights.tryReceive(this.#actor, topic);
   }
 
   isGone(): boolean {
@@ -101,14 +107,6 @@ export class HouseClient implements Client {
   disconnected(): void {
     this.#isConnected = false;
     this.#stay?.leave(this.#actor);
-  }
-
-  #publish(message: Message): PublishOutcome | Promise<PublishOutcome> {
-    return this.#actor === undefined ? gone : this.#house.publish(this.#actor, message);
-  }
-
-  #mayReceive(topic: string): boolean | Promise<boolean> {
-    return this.#actor !== undefined && this.#house.mayReceive(this.#actor, topic);
   }
 
   #isOfThisGeneration(): boolean {

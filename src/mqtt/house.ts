@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { type Actor, guest } from '../domain/actor.ts';
+import { guest } from '../domain/actor.ts';
 import { DomainError } from '../domain/errors.ts';
 import { accountOf, identityOf } from '../domain/messaging/identity.ts';
 import type { Reporter } from '../domain/reporter.ts';
-import type { FindAbsent } from '../domain/users/absent-actors.ts';
+import type { AbsentActors } from '../domain/users/absent-actors.ts';
 import type { Admit } from '../domain/users/admissions.ts';
 import type { Log } from '../lib/log.ts';
 import type { Authority, ConnectAnswer, ConnectRefusal, ConnectRequest } from './authority.ts';
@@ -11,14 +11,14 @@ import { type House, HouseClient } from './house-client.ts';
 
 export interface HouseOptions extends House {
   readonly admit: Admit;
-  readonly findAbsent: FindAbsent;
+  readonly absentActors: AbsentActors;
   readonly reporter: Reporter;
   readonly log: Log;
 }
 
 /** The service as the broker asks it: who may come in, and what they may do. */
 export function createAuthority(options: HouseOptions): Authority {
-  const { admit, findAbsent, mayReceive, sessions, reporter, log } = options;
+  const { admit, absentActors, rights, sessions, reporter, log } = options;
 
   async function letIn(request: ConnectRequest): Promise<ConnectAnswer> {
     const { username, password, address, clientId } = request;
@@ -39,11 +39,6 @@ export function createAuthority(options: HouseOptions): Authority {
     return { kind: 'refused', reason };
   }
 
-  async function mayQueueFor(found: Promise<Actor | undefined>, topic: string): Promise<boolean> {
-    const actor = await found;
-    return actor !== undefined && mayReceive(actor, topic);
-  }
-
   return {
     async connect(request) {
       try {
@@ -56,12 +51,20 @@ export function createAuthority(options: HouseOptions): Authority {
         return refuse(refusalOf(error));
       }
     },
-    mayQueue(identity, topic) {
+    async mayQueue(identity, topic) {
       const account = accountOf(identity);
-      const found = account === undefined ? guest : findAbsent(account);
-      // A message that cannot be decided about is kept: the question comes again at its delivery.
-      if (found instanceof Promise) return mayQueueFor(found, topic).catch(() => true);
-      return found !== undefined && mayReceive(found, topic);
+      try {
+        const actor = account === undefined ? guest : await absentActors.find(account);
+        return actor !== undefined && (await rights.mayReceive(actor, topic));
+      } catch {
+        // What cannot be decided about is kept: the question comes again at its delivery.
+        return true;
+      }
+    },
+    tryQueue(identity, topic) {
+      const account = accountOf(identity);
+      const actor = account === undefined ? guest : absentActors.peek(account);
+      return actor === undefined ? 'unknown' : rights.tryReceive(actor, topic);
     },
   };
 }

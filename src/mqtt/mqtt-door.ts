@@ -1,11 +1,12 @@
 import type { Budgets } from '../domain/budgets/budgets.ts';
+import type { ChangeFeed } from '../domain/changes.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import type { FigureSource } from '../domain/figures.ts';
 import type { Gateways } from '../domain/gateways/gateways.ts';
 import type { Presence } from '../domain/gateways/presence.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { Reporter } from '../domain/reporter.ts';
-import type { FindAbsent } from '../domain/users/absent-actors.ts';
+import type { AbsentActors } from '../domain/users/absent-actors.ts';
 import type { Admit } from '../domain/users/admissions.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -14,12 +15,13 @@ import type { Log } from '../lib/log.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { createBroker } from './broker/broker-engine.ts';
 import type { Broker } from './broker.ts';
+import { cleanUpAfter } from './clean-up.ts';
 import { deliverLive } from './deliveries.ts';
 import { createGatewaySigns } from './gateway-signs.ts';
 import { createAuthority } from './house.ts';
 import { createMqttListener, type MqttListener } from './listener.ts';
 import { createPublish, type PublishOptions } from './publish.ts';
-import { createMayReceive } from './rights.ts';
+import { createReceiveRights } from './rights.ts';
 import { deliverFigures } from './system-figures.ts';
 import { createTopicReader } from './topics.ts';
 
@@ -30,11 +32,13 @@ export interface MqttServices extends Pick<PublishOptions, 'ingest' | 'actuators
   readonly presence: Presence;
   readonly sessions: Sessions;
   readonly admit: Admit;
-  readonly findAbsent: FindAbsent;
+  readonly absentActors: AbsentActors;
 }
 
 export interface MqttDoorOptions {
   readonly services: MqttServices;
+  /** Tells what was removed, and who lost a login. */
+  readonly changes: Pick<ChangeFeed, 'onChange'>;
   readonly store: SessionStore;
   readonly host: string;
   readonly port: number;
@@ -56,11 +60,6 @@ export interface MqttDoor extends Pick<MqttListener, 'listen' | 'port' | 'tlsPor
   /** What shares the port of HTTP. */
   readonly guest: typeof firstByteAndPaths & Pick<MqttListener, 'takeOver' | 'upgrade'>;
   readonly broker: Broker;
-  /** To be told of what was removed from the storage. */
-  readonly removals: {
-    topicsRemoved(prefix: string): Promise<void>;
-    identityRemoved(identity: string): Promise<void>;
-  };
   /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
   close(): Promise<void>;
 }
@@ -77,6 +76,7 @@ export async function createMqttDoor(options: MqttDoorOptions): Promise<MqttDoor
   const broker = await createHouseBroker(options);
   const listener = createMqttListener({ ...options, broker });
   const ends = [
+    options.changes.onChange((change) => cleanUpAfter(change, broker)),
     deliverLive(services.watch, broker),
     deliverFigures({ broker, figures: options.figures, log }),
   ];
@@ -90,10 +90,6 @@ export async function createMqttDoor(options: MqttDoorOptions): Promise<MqttDoor
     },
     guest: { ...firstByteAndPaths, takeOver: listener.takeOver, upgrade: listener.upgrade },
     broker,
-    removals: {
-      topicsRemoved: (prefix) => broker.forgetRetained(prefix),
-      identityRemoved: (identity) => broker.endIdentity(identity, { forget: true }),
-    },
     async close() {
       // Nobody comes in any more, but sockets end only with what the broker says to them.
       const stopped = listener.stop();
@@ -111,11 +107,11 @@ export async function createMqttDoor(options: MqttDoorOptions): Promise<MqttDoor
     const publish = createPublish({ ...services, readTopic, retain, reporter, log });
     const authority = createAuthority({
       publish,
-      mayReceive: createMayReceive({ watch, mayTunnel, readTopic }),
+      rights: createReceiveRights({ watch, mayTunnel, readTopic }),
       gatewaySigns: createGatewaySigns({ gateways, presence, log }),
       sessions: services.sessions,
       admit: services.admit,
-      findAbsent: services.findAbsent,
+      absentActors: services.absentActors,
       clock,
       reporter,
       log,

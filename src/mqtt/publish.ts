@@ -35,7 +35,7 @@ export interface PublishOptions {
 }
 
 /** Takes what a client publishes down the road in; never rejects. */
-export type Publish = (actor: Actor, message: Message) => PublishOutcome | Promise<PublishOutcome>;
+export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome>;
 
 /**
  * The road in for MQTT: values are stored before they are acknowledged, and reach subscribers by
@@ -55,8 +55,7 @@ export function createPublish(options: PublishOptions): Publish {
     }
   }
 
-  /** A datapoint that is to be retained too. */
-  async function takeRetained(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
+  async function takeValues(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
     const topic = valueTopic(sensor);
     if (isClearing(message)) {
       await ingest(actor, sensor, []);
@@ -66,7 +65,7 @@ export function createPublish(options: PublishOptions): Publish {
     const values = readPublishedValues(message.payload);
     const envelope = new PublishEnvelope(message, values);
     await ingest(actor, sensor, values.datapoints, envelope);
-    const last = lastOf(values.datapoints);
+    const last = message.retain ? lastOf(values.datapoints) : undefined;
     if (last !== undefined) {
       await retainFor(datapointMessage(topic, last, envelope), () => ingest(actor, sensor, []));
     }
@@ -109,7 +108,7 @@ export function createPublish(options: PublishOptions): Publish {
   async function take(actor: Actor, target: Target, message: Message): Promise<PublishOutcome> {
     switch (target.kind) {
       case 'datapoints':
-        await takeRetained(actor, target.sensor, message);
+        await takeValues(actor, target.sensor, message);
         return acceptedByHouse;
       case 'actuator':
         await set(actor, target, message);
@@ -135,33 +134,14 @@ export function createPublish(options: PublishOptions): Publish {
     return unavailableOutcome;
   }
 
-  /** The way of nearly all publishes: one wait, for the commit. */
-  function takeValues(
-    actor: Actor,
-    sensor: SensorRef,
-    message: Message,
-  ): PublishOutcome | Promise<PublishOutcome> {
+  return async (actor, message) => {
     try {
-      const values = readPublishedValues(message.payload);
-      const envelope = new PublishEnvelope(message, values);
-      return ingest(actor, sensor, values.datapoints, envelope).then(accept, (error: unknown) =>
-        outcomeOf(error, message),
-      );
+      return await take(actor, readTopic(message.topic), message);
     } catch (error) {
       return outcomeOf(error, message);
     }
-  }
-
-  return (actor, message) => {
-    const target = readTopic(message.topic);
-    if (target.kind === 'datapoints' && !message.retain) {
-      return takeValues(actor, target.sensor, message);
-    }
-    return take(actor, target, message).catch((error: unknown) => outcomeOf(error, message));
   };
 }
-
-const accept = (): PublishOutcome => acceptedByHouse;
 
 const refusalOf: Readonly<Record<ErrorCode, PublishRefusal | 'unavailable'>> = {
   invalid: 'payload_invalid',

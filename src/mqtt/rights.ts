@@ -1,20 +1,26 @@
+import type { Verdict } from '../domain/access/access.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import type { MayTunnel } from '../domain/messaging/tunnels.ts';
 import { systemPrefix, type Target } from './topics.ts';
 
-/** Whether the actor may get a message on this topic now. */
-export type MayReceive = (actor: Actor, topic: string) => boolean | Promise<boolean>;
+/** Whether an actor may get a message on a topic now. */
+export interface ReceiveRights {
+  /** Never rejects: without an answer of the store nothing is shown. */
+  mayReceive(actor: Actor, topic: string): Promise<boolean>;
+  /** The fast path of deliveries: answers at once, from what is at hand. */
+  tryReceive(actor: Actor, topic: string): Verdict;
+}
 
 /** Which question of the domain decides about a topic. */
-export function createMayReceive(options: {
-  readonly watch: Watch;
+export function createReceiveRights(options: {
+  readonly watch: Pick<Watch, 'mayView' | 'tryView'>;
   readonly mayTunnel: MayTunnel;
   readonly readTopic: (topic: string) => Target;
-}): MayReceive {
+}): ReceiveRights {
   const { watch, mayTunnel, readTopic } = options;
 
-  function ask(actor: Actor, target: Target): boolean | Promise<boolean> {
+  async function ask(actor: Actor, target: Target): Promise<boolean> {
     switch (target.kind) {
       case 'datapoints':
         return watch.mayView(actor, target.sensor.deviceId);
@@ -29,10 +35,19 @@ export function createMayReceive(options: {
     }
   }
 
-  return (actor, topic) => {
-    const answer = ask(actor, readTopic(topic));
-    // Without an answer of the store nothing is shown.
-    return answer instanceof Promise ? answer.catch(() => false) : answer;
+  return {
+    mayReceive: (actor, topic) => ask(actor, readTopic(topic)).catch(() => false),
+    tryReceive(actor, topic) {
+      const target = readTopic(topic);
+      switch (target.kind) {
+        case 'datapoints':
+          return watch.tryView(actor, target.sensor.deviceId);
+        case 'actuator':
+          return watch.tryView(actor, target.deviceId);
+        default:
+          return 'unknown';
+      }
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { type DataReach, reaches } from '../domain/access/viewer.ts';
 import type { BriefLastValues, DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import { calibratedDatapoint } from '../domain/datapoints/history.ts';
 import { type Device, sensorOf } from '../domain/devices/device.ts';
@@ -13,20 +14,23 @@ export interface FilterRound {
   /** Looks at a device without its last values. */
   look(device: Device): 'passes' | 'fails' | 'wants values';
   /** Looks again at a device that wanted values, with those of several devices at hand. */
-  decide(device: Device, values: BriefLastValues): boolean | Promise<boolean>;
+  decide(device: Device, values: BriefLastValues): Promise<boolean>;
 }
 
 export function createFilterRound(
   filter: Filter,
   options: {
-    readonly maySeeValues: (device: Device) => boolean;
+    readonly valuesWithin: DataReach | undefined;
     readonly datapoints: LastValueReads;
   },
 ): FilterRound {
-  const { maySeeValues, datapoints } = options;
+  const { valuesWithin, datapoints } = options;
+
+  const maySeeValues = (device: Device): boolean =>
+    valuesWithin !== undefined && reaches(valuesWithin, device);
 
   /** With the large values that the filter asks for, one by one. */
-  async function decideSlowly(device: Device, values: BriefLastValues): Promise<boolean> {
+  async function decide(device: Device, values: BriefLastValues): Promise<boolean> {
     const large = new Map<SensorId, JsonValue | undefined>();
     for (;;) {
       let missing: SensorId | undefined;
@@ -56,16 +60,7 @@ export function createFilterRound(
       if (device.sensors.length === 0 || !maySeeValues(device)) return passes ? 'passes' : 'fails';
       return 'wants values';
     },
-    decide(device, values) {
-      let hasLarge = false;
-      const passes = matches(filter, device, (name) => {
-        const value = lastValueIn(device, name, values);
-        if (value !== isLarge) return value;
-        hasLarge = true;
-        return undefined;
-      });
-      return hasLarge ? decideSlowly(device, values) : passes;
-    },
+    decide,
   };
 }
 

@@ -26,16 +26,18 @@ const reserved: PublishOutcome = { kind: 'refused', reason: 'not_authorized' };
 export const openClient: Client = {
   identity: 'anybody',
   payer: payerAt('127.0.0.1'),
-  publish: ({ topic }) => (topic.startsWith('$') ? reserved : acceptedToPassOn),
+  publish: async ({ topic }) => (topic.startsWith('$') ? reserved : acceptedToPassOn),
   maySubscribe: () => true,
-  mayReceive: () => true,
+  mayReceive: async () => true,
+  tryReceive: () => 'yes',
   isGone: () => false,
 };
 
 /** Accepts every login. */
 export const openAuthority: Authority = {
-  connect: () => ({ kind: 'accepted', client: openClient }),
-  mayQueue: () => true,
+  connect: async () => ({ kind: 'accepted', client: openClient }),
+  mayQueue: async () => true,
+  tryQueue: () => 'yes',
 };
 
 /** A store that forgets: for brokers that are not started twice. */

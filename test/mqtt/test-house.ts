@@ -18,6 +18,8 @@ export interface TestHouse {
   maySubscribe: (filter: string) => boolean;
   isGone: (identity: string) => boolean;
   answerConnect: (username: string) => ConnectAnswer | undefined;
+  /** Rights that are being looked up, by identity and topic. */
+  readonly asked: Map<string, Promise<boolean>>;
   /** What happened, in the words of the hooks. */
   readonly seen: string[];
 }
@@ -44,15 +46,17 @@ export async function houseBroker(
     maySubscribe: () => true,
     isGone: () => false,
     answerConnect: () => undefined,
+    asked: new Map(),
     seen: [],
   };
   const clock = createManualClock(noon);
   const budgets = createBudgets(totals);
   const broker = await createBroker({
     authority: {
-      connect: ({ username = 'guest' }) =>
+      connect: async ({ username = 'guest' }) =>
         house.answerConnect(username) ?? { kind: 'accepted', client: clientOf(house, username) },
-      mayQueue: (identity, topic) => house.mayReceive(identity, topic),
+      mayQueue: (identity, topic) => rightsOf(house, identity).mayReceive(topic),
+      tryQueue: (identity, topic) => rightsOf(house, identity).tryReceive(topic),
     },
     store,
     budgets,
@@ -79,15 +83,34 @@ function clientOf(house: TestHouse, identity: string): Client {
     identity,
     payer:
       identity === 'guest' ? payerAt('127.0.0.1') : payerOfAccount(identity.split('/', 1).join('')),
-    publish: ({ topic, payload }) => house.answerPublish(topic, Buffer.from(payload).toString()),
+    publish: async ({ topic, payload }) =>
+      house.answerPublish(topic, Buffer.from(payload).toString()),
     maySubscribe: (filter) => house.maySubscribe(filter),
-    mayReceive: (topic) => house.mayReceive(identity, topic),
+    ...rightsOf(house, identity),
     isGone: () => house.isGone(identity),
     connected: () => {
       house.seen.push(`${identity} connected`);
     },
     disconnected: () => {
       house.seen.push(`${identity} disconnected`);
+    },
+  };
+}
+
+/** An answer that comes at once is at hand; a promise is waited for, by who asked for it. */
+function rightsOf(house: TestHouse, identity: string): Pick<Client, 'mayReceive' | 'tryReceive'> {
+  const name = (topic: string): string => `${identity} ${topic}`;
+  return {
+    async mayReceive(topic) {
+      const asked = house.asked.get(name(topic));
+      house.asked.delete(name(topic));
+      return asked ?? house.mayReceive(identity, topic);
+    },
+    tryReceive(topic) {
+      const answer = house.mayReceive(identity, topic);
+      if (typeof answer === 'boolean') return answer ? 'yes' : 'no';
+      house.asked.set(name(topic), answer);
+      return 'unknown';
     },
   };
 }

@@ -1,24 +1,25 @@
 import type { Actor } from '../actor.ts';
 import { forbidden } from '../errors.ts';
 import { guestUsername } from '../ids.ts';
-import type { GrantStore } from './grant-store.ts';
+import type { GrantDirectory } from './grant-directory.ts';
 import { effectiveScopes, may, type PolicySettings, type Resource } from './policy.ts';
-import { type Scope, scopesReaching } from './scopes.ts';
+import type { Scope } from './scopes.ts';
+
+/** yes and no are final at this moment; unknown: something has to be read first. */
+export type Verdict = 'yes' | 'no' | 'unknown';
 
 /** Asks the policy, fetching grants only when they can matter. */
 export interface Access {
-  /** Answers at once when no grants have to be fetched, or the store has them at hand. */
-  allows(actor: Actor, scope: Scope, resource: Resource): boolean | Promise<boolean>;
-  /**
-   * Throws DomainError forbidden when the actor may not. Answers a promise only when grants have to
-   * be fetched: most pushes need none.
-   */
-  require(actor: Actor, scope: Scope, resource: Resource): Promise<void> | undefined;
+  /** The fast path of pushes and deliveries: answers at once, from what is at hand. */
+  tryAllow(actor: Actor, scope: Scope, resource: Resource): Verdict;
+  allows(actor: Actor, scope: Scope, resource: Resource): Promise<boolean>;
+  /** Throws DomainError forbidden when the actor may not. */
+  require(actor: Actor, scope: Scope, resource: Resource): Promise<void>;
   /**
    * Whether the actor may set the actuators of this device: its owner, admins, and users who were
    * granted to push. That it is public opens its sensors only [contract 13].
    */
-  allowsSetting(actor: Actor, resource: Resource): boolean | Promise<boolean>;
+  allowsSetting(actor: Actor, resource: Resource): Promise<boolean>;
   /** Throws DomainError forbidden when the actor may not set its actuators. */
   requireSetting(actor: Actor, resource: Resource): Promise<void>;
   /** Sharing and handing over are for the owner and admins, never for a grant or a key. */
@@ -31,39 +32,29 @@ const noGrants: readonly Scope[] = [];
 const forActuators: PolicySettings = { publicPush: 'granted' };
 
 export function createAccess(options: {
-  readonly grants: GrantStore;
+  readonly grants: GrantDirectory;
   readonly settings: PolicySettings;
 }): Access {
   const { grants, settings } = options;
 
-  /** Grants on the thing come first: most that allow are of them, and they are cheap to find. */
-  function allowed(
+  const tryAllow: Access['tryAllow'] = (actor, scope, resource) => {
+    if (may(actor, scope, resource, noGrants, settings)) return 'yes';
+    if (actor.kind !== 'user') return 'no';
+    const granted = grants.peek(resource, actor.username);
+    if (granted === undefined) return 'unknown';
+    return may(actor, scope, resource, granted, settings) ? 'yes' : 'no';
+  };
+
+  async function allowed(
     actor: Actor,
     scope: Scope,
     resource: Resource,
     settings: PolicySettings,
-  ): boolean | Promise<boolean> {
+  ): Promise<boolean> {
     if (may(actor, scope, resource, noGrants, settings)) return true;
     if (actor.kind !== 'user') return false;
-    const allowedBy = (granted: readonly Scope[]): boolean =>
-      granted.length > 0 &&
-      may(actor, scope, resource, scopesReaching(resource.kind, granted), settings);
-    const indirectly = (): boolean | Promise<boolean> => {
-      const found = grants.findIndirect(resource, actor.username);
-      return found instanceof Promise ? found.then(allowedBy) : allowedBy(found);
-    };
-    const granted = grants.find(resource.kind, resource.id, actor.username);
-    if (granted instanceof Promise) {
-      return granted.then((found) => allowedBy(found) || indirectly());
-    }
-    return allowedBy(granted) || indirectly();
-  }
-
-  async function allGrants(actor: Actor, resource: Resource): Promise<readonly Scope[]> {
-    if (actor.kind !== 'user') return noGrants;
-    const direct = await grants.find(resource.kind, resource.id, actor.username);
-    const indirect = await grants.findIndirect(resource, actor.username);
-    return scopesReaching(resource.kind, [...direct, ...indirect]);
+    const granted = await grants.scopesOn(resource, actor.username);
+    return may(actor, scope, resource, granted, settings);
   }
 
   const allows: Access['allows'] = (actor, scope, resource) =>
@@ -72,13 +63,9 @@ export function createAccess(options: {
   const allowsSetting: Access['allowsSetting'] = (actor, resource) =>
     allowed(actor, 'devices-data:create', resource, forActuators);
 
-  async function requireGranted(actor: Actor, scope: Scope, resource: Resource): Promise<void> {
-    if (await allows(actor, scope, resource)) return;
-    throw forbidden(`you need the right ${scope} on this ${resource.kind}`);
-  }
-
   return {
     settings,
+    tryAllow,
     allows,
     allowsSetting,
     async requireSetting(actor, resource) {
@@ -87,9 +74,9 @@ export function createAccess(options: {
         'only the owner of the device, and users it is shared with, set its actuators',
       );
     },
-    require(actor, scope, resource) {
-      if (may(actor, scope, resource, noGrants, settings)) return undefined;
-      return requireGranted(actor, scope, resource);
+    async require(actor, scope, resource) {
+      if (await allows(actor, scope, resource)) return;
+      throw forbidden(`you need the right ${scope} on this ${resource.kind}`);
     },
     requireOwner(actor, resource) {
       requireAccount(actor);
@@ -98,7 +85,9 @@ export function createAccess(options: {
       throw forbidden(`only the owner of this ${resource.kind} or an admin may do this`);
     },
     async effective(actor, resource) {
-      return effectiveScopes(actor, resource, await allGrants(actor, resource), settings);
+      const granted =
+        actor.kind === 'user' ? await grants.scopesOn(resource, actor.username) : noGrants;
+      return effectiveScopes(actor, resource, granted, settings);
     },
   };
 }

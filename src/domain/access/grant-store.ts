@@ -11,15 +11,8 @@ export interface GrantStore {
    */
   put(grant: Grant): Promise<'put' | 'missing'>;
   remove(kind: ResourceKind, resource: string, username: Username): Promise<'removed' | 'missing'>;
-  /**
-   * What `username` was granted on the resource; empty when nothing. Answers at once where it can:
-   * every delivery to a grantee asks.
-   */
-  find(
-    kind: ResourceKind,
-    resource: string,
-    username: Username,
-  ): readonly Scope[] | Promise<readonly Scope[]>;
+  /** What `username` was granted on the resource; empty when nothing. */
+  find(kind: ResourceKind, resource: string, username: Username): Promise<readonly Scope[]>;
   /** All grants on a resource, by username. */
   listOn(kind: ResourceKind, resource: string): Promise<readonly Grant[]>;
   /** All grants on resources that `owner` owns now, by kind, resource, username. */
@@ -42,13 +35,9 @@ export interface GrantStore {
   listGroupsReceivedBy(username: Username): Promise<readonly OwnedGroupGrant[]>;
   /**
    * What reaches `username` on the resource by groups, and by projects that list a device or
-   * gateway of their own owner: the scopes as they were granted, empty when nothing. Answers at
-   * once where it can.
+   * gateway of their own owner: the scopes as they were granted, empty when nothing.
    */
-  findIndirect(
-    resource: Resource,
-    username: Username,
-  ): readonly Scope[] | Promise<readonly Scope[]>;
+  findIndirect(resource: Resource, username: Username): Promise<readonly Scope[]>;
   /**
    * Everything of this kind that any grant reaches for `username`; a resource comes once for each
    * grant. This and lists of visible resources agree.

@@ -11,6 +11,7 @@ import {
 } from '../ids.ts';
 import { effectiveScopes, may, type PolicySettings, type Resource } from './policy.ts';
 import { type ResourceKind, type Scope, scopesOf } from './scopes.ts';
+import { createViewer, reaches } from './viewer.ts';
 
 const open: PolicySettings = { publicPush: 'open' };
 const granted: PolicySettings = { publicPush: 'granted' };
@@ -219,6 +220,47 @@ test('nobody but the owner, admins and grantees reads what is private', () => {
         const rights = effectiveScopes(actor, aResource(kind, 'private'), [], settings);
         assert.deepEqual(rights, []);
       }
+    }),
+  );
+});
+
+test('the reach of an actor as data says what the policy says', async () => {
+  const owners = fc.constantFrom(ama.username, kofi.username, guestUsername);
+  const resources = fc.record({
+    id: fc.constantFrom('a', 'b', 'c'),
+    owner: owners,
+    visibility: fc.constantFrom('public', 'private', undefined),
+  });
+  const limits = fc.record(
+    {
+      scopes: fc.subarray<Scope>([...every]),
+      devices: fc.subarray(['a', 'b', 'c']),
+    },
+    { requiredKeys: [] },
+  );
+  const actors = fc.oneof(
+    fc.constantFrom<Actor>(guest, ama, kofi, admin),
+    fc.tuple(fc.constantFrom<Actor>(ama, kofi, admin), limits).map(([of, key]) => aKey(of, key)),
+  );
+  const grants = fc.record({
+    a: fc.subarray<Scope>([...every]),
+    b: fc.subarray<Scope>([...every]),
+  });
+  await fc.assert(
+    fc.asyncProperty(actors, resources, grants, async (actor, { visibility, ...head }, given) => {
+      const listReaching = async () =>
+        Object.entries(given).flatMap(([resource, scopes]) =>
+          scopes.length === 0 ? [] : [{ resource, scopes }],
+        );
+      const viewer = await createViewer({
+        ...{ actor, kind: 'device', settings: open },
+        grants: { listReaching },
+      });
+      const device = { ...head, ...(visibility !== undefined && { visibility }) };
+      assert.equal(
+        reaches(viewer.dataReach, device),
+        viewer.may('devices-data:view', { kind: 'device', ...device }),
+      );
     }),
   );
 });

@@ -1,5 +1,5 @@
 import type { Actor } from '../actor.ts';
-import type { Username } from '../ids.ts';
+import { guestUsername, type Username } from '../ids.ts';
 import type { GrantStore } from './grant-store.ts';
 import { effectiveScopes, may, type PolicySettings, type Resource } from './policy.ts';
 import { type ResourceKind, type Scope, scopesReaching, viewScopeOf } from './scopes.ts';
@@ -12,12 +12,31 @@ export interface VisibleTo {
   readonly only?: ReadonlySet<string>;
 }
 
+/** On which devices an actor may see the data, as plain data that a store can ask about rows. */
+export interface DataReach extends VisibleTo {
+  /** What is private and somebody else's, and was granted. */
+  readonly granted: ReadonlySet<string>;
+}
+
+/** What the policy answers about the data of a device, by what its reach says. */
+export function reaches(
+  { who, only, granted }: DataReach,
+  device: Omit<Resource, 'kind'>,
+): boolean {
+  if (only?.has(device.id) === false) return false;
+  if (who === 'everything' || device.owner === guestUsername) return true;
+  if (device.visibility !== 'private' || granted.has(device.id)) return true;
+  return who !== 'public' && who.username === device.owner;
+}
+
 /** An actor with all its grants at hand, for asking about many resources without waiting. */
 export interface Viewer {
   /** What lists show. */
   readonly visibleTo: VisibleTo;
   /** Beyond what lists show: where a key has any right, be it without the one to view. */
   readonly concernedWith: VisibleTo;
+  /** Of devices: what `may` answers to devices-data:view. */
+  readonly dataReach: DataReach;
   may(scope: Scope, resource: Resource): boolean;
   effective(resource: Resource): readonly Scope[];
 }
@@ -26,7 +45,7 @@ export interface Viewer {
 export async function createViewer(options: {
   readonly actor: Actor;
   readonly kind: ResourceKind;
-  readonly grants: GrantStore;
+  readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly settings: PolicySettings;
 }): Promise<Viewer> {
   const { actor, kind, settings } = options;
@@ -39,8 +58,14 @@ export async function createViewer(options: {
   }
   const scopesOn = (resource: Resource) => granted.get(resource.id) ?? [];
   return {
-    visibleTo: visibleTo(actor, onlyVisible(actor, kind)),
+    visibleTo: visibleTo(actor, onlyWithScope(actor, kind, viewScopeOf[kind])),
     concernedWith: visibleTo(actor, onlyNamed(actor, kind)),
+    dataReach: {
+      ...visibleTo(actor, onlyWithScope(actor, kind, 'devices-data:view')),
+      granted: new Set(
+        [...granted].flatMap(([id, scopes]) => (scopes.includes('devices-data:view') ? id : [])),
+      ),
+    },
     may: (scope, resource) => may(actor, scope, resource, scopesOn(resource), settings),
     effective: (resource) => effectiveScopes(actor, resource, scopesOn(resource), settings),
   };
@@ -57,9 +82,13 @@ function visibleTo(actor: Actor, only: ReadonlySet<string> | undefined): Visible
   return only === undefined ? { who } : { who, only };
 }
 
-function onlyVisible(actor: Actor, kind: ResourceKind): ReadonlySet<string> | undefined {
+function onlyWithScope(
+  actor: Actor,
+  kind: ResourceKind,
+  scope: Scope,
+): ReadonlySet<string> | undefined {
   const scopes = actor.kind === 'guest' ? undefined : actor.key?.scopes;
-  const isBlind = scopes !== undefined && !scopes.has(viewScopeOf[kind]);
+  const isBlind = scopes !== undefined && !scopes.has(scope);
   return isBlind ? new Set() : onlyNamed(actor, kind);
 }
 

@@ -202,7 +202,9 @@ function withWaits(
   return appended;
 }
 
-function whole(appended: Appended): AppendOutcome | Promise<AppendOutcome> {
+/** The outcome, once all that the push has to wait for has happened. */
+async function whole(appended: Appended): Promise<AppendOutcome> {
   if (appended.kind === 'failed') throw appended.reason;
-  return 'waitsFor' in appended ? appended.waitsFor.then(() => appended) : appended;
+  if ('waitsFor' in appended) await appended.waitsFor;
+  return appended;
 }

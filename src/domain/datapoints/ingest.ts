@@ -7,7 +7,7 @@ import type { Actor } from '../actor.ts';
 import { networkOf } from '../budgets/payer.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceDirectory } from '../devices/device-directory.ts';
 import { deviceResource, noDevice, noSensor } from '../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
 import type { Envelope } from '../envelope.ts';
@@ -37,7 +37,7 @@ export type Ingest = (
 ) => Promise<void>;
 
 export interface IngestOptions {
-  readonly devices: DeviceStore;
+  readonly devices: Pick<DeviceDirectory, 'peek' | 'find'>;
   readonly access: Access;
   readonly appender: Appender;
   readonly clock: Clock;
@@ -49,8 +49,8 @@ export interface IngestOptions {
 export function createIngest(options: IngestOptions): Ingest {
   const { appender, clock, valueBytesMax, room } = options;
   return async (actor, { deviceId, sensorId }, datapoints, envelope) => {
-    const found = requirePushable(options, actor, deviceId);
-    const device = found instanceof Promise ? await found : found;
+    const device =
+      peekPushable(options, actor, deviceId) ?? (await requirePushable(options, actor, deviceId));
     if (sensorOf(device, sensorId) === undefined) throw noSensor(deviceId, sensorId);
     if (datapoints.length === 0) return;
     room.require(actor, device.owner);
@@ -78,21 +78,30 @@ export function countForAddress(
 }
 
 /**
- * The device, for an actor who may push to it; throws not_found or forbidden. Answers at once when
- * the device is at hand and no grants have to be fetched, as for most pushes.
+ * The device, where it is at hand that the actor may push to it, as for most pushes. Undefined tells
+ * nothing: ask `requirePushable`.
  */
-export function requirePushable(
+function peekPushable(
   { devices, access }: Pick<IngestOptions, 'devices' | 'access'>,
   actor: Actor,
   deviceId: DeviceId,
-): Device | Promise<Device> {
-  const admit = (device: Device | undefined): Device | Promise<Device> => {
-    if (device === undefined) throw noDevice(deviceId);
-    const asked = access.require(actor, 'devices-data:create', deviceResource(device));
-    return asked === undefined ? device : asked.then(() => device);
-  };
-  const found = devices.find(deviceId);
-  return found instanceof Promise ? found.then(admit) : admit(found);
+): Device | undefined {
+  const device = devices.peek(deviceId);
+  if (device === undefined) return undefined;
+  const verdict = access.tryAllow(actor, 'devices-data:create', deviceResource(device));
+  return verdict === 'yes' ? device : undefined;
+}
+
+/** The device, for an actor who may push to it; throws not_found or forbidden. */
+export async function requirePushable(
+  { devices, access }: Pick<IngestOptions, 'devices' | 'access'>,
+  actor: Actor,
+  deviceId: DeviceId,
+): Promise<Device> {
+  const device = await devices.find(deviceId);
+  if (device === undefined) throw noDevice(deviceId);
+  await access.require(actor, 'devices-data:create', deviceResource(device));
+  return device;
 }
 
 /** Stamps the time of receipt. */

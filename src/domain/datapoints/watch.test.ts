@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createInProcessFeed } from '../../feed/in-process-feed.ts';
-import { silentLog } from '../../lib/log.ts';
+import { openServiceStorage } from '../../../test/service-storage.ts';
 import {
   aDevice,
   aUser,
@@ -11,8 +10,6 @@ import {
   userId,
   username,
 } from '../../storage/contract/builders.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { createAccess } from '../access/access.ts';
 import { type Actor, guest } from '../actor.ts';
 import type { FeedEvent } from './feed.ts';
 import { createWatch } from './watch.ts';
@@ -21,11 +18,10 @@ const bob: Actor = { kind: 'user', userId: userId('id-bob'), username: username(
 const d = deviceId('d');
 
 async function aWatch() {
-  const { users, devices, grants } = createMemoryStorage();
+  const { storage, feed, access } = openServiceStorage();
+  const { users, devices, grants } = storage;
   for (const name of ['alice', 'bob']) await users.insert(aUser(name), 'hash');
   await devices.insert(aDevice('d', { visibility: 'private' }));
-  const access = createAccess({ grants, settings: { publicPush: 'open' } });
-  const feed = createInProcessFeed({ log: silentLog });
   return { devices, grants, feed, watch: createWatch({ feed, devices, access }) };
 }
 

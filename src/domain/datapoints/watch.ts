@@ -1,6 +1,6 @@
-import type { Access } from '../access/access.ts';
+import type { Access, Verdict } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceDirectory } from '../devices/device-directory.ts';
 import { deviceResource } from '../devices/devices.ts';
 import type { DeviceId } from '../ids.ts';
 import type { Feed, FeedListener } from './feed.ts';
@@ -13,33 +13,29 @@ import type { Feed, FeedListener } from './feed.ts';
 export interface Watch {
   /** Calls back with everything that became durable, from now on; the answer ends that. */
   open(listener: FeedListener): () => void;
-  /**
-   * Whether the actor may see the data of the device now; what does not exist nobody sees. Answers
-   * at once when the device and the grants are at hand.
-   */
-  mayView(actor: Actor, deviceId: DeviceId): boolean | Promise<boolean>;
+  /** The fast path of deliveries: answers at once, from what is at hand. */
+  tryView(actor: Actor, deviceId: DeviceId): Verdict;
+  /** Whether the actor may see the data of the device now; what does not exist nobody sees. */
+  mayView(actor: Actor, deviceId: DeviceId): Promise<boolean>;
 }
 
 export function createWatch(options: {
   readonly feed: Feed;
-  readonly devices: DeviceStore;
+  readonly devices: Pick<DeviceDirectory, 'peek' | 'find'>;
   readonly access: Access;
 }): Watch {
   const { feed, devices, access } = options;
   return {
     open: (listener) => feed.subscribe(listener),
-    mayView(actor, deviceId) {
-      const found = devices.find(deviceId);
-      if (found instanceof Promise) {
-        return found.then(
-          (device) =>
-            device !== undefined &&
-            access.allows(actor, 'devices-data:view', deviceResource(device)),
-        );
-      }
-      return (
-        found !== undefined && access.allows(actor, 'devices-data:view', deviceResource(found))
-      );
+    tryView(actor, deviceId) {
+      const device = devices.peek(deviceId);
+      if (device === undefined) return 'unknown';
+      return access.tryAllow(actor, 'devices-data:view', deviceResource(device));
+    },
+    async mayView(actor, deviceId) {
+      const device = await devices.find(deviceId);
+      if (device === undefined) return false;
+      return access.allows(actor, 'devices-data:view', deviceResource(device));
     },
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openServiceStorage } from '../../../test/service-storage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { silentLog } from '../../lib/log.ts';
 import {
@@ -9,8 +10,6 @@ import {
   deviceId,
   noon,
 } from '../../storage/contract/builders.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { createAccess } from '../access/access.ts';
 import { type Actor, guest } from '../actor.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { endlessRoom } from '../budgets/storage-room.ts';
@@ -25,10 +24,10 @@ const pump = actuatorId('pump');
 const ama: Actor = { kind: 'user', userId: parseUserId('1'), username: parseUsername('ama') };
 
 async function guestsPump() {
-  const { devices, grants } = createMemoryStorage();
+  const { storage, access } = openServiceStorage();
+  const { devices } = storage;
   const actuators = [anActuator('pump', { value: 0 })];
   await devices.insert(aDevice('d', { owner: guestUsername, actuators }));
-  const access = createAccess({ grants, settings: { publicPush: 'open' } });
   const told: ActuatorChange[] = [];
   const publish = (change: ActuatorChange) => told.push(change);
   const budget = createBudgets().of('timed_settings');

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Pace } from '../../lib/fair-turns.ts';
-import type { VisibleTo } from '../access/viewer.ts';
+import type { DataReach, VisibleTo } from '../access/viewer.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../ids.ts';
 import type { Actuator, ActuatorChanges } from './actuator.ts';
 import type { ActuatorStep, TimedSetting } from './actuator-step.ts';
@@ -31,13 +31,12 @@ export interface SomeDevices {
 /** Where devices are kept, with their sensors and actuators. Lists are in order of creation. */
 export interface DeviceStore {
   insert(device: Device): Promise<'inserted' | 'duplicate'>;
-  /** Answers at once when the device is at hand: every push asks. */
-  find(id: DeviceId): Device | undefined | Promise<Device | undefined>;
+  find(id: DeviceId): Promise<Device | undefined>;
   list(page: {
     visibleTo: VisibleTo;
     filter?: Filter;
-    /** Whether a filter may ask for the last values of this device; if not, it has none. */
-    maySeeValues: (device: DeviceHead) => boolean;
+    /** Of which devices a filter may ask for last values, others have none; absent: of none. */
+    valuesWithin?: DataReach;
     limit: number;
     offset: number;
     /** How long work takes its turns; absent: it lets everybody run now and then. */

@@ -119,7 +119,7 @@ export function createDevices(options: {
       store.list({
         ...page,
         visibleTo: viewer.visibleTo,
-        maySeeValues: (device) => viewer.may('devices-data:view', deviceResource(device)),
+        valuesWithin: viewer.dataReach,
       }),
     async readSome(viewer, ids) {
       const { devices, taken } = await store.readSome(ids);

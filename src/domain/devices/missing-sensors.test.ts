@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openServiceStorage } from '../../../test/service-storage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { aDevice, deviceId, noon, sensorId } from '../../storage/contract/builders.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { createAccess } from '../access/access.ts';
 import { type Actor, guest } from '../actor.ts';
 import { endlessRoom } from '../budgets/storage-room.ts';
 import { DomainError } from '../errors.ts';
@@ -22,9 +21,9 @@ const wide = { makesDevices: true, sensorsMax: 100 };
 
 /** `wrap` puts something between the domain and its store. */
 function setUp(wrap: (store: DeviceStore) => DeviceStore = (store) => store) {
-  const { devices: kept, grants, users } = createMemoryStorage();
+  const { storage, access } = openServiceStorage();
+  const { devices: kept, users } = storage;
   const store = wrap(kept);
-  const access = createAccess({ grants, settings: { publicPush: 'open' } });
   const devices = createDevices({ store, users, access, clock, room: endlessRoom() });
   const missingSensors = createMissingSensors({ store, devices, access });
   const sensors = async () => (await kept.find(id))?.sensors.map((sensor) => sensor.id);

@@ -20,6 +20,11 @@ export function identityOfAccount(userId: UserId, keyId?: AccessKeyId): string {
   return keyId === undefined ? `user/${userId}` : `key/${userId}/${keyId}`;
 }
 
+/** Whether it is of the account or of one of its keys. */
+export function isOfAccount(identity: string, userId: UserId): boolean {
+  return identity === identityOfAccount(userId) || identity.startsWith(`key/${userId}/`);
+}
+
 /** The account, and the key, that a session goes with; undefined for those of guests. */
 export function accountOf(
   identity: string,

@@ -8,7 +8,7 @@ import type { DeviceId, GatewayId } from '../ids.ts';
 import type { Place } from './place.ts';
 
 /** Whether the actor may talk with others below a device or gateway: who may update it may. */
-export type MayTunnel = (actor: Actor, place: Place) => boolean | Promise<boolean>;
+export type MayTunnel = (actor: Actor, place: Place) => Promise<boolean>;
 
 /** Topics that carry no values pass between clients that may update the thing [contract 8]. */
 export function createMayTunnel(options: {
@@ -20,12 +20,12 @@ export function createMayTunnel(options: {
   return async (actor, { kind, id }) => {
     if (kind === 'gateway') {
       const gateway = await gateways.find(id as GatewayId);
-      return (
-        gateway !== undefined && access.allows(actor, 'gateways:update', gatewayResource(gateway))
-      );
+      if (gateway === undefined) return false;
+      return access.allows(actor, 'gateways:update', gatewayResource(gateway));
     }
     // An id that no parse function would let through is found nowhere.
     const device = await devices.find(id as DeviceId);
-    return device !== undefined && access.allows(actor, 'devices:update', deviceResource(device));
+    if (device === undefined) return false;
+    return access.allows(actor, 'devices:update', deviceResource(device));
   };
 }

@@ -77,7 +77,7 @@ export function createRuleBook(options: {
       }
       return found;
     }
-    const page = { limit: limits.evaluatedDevicesMax, offset: 0, maySeeValues: () => false };
+    const page = { limit: limits.evaluatedDevicesMax, offset: 0 };
     const listing = await devices.list({ ...page, visibleTo: { who: { username: owner } } });
     let ids = listing.devices
       .filter((device) => device.owner.toLowerCase() === owner.toLowerCase())

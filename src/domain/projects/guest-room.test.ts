@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openServiceStorage } from '../../../test/service-storage.ts';
 import { noon } from '../../storage/contract/builders.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { createAccess } from '../access/access.ts';
 import { type Actor, guest, guestAt } from '../actor.ts';
 import { createGateways } from '../gateways/gateways.ts';
 import { type GatewayId, guestUsername, parseUserId, parseUsername } from '../ids.ts';
@@ -13,8 +12,8 @@ const ama: Actor = { kind: 'user', userId: parseUserId('1'), username: parseUser
 
 /** Services over stores that say how many things the guest owns. */
 function withGuestOwning(count: { gateways: number; projects: number }) {
-  const { gateways, projects, users, grants } = createMemoryStorage();
-  const access = createAccess({ grants, settings: { publicPush: 'open' } });
+  const { storage, access } = openServiceStorage();
+  const { gateways, projects, users, grants } = storage;
   const store = {
     ...gateways,
     countOwnedBy: async (owner: string) => (owner === guestUsername ? count.gateways : 0),

@@ -44,7 +44,7 @@ export function createOwnedResources({
     async list(kind, page) {
       switch (kind) {
         case 'device': {
-          const listing = await devices.list({ ...page, maySeeValues: () => false });
+          const listing = await devices.list(page);
           return listing.devices.map(deviceResource);
         }
         case 'gateway':

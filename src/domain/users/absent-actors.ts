@@ -1,10 +1,10 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
+import { createReadThroughCache } from '../../lib/read-through-cache.ts';
 import type { Actor } from '../actor.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import { type CredentialDirectory, keyLimitsOf } from './credential-directory.ts';
 import type { CredentialStore } from './credential-store.ts';
-import { keyLimitsOf, type Sessions } from './sessions.ts';
 import type { UserStore } from './user-store.ts';
 
 /** An account, or one of its access keys. */
@@ -13,11 +13,13 @@ export interface Account {
   readonly keyId?: AccessKeyId;
 }
 
-/**
- * Whom an account stands for while nobody is logged in, for what waits for it; undefined when the
- * account or key has ended. Answers at once when it was asked a moment ago.
- */
-export type FindAbsent = (account: Account) => Actor | undefined | Promise<Actor | undefined>;
+/** Whom accounts stand for while nobody is logged in, for what waits for them. */
+export interface AbsentActors {
+  /** The actor, if it was asked for a moment ago. Undefined tells nothing: ask `find`. */
+  peek(account: Account): Actor | undefined;
+  /** Undefined: the account or key has ended. */
+  find(account: Account): Promise<Actor | undefined>;
+}
 
 interface Known {
   readonly actor: Actor | undefined;
@@ -25,16 +27,18 @@ interface Known {
   readonly recheckAt: Instant;
 }
 
-export function createFindAbsent(options: {
+export function createAbsentActors(options: {
   readonly users: UserStore;
   readonly credentials: CredentialStore;
-  readonly sessions: Sessions;
+  readonly sessions: Pick<CredentialDirectory, 'generation'>;
   readonly clock: Clock;
-}): FindAbsent {
+}): AbsentActors {
   const { users, credentials, sessions, clock } = options;
-  const known = createLruCache<string, Known>(limits.credentialCacheEntriesMax);
+  const known = createReadThroughCache<string, Known>({
+    entriesMax: limits.credentialCacheEntriesMax,
+  });
 
-  async function lookUp({ userId, keyId }: Account): Promise<Actor | undefined> {
+  async function read({ userId, keyId }: Account): Promise<Actor | undefined> {
     const user = await users.find(userId);
     if (user === undefined || user.isDisabled) return undefined;
     const { username, isAdmin } = user;
@@ -46,17 +50,27 @@ export function createFindAbsent(options: {
     return { ...person, key: keyLimitsOf(key) };
   }
 
-  return (account) => {
-    const name = `${account.userId}/${account.keyId ?? ''}`;
+  async function readNow(account: Account): Promise<Known> {
     const { generation } = sessions;
-    const entry = known.get(name);
-    if (entry !== undefined && entry.generation === generation && clock.now() < entry.recheckAt) {
-      return entry.actor;
-    }
-    return lookUp(account).then((actor) => {
-      const recheckAt = clock.now() + limits.credentialCacheMs;
-      known.set(name, { actor, generation, recheckAt });
-      return actor;
-    });
+    const recheckAt = clock.now() + limits.credentialCacheMs;
+    return { actor: await read(account), generation, recheckAt };
+  }
+
+  const isCurrent = ({ generation, recheckAt }: Known): boolean =>
+    generation === sessions.generation && clock.now() < recheckAt;
+
+  return {
+    peek(account) {
+      const entry = known.peek(nameOf(account));
+      return entry !== undefined && isCurrent(entry) ? entry.actor : undefined;
+    },
+    async find(account) {
+      const name = nameOf(account);
+      const entry = known.peek(name);
+      if (entry !== undefined && !isCurrent(entry)) known.forget(name);
+      return (await known.get(name, () => readNow(account))).actor;
+    },
   };
 }
+
+const nameOf = ({ userId, keyId }: Account): string => `${userId}/${keyId ?? ''}`;

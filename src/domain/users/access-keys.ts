@@ -6,8 +6,8 @@ import { invalid, notFound, unauthenticated } from '../errors.ts';
 import { type AccessKeyId, type DeviceId, parseAccessKeyId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from './account-access.ts';
+import { accessKeyPrefix } from './credential-directory.ts';
 import type { AccessKeyRecord, CredentialStore } from './credential-store.ts';
-import { accessKeyPrefix, type Sessions } from './sessions.ts';
 
 export interface NewAccessKey {
   readonly name: string;
@@ -26,10 +26,9 @@ export interface AccessKeys {
 
 export function createAccessKeys(options: {
   readonly credentials: CredentialStore;
-  readonly sessions: Sessions;
   readonly clock: Clock;
 }): AccessKeys {
-  const { credentials, sessions, clock } = options;
+  const { credentials, clock } = options;
   return {
     async create(actor, key) {
       const person = requirePerson(actor);
@@ -57,7 +56,6 @@ export function createAccessKeys(options: {
       if ((await credentials.removeKey(userId, id)) === 'missing') {
         throw notFound(`you have no key with id ${id}`);
       }
-      sessions.forgetAll();
     },
   };
 }

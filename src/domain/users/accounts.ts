@@ -13,7 +13,6 @@ import { vouchedProofs } from './address-proofs.ts';
 import type { Logins } from './logins.ts';
 import type { PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
-import type { Sessions } from './sessions.ts';
 import type { NewUser, Profile, User, UserChanges } from './user.ts';
 import type { UserListing, UserStore } from './user-store.ts';
 
@@ -64,13 +63,12 @@ export function createAccounts(options: {
   readonly users: UserStore;
   readonly logins: Logins;
   readonly work: PasswordWork;
-  readonly sessions: Sessions;
   readonly clock: Clock;
   readonly signup: 'open' | 'closed';
   /** The credit of an account that signs up itself; absent: no end. */
   readonly smsCreditNew?: number | 'unlimited';
 }): Accounts {
-  const { users, logins, work, sessions, clock, smsCreditNew = 'unlimited' } = options;
+  const { users, logins, work, clock, smsCreditNew = 'unlimited' } = options;
   const signUps = createTokenBucket({
     capacity: limits.signUpsPerAddress,
     refillMs: limits.signUpPauseMs,
@@ -159,7 +157,6 @@ export function createAccounts(options: {
       if (changes.isAdmin === false) await keepingAnAdmin(id, 'made a plain user', apply);
       else if (changes.isDisabled === true) await keepingAnAdmin(id, 'disabled', apply);
       else await apply();
-      sessions.forgetAll();
     },
     async setPassword(actor, id, { password, oldPassword, exceptSession, address }) {
       const person = requireSelfOrAdmin(actor, id);
@@ -173,12 +170,10 @@ export function createAccounts(options: {
         passwordHash,
         person.userId === id && exceptSession !== undefined ? { exceptSession } : undefined,
       );
-      sessions.forgetAll();
     },
     async remove(actor, id) {
       requireSelfOrAdmin(actor, id);
       await keepingAnAdmin(id, 'deleted', () => users.remove(id));
-      sessions.forgetAll();
     },
     maySeeContact(actor, user) {
       if (actor.kind === 'guest' || actor.key !== undefined) return false;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openServiceStorage } from '../../../test/service-storage.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { hashPassword } from '../../lib/password-hash.ts';
 import { hashSecret } from '../../lib/secret-token.ts';
 import { aKey, aUser, keyId, noon, userId } from '../../storage/contract/builders.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
@@ -20,14 +20,15 @@ const address = '192.0.2.1';
 const secret = `kpk_${'k'.repeat(43)}`;
 
 async function aDoor() {
-  const { users, credentials, failures: store } = createMemoryStorage();
+  const { storage, feed } = openServiceStorage();
+  const { users, credentials, failures: store } = storage;
   const clock = createManualClock(noon);
   await users.insert(
     aUser('ana', { profile: { email: 'ana@x.org' } }),
     await hashPassword('right'),
   );
   await credentials.insertKey({ ...aKey('k1', 'ana'), hash: hashSecret(secret) });
-  const sessions = createSessions({ credentials, clock });
+  const sessions = createSessions({ credentials, clock, changes: feed });
   const logins = createLogins({
     ...{ users, clock, reporter: silentReporter },
     work: createPasswordWork(),
@@ -71,14 +72,13 @@ test('a password admits by username or e-mail until it changes or the account en
 });
 
 test('an access key admits with any username until it is deleted', async () => {
-  const { credentials, sessions, as } = await aDoor();
+  const { credentials, as } = await aDoor();
   for (const username of ['', 'ana', 'my device']) {
     const { actor } = await as(username, secret);
     assert.equal(actor.kind === 'user' && actor.key?.keyId, 'k1');
   }
   const admission = await as('', secret);
   await credentials.removeKey(anaId, keyId('k1'));
-  sessions.forgetAll();
   assert.equal(await admission.recheck(), undefined);
   await assert.rejects(as('ana', secret), refused('unauthenticated'));
 });

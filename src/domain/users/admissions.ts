@@ -2,8 +2,9 @@ import { hashSecret } from '../../lib/secret-token.ts';
 import { type Actor, guestAt } from '../actor.ts';
 import { DomainError, unauthenticated } from '../errors.ts';
 import { guestUsername } from '../ids.ts';
+import { accessKeyPrefix } from './credential-directory.ts';
 import type { Logins } from './logins.ts';
-import { accessKeyPrefix, type Sessions } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 import type { User } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
@@ -48,7 +49,7 @@ export function createAdmit(options: {
   async function bySecret(secret: string): Promise<Admission> {
     return {
       actor: await sessions.authenticate(secret),
-      recheck: () => unlessRefused(async () => sessions.authenticate(secret)),
+      recheck: () => unlessRefused(() => sessions.authenticate(secret)),
     };
   }
 

@@ -53,9 +53,8 @@ export function createBrowserSessions(options: {
   readonly credentials: CredentialStore;
   readonly clock: Clock;
   readonly issue: Issue;
-  readonly forgetAll: () => void;
 }): BrowserSessions {
-  const { credentials, clock, issue, forgetAll } = options;
+  const { credentials, clock, issue } = options;
 
   return {
     async remember({ user, passwordHash }, { name, address }, lifeSeconds) {
@@ -104,7 +103,6 @@ export function createBrowserSessions(options: {
       if ((await credentials.removeSession(userId, id)) === 'missing') {
         throw notFound(`you have no login with id ${id}`);
       }
-      forgetAll();
     },
   };
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openServiceStorage } from '../../../test/service-storage.ts';
 import { silentLog } from '../../lib/log.ts';
 import { aKey } from '../../storage/contract/builders.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { parseUserId, parseUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
@@ -21,7 +21,7 @@ type Mail = CodeMessage;
 async function aWorld({ canSend = true } = {}) {
   let now = 1_000_000;
   const clock = { now: () => now };
-  const storage = createMemoryStorage({ clock });
+  const { storage, feed } = openServiceStorage();
   const { users, credentials, passwordResets: pending } = storage;
   const failures = createFailureLimiters({ clock, store: storage.failures });
   const work = createPasswordWork();
@@ -29,7 +29,7 @@ async function aWorld({ canSend = true } = {}) {
     ...{ users, work, failures, clock, reporter: silentReporter },
     deviceCookies: createDeviceCookies('secret'),
   });
-  const sessions = createSessions({ credentials, clock });
+  const sessions = createSessions({ credentials, clock, changes: feed });
   const passwordHash = await work.hashNew('test', 'old password');
   for (const [name, profile] of [
     ['ama', { email: 'ama@example.org' }],

@@ -12,7 +12,6 @@ import { findResetTarget, type ResetTarget } from './login-candidates.ts';
 import type { PasswordResetStore } from './password-reset-store.ts';
 import type { PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
-import type { Sessions } from './sessions.ts';
 import type { UserStore } from './user-store.ts';
 
 /** A new password for somebody who forgot the old one and reads mail at the profile's address. */
@@ -42,14 +41,13 @@ export interface PasswordResets {
 export function createPasswordResets(options: {
   readonly users: UserStore;
   readonly work: PasswordWork;
-  readonly sessions: Sessions;
   readonly pending: PasswordResetStore;
   readonly failures: FailureLimiters;
   readonly clock: Clock;
   readonly codes: CodeSender;
   readonly log: Log;
 }): PasswordResets {
-  const { users, work, sessions, pending, clock, codes, log } = options;
+  const { users, work, pending, clock, codes, log } = options;
   const isPossible = codes.channels.has('email');
   const limiterOf = (name: string, failuresMax: number) =>
     options.failures.of(`reset ${name}`, { failuresMax, windowMs: limits.passwordResetMs });
@@ -110,7 +108,6 @@ export function createPasswordResets(options: {
       }
       const passwordHash = await work.hash({ lane: 'known', payer: network }, password);
       await users.setPassword(id, passwordHash, { keysMadeBefore: found.provenAt });
-      sessions.forgetAll();
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { UserId, Username } from '../ids.ts';
+import type { AccessKeyId, DeviceId, GatewayId, UserId, Username } from '../ids.ts';
 import type { NewUser, User, UserChanges } from './user.ts';
 
 export interface UserListing {
@@ -16,8 +16,8 @@ export interface StoredLogin {
 
 /** What went with an account, by id. */
 export interface RemovedThings {
-  readonly devices: readonly string[];
-  readonly gateways: readonly string[];
+  readonly devices: readonly DeviceId[];
+  readonly gateways: readonly GatewayId[];
 }
 
 /** Where accounts are kept. Usernames are unique and found without regard to case. */
@@ -38,17 +38,17 @@ export interface UserStore {
   knowsNetwork(id: UserId, network: string): Promise<boolean>;
   /** In order of creation; `username` narrows to that one. */
   list(page: { username?: string; limit: number; offset: number }): Promise<UserListing>;
-  /** Disabling an account also ends its tokens, keys and MQTT sessions, in the same step. */
+  /** Disabling an account also ends its tokens and keys, in the same step. */
   update(id: UserId, changes: UserChanges): Promise<'updated' | 'missing'>;
   /**
    * Sets the password and ends all of the user's tokens, all logins that stay but one, and the
-   * keys made before a time, in one step.
+   * keys made before a time, in one step. The answer names the keys that ended.
    */
   setPassword(
     id: UserId,
     passwordHash: string,
     ends?: { readonly keysMadeBefore?: Instant; readonly exceptSession?: string },
-  ): Promise<'updated' | 'missing'>;
+  ): Promise<{ readonly endedKeys: readonly AccessKeyId[] } | 'missing'>;
   /**
    * Removes the account with everything that is its own: tokens, keys, grants given and received,
    * devices with their datapoints, gateways, projects, social messages sent and received. In one

@@ -55,7 +55,7 @@ function routeWith(parts: {
 async function handedOver(request: Partial<RouteRequest>, body?: RouteBody): Promise<RouteRequest> {
   let seen: RouteRequest | undefined;
   const route = routeWith({
-    handle: (handed) => {
+    handle: async (handed) => {
       seen = handed;
       return json(null);
     },
@@ -67,7 +67,7 @@ async function handedOver(request: Partial<RouteRequest>, body?: RouteBody): Pro
 }
 
 test('a route is told in the words of version 1', () => {
-  const { path, tag, summary, query, answer } = routeWith({ handle: () => json(null) });
+  const { path, tag, summary, query, answer } = routeWith({ handle: async () => json(null) });
   assert.equal(path, '/sensors/:sensor_id/measurements/:measurement_id');
   assert.deepEqual([tag, summary], ['Sensors', 'Ask a sensor']);
   assert.deepEqual(Object.keys(query?.properties ?? {}), ['sensor_id']);
@@ -107,14 +107,14 @@ test('an answer is renamed whole or step by step', async () => {
   const answer = Type.Array(Condition);
   const messages = [{ devices: ['a'] }, { devices: ['b'] }];
   const renamed = [{ sensors: ['a'] }, { sensors: ['b'] }];
-  const whole = await routeWith({ handle: () => json(messages), answer }).handle(asked);
+  const whole = await routeWith({ handle: async () => json(messages), answer }).handle(asked);
   assert.ok(whole.kind === 'json');
   assert.deepEqual(whole.message, renamed);
   async function* steps() {
     yield messages.slice(0, 1);
     yield messages.slice(1);
   }
-  const streamed = await routeWith({ handle: () => list(steps()), answer }).handle(asked);
+  const streamed = await routeWith({ handle: async () => list(steps()), answer }).handle(asked);
   assert.ok(streamed.kind === 'list');
   assert.deepEqual((await Array.fromAsync(streamed.steps)).flat(), renamed);
 });

@@ -105,7 +105,7 @@ export function authRoutes(options: {
       isLogin: true,
       answer: tokenAnswer,
       errors: ['unauthenticated', 'rate_limited', 'unavailable'],
-      handle: ({ authorization, address, raw }) => {
+      handle: async ({ authorization, address, raw }) => {
         const login = basicCredentials(authorization);
         if (login !== undefined) return token(login, { address, raw });
         throw unauthenticated('send username and password as HTTP Basic, or as JSON with POST');
@@ -185,7 +185,7 @@ function permissionsRoute(sharing: Sharing, kind: ResourceKind): Route {
       content: { 'application/json': Type.Array(PermissionMessage) },
     },
     errors: ['unauthenticated'],
-    handle: ({ actor }) => list(sharing.permissions(actor, kind)),
+    handle: async ({ actor }) => list(sharing.permissions(actor, kind)),
   });
 }
 

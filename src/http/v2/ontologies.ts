@@ -22,6 +22,6 @@ function ontologyRoute({ name, summary, schema, terms }: Vocabulary): Route {
       content: { 'application/json': schema },
     },
     errors: ['unauthenticated'],
-    handle: () => json(terms, cacheHeaders),
+    handle: async () => json(terms, cacheHeaders),
   });
 }

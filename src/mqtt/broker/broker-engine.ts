@@ -97,7 +97,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       retained.forgetBelow(topicPrefix);
       await parts.journal.synced();
     },
-    endIdentity: (identity, { forget }) => endIdentity(parts, identity, forget),
+    endSessions: (isGone) => endSessions(parts, isGone),
     figures: () => figuresOf(engine),
     sweep,
     async close() {
@@ -131,7 +131,6 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
   const underWay = new Set<Promise<void>>();
   const wills = createWills(budgets.of('mqtt_will_bytes'), (will) => {
     const published = publishWill(will, { clock, intake });
-    if (published === undefined) return;
     underWay.add(published);
     void published.finally(() => underWay.delete(published));
   });
@@ -195,17 +194,12 @@ function createFlusher(): Flusher {
 function publishWill(
   { client, message, expirySeconds }: PendingWill,
   { clock, intake }: Pick<Parts, 'clock' | 'intake'>,
-): Promise<void> | undefined {
+): Promise<void> {
   const sent: Message =
     expirySeconds === undefined
       ? message
       : { ...message, expiresAt: clock.now() + expirySeconds * 1_000 };
-  const outcome = client.publish(sent);
-  if (!(outcome instanceof Promise)) {
-    intake.finish(sent, outcome);
-    return undefined;
-  }
-  return outcome.then(
+  return client.publish(sent).then(
     (settled) => {
       intake.finish(sent, settled);
     },
@@ -247,17 +241,15 @@ function shedSlowest(members: ReadonlySet<Member>): void {
 const waitingOf = (members: readonly Member[]): number =>
   members.reduce((sum, { waitingBytes }) => sum + waitingBytes, 0);
 
-async function endIdentity(parts: Parts, identity: string, forget: boolean): Promise<void> {
+async function endSessions(parts: Parts, isGone: (identity: string) => boolean): Promise<void> {
   for (const member of [...parts.members]) {
-    if (member.identity === identity) {
+    if (member.identity !== undefined && isGone(member.identity)) {
       member.end(reason.notAuthorized, 'the login is not valid any more');
     }
   }
-  if (forget) {
-    for (const session of parts.registry.ofIdentity(identity)) {
-      parts.wills.cancel(session.key);
-      parts.registry.end(session);
-    }
+  for (const session of parts.registry.ofIdentities(isGone)) {
+    parts.wills.cancel(session.key);
+    parts.registry.end(session);
   }
   await parts.journal.synced();
 }

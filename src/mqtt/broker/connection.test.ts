@@ -121,7 +121,7 @@ test('a queue has an end in messages and in bytes, and gives its room back', asy
   broker.deliver(Array.from({ length: 1_200 }, () => message));
   assert.equal(broker.figures().queuedMessages, 1_000);
   assert.equal(broker.figures().dropped.queue_full, 200);
-  await broker.endIdentity('guest', { forget: true });
+  await broker.endSessions((identity) => identity === 'guest');
   assert.deepEqual([broker.figures().queuedMessages, broker.figures().queuedBytes], [0, 0]);
 });
 

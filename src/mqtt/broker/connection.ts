@@ -285,15 +285,11 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     this.#state = 'authenticating';
     requireNoMethod(packet);
     const request = requestOf(packet, this.#address);
-    const answer = this.parts.authority.connect(request);
-    if (!(answer instanceof Promise)) {
-      this.#admit(packet, request, answer);
-      return;
-    }
     // The packets behind CONNECT wait, on the peer's side as far as possible.
     this.pauseReading();
     const failed: ConnectAnswer = { kind: 'refused', reason: 'unavailable' };
-    void answer
+    void this.parts.authority
+      .connect(request)
       .catch((error: unknown) => {
         this.parts.log.error({ error }, 'a login to MQTT failed');
         return failed;

@@ -91,9 +91,12 @@ export class Inbound {
     if (packet.qos > 0) this.#requireRoom(packet);
     if (packet.qos === 2 && this.#isRepetition(packet)) return;
     const message = this.#messageOf(packet, topic);
-    const outcome = this.#refusalOf(message) ?? this.#publisher.client.publish(message);
+    const slot = { ...newSlot(packet), bytes: packet.payload.length, message };
+    const refusal = this.#refusalOf(message);
+    const outcome = refusal === undefined ? this.#publisher.client.publish(message) : undefined;
     if (packet.qos === 2) this.#remember(packet.packetId, outcome);
-    this.#enter({ ...newSlot(packet), bytes: packet.payload.length, message }, outcome);
+    if (outcome === undefined) this.#enterSettled(slot, refusal ?? acceptedByHouse);
+    else this.#enter(slot, outcome);
   }
 
   /** PUBREL: the id may be used again [MQTT-4.3.3-11]. */
@@ -150,14 +153,16 @@ export class Inbound {
   #isRepetition(packet: PublishPacket): boolean {
     const { received } = this.#publisher.session;
     if (received?.has(packet.packetId) !== true) return false;
-    this.#enter(newSlot(packet), received.get(packet.packetId) ?? acceptedByHouse);
+    const underWay = received.get(packet.packetId);
+    if (underWay === undefined) this.#enterSettled(newSlot(packet), acceptedByHouse);
+    else this.#enter(newSlot(packet), underWay);
     return true;
   }
 
-  #remember(packetId: number, outcome: PublishOutcome | Promise<PublishOutcome>): void {
+  #remember(packetId: number, outcome: Promise<PublishOutcome> | undefined): void {
     const { session } = this.#publisher;
     session.received ??= new Map();
-    session.received.set(packetId, outcome instanceof Promise ? outcome : undefined);
+    session.received.set(packetId, outcome);
   }
 
   #messageOf(packet: PublishPacket, topic: string): Message {
@@ -177,18 +182,20 @@ export class Inbound {
     };
   }
 
-  #enter(slot: Slot, outcome: PublishOutcome | Promise<PublishOutcome>): void {
+  #enter(slot: Slot, outcome: Promise<PublishOutcome>): void {
     this.#slots.push(slot);
     this.#bytesUnderWay += slot.bytes;
-    if (outcome instanceof Promise) {
-      const settle = (settled: PublishOutcome) => {
-        slot.outcome = settled;
-        this.#advance();
-      };
-      outcome.then(settle, () => settle({ kind: 'unavailable' }));
-      this.#pauseIfFull();
-      return;
-    }
+    const settle = (settled: PublishOutcome) => {
+      slot.outcome = settled;
+      this.#advance();
+    };
+    void outcome.then(settle, () => settle({ kind: 'unavailable' }));
+    this.#pauseIfFull();
+  }
+
+  #enterSettled(slot: Slot, outcome: PublishOutcome): void {
+    this.#slots.push(slot);
+    this.#bytesUnderWay += slot.bytes;
     slot.outcome = outcome;
     this.#advance();
   }

@@ -117,13 +117,14 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
   /** Rights may have gone since it was queued [contract 8]. */
   function sendIfAllowed(session: Session, link: Link, entry: Entry): void {
     const topic = entry.parcel?.message.topic;
-    const answer = topic === undefined || link.client.mayReceive(topic);
-    if (typeof answer === 'boolean') {
-      finishAsked(session, link, { entry, isAllowed: answer });
+    const verdict = topic === undefined ? 'yes' : link.client.tryReceive(topic);
+    if (verdict !== 'unknown' || topic === undefined) {
+      finishAsked(session, link, { entry, isAllowed: verdict === 'yes' });
       return;
     }
     session.isAsking = true;
-    void answer
+    void link.client
+      .mayReceive(topic)
       .catch(() => false)
       .then((isAllowed) => {
         session.isAsking = false;

@@ -1,3 +1,4 @@
+import type { Verdict } from '../../domain/access/access.ts';
 import type { Qos } from '../../domain/messaging/message.ts';
 import type { Authority } from '../authority.ts';
 import type { DropReason } from '../broker.ts';
@@ -20,7 +21,9 @@ export interface Outbound {
   /** Sends or queues the message if the session may have it at this moment [contract 8]. */
   offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void;
   /** Whether the session may have messages of this topic now. */
-  admits(session: Session, topic: string): boolean | Promise<boolean>;
+  admits(session: Session, topic: string): Promise<boolean>;
+  /** The same at once, from what is at hand. */
+  tryAdmit(session: Session, topic: string): Verdict;
 }
 
 export interface OutboundOptions {
@@ -37,11 +40,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
     counters.dropped[why] += 1;
   }
 
-  function admits(session: Session, topic: string): boolean | Promise<boolean> {
-    const { link } = session;
-    return link === undefined
-      ? authority.mayQueue(session.identity, topic)
-      : link.client.mayReceive(topic);
+  function admits({ link, identity }: Session, topic: string): Promise<boolean> {
+    return link === undefined ? authority.mayQueue(identity, topic) : link.client.mayReceive(topic);
+  }
+
+  function tryAdmit({ link, identity }: Session, topic: string): Verdict {
+    return link === undefined ? authority.tryQueue(identity, topic) : link.client.tryReceive(topic);
   }
 
   function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
@@ -60,12 +64,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const isAway = session.link === undefined;
     if (isAway && (terms.qos === 0 || session.expiresAt <= delivery.now)) return undefined;
     if (session.admissions !== undefined) return admitLater(session, delivery, terms);
-    const answer = admits(session, delivery.message.topic);
-    if (answer instanceof Promise) {
+    const verdict = tryAdmit(session, delivery.message.topic);
+    if (verdict === 'unknown') {
+      // What comes for it meanwhile waits behind this message.
       session.admissions = [];
-      return decide(session, delivery, terms, answer);
+      return decide(session, delivery, terms);
     }
-    if (answer) send(session, delivery, terms);
+    if (verdict === 'yes') send(session, delivery, terms);
     else drop('not_allowed');
     return undefined;
   }
@@ -86,14 +91,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
     });
   }
 
-  async function decide(
-    session: Session,
-    delivery: Delivery,
-    terms: DeliveryTerms,
-    answer: Promise<boolean>,
-  ): Promise<void> {
+  async function decide(session: Session, delivery: Delivery, terms: DeliveryTerms): Promise<void> {
     delivery.keep();
-    const isAdmitted = await answer.catch(() => false);
+    const isAdmitted = await admits(session, delivery.message.topic).catch(() => false);
     const waiting = session.admissions ?? [];
     session.admissions = undefined;
     if (!isAdmitted) drop('not_allowed');
@@ -125,5 +125,5 @@ export function createOutbound(options: OutboundOptions): Outbound {
     if (frame.payload !== undefined) link.outbox.write(frame.payload);
   }
 
-  return { offer, admits };
+  return { offer, admits, tryAdmit };
 }

@@ -128,6 +128,6 @@ test('whoever is gone is disconnected, and forgotten with its sessions on demand
   house.isGone = () => false;
   await connectPeer(broker, { ...login, clean: false });
   assert.equal(broker.figures().sessions, 2);
-  await broker.endIdentity('ann', { forget: true });
+  await broker.endSessions((identity) => identity === 'ann');
   assert.deepEqual([broker.figures().sessions, broker.figures().connections], [1, 1]);
 });

@@ -1,3 +1,4 @@
+import type { Verdict } from '../../domain/access/access.ts';
 import type { Message, Qos } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -72,26 +73,23 @@ export function createRouter(options: {
   /** Asks for one after the other, those who are there first. */
   function walk(round: Round): void {
     for (const [index, target] of round.members.entries()) {
-      const answer = mayHave(target, round);
-      if (answer instanceof Promise) {
+      const verdict = tryHave(target, round);
+      if (verdict === 'no') continue;
+      if (verdict === 'unknown') {
         round.turn.waiting = [];
-        journal.hold(walkOn({ ...round, members: round.members.slice(index) }, answer));
+        journal.hold(walkOn({ ...round, members: round.members.slice(index) }));
         return;
       }
-      if (!answer) continue;
       offerTo(round.delivery, target);
       return;
     }
   }
 
   /** As `walk`, from where a right has to be looked up; never rejects. */
-  async function walkOn(round: Round, first: Promise<boolean>): Promise<void> {
+  async function walkOn(round: Round): Promise<void> {
     round.delivery.keep();
-    let answer: boolean | Promise<boolean> | undefined = first;
     for (const target of round.members) {
-      answer ??= mayHave(target, round);
-      const isChosen = await Promise.resolve(answer).catch(() => false);
-      answer = undefined;
+      const isChosen = await mayHave(target, round).catch(() => false);
       if (!isChosen || target.session.isEnded) continue;
       offerTo(round.delivery, target);
       break;
@@ -101,10 +99,12 @@ export function createRouter(options: {
     for (const goOn of waiting) goOn();
   }
 
-  function mayHave({ session }: Target, round: Round): boolean | Promise<boolean> {
-    const { message, delivery } = round;
-    if (session.link === undefined && session.expiresAt <= delivery.now) return false;
-    return outbound.admits(session, message.topic);
+  function tryHave({ session }: Target, { message, delivery }: Round): Verdict {
+    return isOver(session, delivery) ? 'no' : outbound.tryAdmit(session, message.topic);
+  }
+
+  async function mayHave({ session }: Target, { message, delivery }: Round): Promise<boolean> {
+    return !isOver(session, delivery) && outbound.admits(session, message.topic);
   }
 
   function offerTo(delivery: Delivery, target: Target): void {
@@ -115,6 +115,10 @@ export function createRouter(options: {
 
   return { route };
 }
+
+/** Whether nobody will come back for it. */
+const isOver = ({ link, expiresAt }: Session, { now }: Delivery): boolean =>
+  link === undefined && expiresAt <= now;
 
 /** Its members in the order in which they are asked. */
 function inTurn({ members, turn }: SharedTarget): readonly Target[] {

@@ -23,7 +23,7 @@ export interface SessionRegistry {
   /** Adds or replaces; answers what was there, or 'full'. */
   subscribe(session: Session, subscription: Subscription): 'new' | 'replaced' | 'full';
   unsubscribe(session: Session, filter: string): boolean;
-  ofIdentity(identity: string): readonly Session[];
+  ofIdentities(isWanted: (identity: string) => boolean): readonly Session[];
   /** Ends those that nobody came back to. */
   expire(now: Instant): readonly Session[];
   restore(stored: StoredSession): void;
@@ -185,7 +185,7 @@ export function createSessionRegistry(options: {
     end,
     subscribe,
     unsubscribe,
-    ofIdentity: (identity) => [...sessions.values()].filter((one) => one.identity === identity),
+    ofIdentities: (isWanted) => [...sessions.values()].filter(({ identity }) => isWanted(identity)),
     expire,
     restore,
     get size() {

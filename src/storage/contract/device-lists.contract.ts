@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { VisibleTo } from '../../domain/access/viewer.ts';
+import type { DataReach, VisibleTo } from '../../domain/access/viewer.ts';
 import { parseFilter } from '../../domain/devices/query.ts';
 import { guestUsername } from '../../domain/ids.ts';
 import type { Storage } from '../storage.ts';
@@ -7,13 +7,13 @@ import { aDevice, aSensor, aUser, deviceId, noon, sensorId, username } from './b
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
 const everything: VisibleTo = { who: 'everything' };
-const maySeeAll = () => true;
+const allValues: DataReach = { ...everything, granted: new Set() };
 const wholePage = { limit: 1_000, offset: 0 };
 
 async function idsVisibleTo(opened: Storage, visibleTo: VisibleTo, q?: string): Promise<string[]> {
   const { devices, total } = await opened.devices.list({
     visibleTo,
-    maySeeValues: maySeeAll,
+    valuesWithin: allValues,
     ...(q !== undefined && { filter: parseFilter(q) }),
     ...wholePage,
   });
@@ -29,7 +29,7 @@ const promises: Promises = {
     const page = (limit: number, offset: number, q?: string) =>
       opened.devices.list({
         visibleTo: everything,
-        maySeeValues: maySeeAll,
+        valuesWithin: allValues,
         ...(q !== undefined && { filter: parseFilter(q) }),
         limit,
         offset,
@@ -133,7 +133,7 @@ const promises: Promises = {
     const { devices, total } = await opened.devices.list({
       visibleTo: everything,
       filter: parseFilter('TC>10'),
-      maySeeValues: (device) => device.id !== 'secret',
+      valuesWithin: { ...allValues, only: new Set(['cold', 'hot', 'empty']) },
       ...wholePage,
     });
     assert.deepEqual(
@@ -196,7 +196,7 @@ const promises: Promises = {
     const filter = parseFilter('name==n2');
     const page = {
       visibleTo: everything,
-      maySeeValues: maySeeAll,
+      valuesWithin: allValues,
       filter,
       limit: 3,
       offset: 398,

@@ -42,14 +42,14 @@ export function createDeviceStore(
       return 'inserted';
     },
     find: async (id) => devices.get(id),
-    async list({ visibleTo, filter, maySeeValues, limit, offset }) {
+    async list({ visibleTo, filter, valuesWithin, limit, offset }) {
       const visible = [...devices.values()].filter((device) =>
         isVisible(state, 'device', device, visibleTo),
       );
       const matching =
         filter === undefined
           ? visible
-          : await passing(visible, filter, { maySeeValues, datapoints });
+          : await passing(visible, filter, { valuesWithin, datapoints });
       const page = matching.slice(offset, offset + limit).map(({ id, owner, visibility }) => ({
         ...{ id, owner },
         ...(visibility !== undefined && { visibility }),

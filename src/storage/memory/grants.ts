@@ -55,7 +55,7 @@ export function createGrantStore(state: MemoryState): GrantStore {
     },
     remove: async (kind, resource, username) =>
       grants.delete(grantKey(kind, resource, username)) ? 'removed' : 'missing',
-    find: (kind, resource, username) =>
+    find: async (kind, resource, username) =>
       grants.get(grantKey(kind, resource, username))?.scopes ?? [],
     listOn: async (kind, resource) =>
       sorted((grant) => grant.kind === kind && grant.resource === resource),
@@ -80,7 +80,7 @@ export function createGrantStore(state: MemoryState): GrantStore {
       ofGroups(({ groupId }) =>
         (groups.get(groupId)?.usernames ?? []).some((member) => sameUsername(member, username)),
       ),
-    findIndirect: ({ kind, id }, username) =>
+    findIndirect: async ({ kind, id }, username) =>
       reachingIndirectly(state, kind, username)
         .filter(({ resource }) => resource === id)
         .flatMap(({ scopes }) => scopes),

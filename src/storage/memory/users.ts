@@ -69,12 +69,11 @@ export function createUserStore(state: MemoryState): UserStore {
       endTokensOf(state, id);
       endLoginsOf(state, id, ends?.exceptSession);
       const before = ends?.keysMadeBefore ?? Number.NEGATIVE_INFINITY;
-      for (const key of state.keys.values()) {
-        if (key.userId !== id || key.createdAt >= before) continue;
-        state.keys.delete(key.id);
-        removeSessionsOf(state, id, key.id);
-      }
-      return 'updated';
+      const ended = [...state.keys.values()].filter(
+        (key) => key.userId === id && key.createdAt < before,
+      );
+      for (const key of ended) state.keys.delete(key.id);
+      return { endedKeys: ended.map((key) => key.id) };
     },
     remove: async (id) => remove(state, id),
     countAdmins: async () =>

@@ -84,10 +84,10 @@ export function createDeviceListing(options: {
   }
 
   async function listPassing(page: ListPage, filter: Filter): Promise<DeviceListing> {
-    const { maySeeValues, pace = ownPace() } = page;
+    const { valuesWithin, pace = ownPace() } = page;
     const conditions = [...visibleRows('device', page.visibleTo), ...narrowing(filter)];
     const { sql, parameters } = allOf(conditions);
-    const round = createFilterRound(filter, { maySeeValues, datapoints });
+    const round = createFilterRound(filter, { valuesWithin, datapoints });
     const devices: DeviceHead[] = [];
     let total = 0;
     const keep = (device: Device): void => {
@@ -105,9 +105,9 @@ export function createDeviceListing(options: {
       const values = await datapoints.briefLastValues(wanting.map(({ id }) => id));
       for (const [at, device] of candidates.entries()) {
         const verdict = verdicts[at];
-        const decision = verdict === 'wants values' ? round.decide(device, values) : verdict;
-        const passes = decision instanceof Promise ? await decision : decision;
-        if (passes === true || passes === 'passes') keep(device);
+        const passes =
+          verdict === 'wants values' ? await round.decide(device, values) : verdict === 'passes';
+        if (passes) keep(device);
         if (pace.isOver()) await pace.rest();
       }
     }

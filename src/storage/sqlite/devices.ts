@@ -15,7 +15,6 @@ import {
   sensorFromRow,
 } from '../sql/device-row.ts';
 import { patchOf } from '../sql/patch.ts';
-import { createDeviceCache } from './device-cache.ts';
 import { createDeviceListing, type WeighedDevice } from './device-listing.ts';
 import type { DeviceUpdate } from './device-writes.ts';
 import { readSafely } from './failures.ts';
@@ -46,78 +45,44 @@ export interface DeviceStoreOptions {
   readonly damaged: DamagedRows;
 }
 
-/** Devices in SQLite, the busy ones in memory. */
-export function createDeviceStore(
-  options: DeviceStoreOptions,
-): DeviceStore & { forget(id: DeviceId): void } {
+/** Devices in SQLite. */
+export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
   const { reader, writer, datapoints, forgetDatapoints } = options;
-  const cache = createDeviceCache();
   const read = createDeviceReader(reader, options.damaged);
   const owned = createSelection<{ n: number }>(reader, countOwned);
   const timed = createSelection<TimedRow>(reader, selectTimed);
-  // Lists pass by many devices once: they use what is remembered and do not push it out.
-  const load = (id: DeviceId) => cache.get(id) ?? read(id);
-
-  function findInDatabase(id: DeviceId): Promise<Device | undefined> {
-    return readSafely(() => {
-      const weighed = read(id);
-      if (weighed !== undefined) cache.set(weighed);
-      return weighed?.device;
-    });
-  }
-
-  /** Waits for a change of this device, after which what was remembered is old. */
-  async function changed<Outcome>(id: DeviceId, change: Promise<Outcome>): Promise<Outcome> {
-    try {
-      return await change;
-    } finally {
-      cache.delete(id);
-    }
-  }
-
-  function forget(id: DeviceId): void {
-    cache.delete(id);
-    forgetDatapoints(id);
-  }
 
   return {
     insert: (device) => writer.call('insertDevice', insertOf(device)),
-    find(id) {
-      const known = cache.get(id);
-      return known === undefined ? findInDatabase(id) : known.device;
-    },
-    ...createDeviceListing({ reader, load, datapoints }),
+    find: (id) => readSafely(() => read(id)?.device),
+    ...createDeviceListing({ reader, load: read, datapoints }),
     ...createStoredBytes(reader, datapoints),
     countOwnedBy: (owner) => readSafely(() => owned.first(owner)?.n ?? 0),
-    update: (id, changes, at) =>
-      changed(id, writer.call('updateDevice', id, updateOf(changes), at)),
+    update: (id, changes, at) => writer.call('updateDevice', id, updateOf(changes), at),
     async remove(id) {
-      const outcome = await changed(id, writer.call('removeDevice', id));
+      const outcome = await writer.call('removeDevice', id);
       if (outcome === 'removed') forgetDatapoints(id);
       return outcome;
     },
-    putSensor: (id, sensor, at) => changed(id, writer.call('putSensor', id, partRow(sensor), at)),
+    putSensor: (id, sensor, at) => writer.call('putSensor', id, partRow(sensor), at),
     updateSensor: (id, sensorId, changes, at) =>
-      changed(id, writer.call('updateSensor', id, sensorId, patchOf(changes), at)),
+      writer.call('updateSensor', id, sensorId, patchOf(changes), at),
     async removeSensor(id, sensorId, at) {
-      const outcome = await changed(id, writer.call('removeSensor', id, sensorId, at));
+      const outcome = await writer.call('removeSensor', id, sensorId, at);
       if (outcome === 'removed') forgetDatapoints(id, sensorId);
       return outcome;
     },
-    putActuator: (id, actuator, at) =>
-      changed(id, writer.call('putActuator', id, partRow(actuator), at)),
+    putActuator: (id, actuator, at) => writer.call('putActuator', id, partRow(actuator), at),
     updateActuator: (id, actuatorId, changes, at) =>
-      changed(id, writer.call('updateActuator', id, actuatorId, patchOf(changes), at)),
+      writer.call('updateActuator', id, actuatorId, patchOf(changes), at),
     async stepActuator(id, actuatorId, step) {
       const stepText = JSON.stringify(step);
-      const after = await changed(id, writer.call('stepActuator', id, actuatorId, stepText));
+      const after = await writer.call('stepActuator', id, actuatorId, stepText);
       if (typeof after === 'string') return after;
       return actuatorFromRow({ id: actuatorId, details: after.details });
     },
     listTimedSettings: () => readSafely(() => timed.all().flatMap(timedSettingOf)),
-    removeActuator: (id, actuatorId, at) =>
-      changed(id, writer.call('removeActuator', id, actuatorId, at)),
-    forget,
+    removeActuator: (id, actuatorId, at) => writer.call('removeActuator', id, actuatorId, at),
   };
 }
 

@@ -43,12 +43,3 @@ export function readSafely<Answer>(read: () => Answer): Promise<Answer> {
     return Promise.reject(asRefusal(error));
   }
 }
-
-/** Runs one read and answers at once; a failing disk becomes a rejection. */
-export function readAtOnce<Answer>(read: () => Answer): Answer | Promise<Answer> {
-  try {
-    return read();
-  } catch (error) {
-    return Promise.reject(asRefusal(error));
-  }
-}

@@ -8,8 +8,8 @@ import {
   scopesFromText,
 } from '../sql/grant-row.ts';
 import { type GroupGrantRow, groupGrantFromRow } from '../sql/group-row.ts';
-import { readAtOnce, readSafely } from './failures.ts';
-import type { ReachingGrants } from './reaching-grants.ts';
+import { readSafely } from './failures.ts';
+import { createReachingGrants } from './reaching-grants.ts';
 import { createSelection } from './selection.ts';
 import type { Writer } from './writer.ts';
 
@@ -46,10 +46,9 @@ const selectGroupsReceivedBy = `
 export function createGrantStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
-  readonly reaching: ReachingGrants;
   readonly damaged: DamagedRows;
 }): GrantStore {
-  const { reader, writer, reaching, damaged } = options;
+  const { reader, writer, damaged } = options;
   const scopes = createSelection<{ scopes: string }>(reader, selectScopes);
   const on = createSelection<GrantRow>(reader, selectOn);
   const givenBy = createSelection<GrantRow & { owner: string }>(reader, selectGivenBy);
@@ -70,17 +69,10 @@ export function createGrantStore(options: {
   }
 
   return {
-    async put(grant) {
-      const outcome = await writer.call('putGrant', {
-        ...grant,
-        scopes: JSON.stringify(grant.scopes),
-      });
-      if (grant.kind === 'project') reaching.refresh();
-      return outcome;
-    },
+    put: (grant) => writer.call('putGrant', { ...grant, scopes: JSON.stringify(grant.scopes) }),
     remove: (kind, resource, username) => writer.call('removeGrant', kind, resource, username),
     find: (kind, resource, username) =>
-      readAtOnce(() => {
+      readSafely(() => {
         const row = scopes.first(kind, resource, username);
         if (row === undefined) return [];
         try {
@@ -104,7 +96,6 @@ export function createGrantStore(options: {
       readSafely(() => readable(groupsGivenBy.all(owner), groupGrantFromRow)),
     listGroupsReceivedBy: (username) =>
       readSafely(() => readable(groupsReceivedBy.all(username), groupGrantFromRow)),
-    findIndirect: reaching.findIndirect,
-    listReaching: reaching.listReaching,
+    ...createReachingGrants(reader, damaged),
   };
 }

@@ -3,7 +3,6 @@ import type { GroupStore } from '../../domain/groups/group-store.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import { type GroupRow, groupColumns, groupDetails, groupFromRow } from '../sql/group-row.ts';
 import { readSafely } from './failures.ts';
-import type { ReachingGrants } from './reaching-grants.ts';
 import { createSelection, inSnapshot } from './selection.ts';
 import type { Writer } from './writer.ts';
 
@@ -19,10 +18,9 @@ const countOwned = 'select count(*) as n from user_groups where owner = ?';
 export function createGroupStore(options: {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
-  readonly reaching: ReachingGrants;
   readonly damaged: DamagedRows;
 }): GroupStore {
-  const { reader, writer, reaching, damaged } = options;
+  const { reader, writer, damaged } = options;
   const byId = createSelection<GroupRow>(reader, selectGroup);
   const members = createSelection<{ username: string }>(reader, selectMembers);
   const page = createSelection<GroupRow>(reader, selectPage);
@@ -34,20 +32,12 @@ export function createGroupStore(options: {
     return damaged.read('user_groups', row.id, () => groupFromRow(row, usernames));
   };
 
-  /** Somebody may have come into a group. */
-  function refreshed<Outcome>(outcome: Outcome): Outcome {
-    reaching.refresh();
-    return outcome;
-  }
-
   return {
-    insert: async ({ id, owner, name, usernames }) =>
-      refreshed(
-        await writer.call(
-          'insertGroup',
-          { id, owner, details: groupDetails(name) },
-          JSON.stringify(usernames),
-        ),
+    insert: ({ id, owner, name, usernames }) =>
+      writer.call(
+        'insertGroup',
+        { id, owner, details: groupDetails(name) },
+        JSON.stringify(usernames),
       ),
     find: (id) =>
       readSafely(() => {
@@ -66,14 +56,12 @@ export function createGroupStore(options: {
       ),
     countOwnedBy: (owner) => readSafely(() => ownedCount.first(owner)?.n ?? 0),
     rename: (id, name) => writer.call('renameGroup', id, groupDetails(name)),
-    changeMembers: async (id, change) =>
-      refreshed(
-        await writer.call(
-          'changeGroupMembers',
-          id,
-          change.out === 'all' ? 'all' : { usernames: JSON.stringify(change.out) },
-          { usernames: JSON.stringify(change.in), membersMax: change.membersMax },
-        ),
+    changeMembers: (id, change) =>
+      writer.call(
+        'changeGroupMembers',
+        id,
+        change.out === 'all' ? 'all' : { usernames: JSON.stringify(change.out) },
+        { usernames: JSON.stringify(change.in), membersMax: change.membersMax },
       ),
     remove: (id) => writer.call('removeGroup', id),
   };

@@ -1,12 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GrantStore } from '../../domain/access/grant-store.ts';
 import type { ResourceKind, Scope } from '../../domain/access/scopes.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import { scopesFromText } from '../sql/grant-row.ts';
-import { readAtOnce, readSafely } from './failures.ts';
+import { readSafely } from './failures.ts';
 import { createSelection, type Selection } from './selection.ts';
-import { sqliteLimits } from './sqlite-limits.ts';
 
 const ofGroups = (username: string): string =>
   `from group_members cross join group_grants using (group_id) where username = ${username}`;
@@ -44,52 +42,31 @@ const selectIndirect = `
   cross join project_members as member
     on member.project = granted.project and member.kind = ?2 and member.resource = ?3
   cross join projects on projects.id = granted.project and projects.owner = ?4`;
-const selectHasIndirect = `
-  select 1 as n where exists (select 1 from group_members where username = ?1)
-    or exists (select 1 from grants indexed by grants_by_username
-      where username = ?1 and kind = 'project')`;
 
-/** What groups and projects give, for the store of grants. */
-export interface ReachingGrants extends Pick<GrantStore, 'findIndirect' | 'listReaching'> {
-  /** To be called when somebody may have come into a group, or been granted a project. */
-  refresh(): void;
-}
-
-/** Finds what reaches users by groups and projects. */
-export function createReachingGrants(reader: DatabaseSync, damaged: DamagedRows): ReachingGrants {
+/** The part of the store of grants that finds what reaches users by groups and projects. */
+export function createReachingGrants(
+  reader: DatabaseSync,
+  damaged: DamagedRows,
+): Pick<GrantStore, 'findIndirect' | 'listReaching'> {
   const indirect = createSelection<{ scopes: string }>(reader, selectIndirect);
-  const hasIndirect = createSelection<{ n: number }>(reader, selectHasIndirect);
   const reaching: Record<ResourceKind, Selection<{ resource: string; scopes: string }>> = {
     device: createSelection(reader, reachingSql('device', '?1')),
     gateway: createSelection(reader, reachingSql('gateway', '?1')),
     project: createSelection(reader, reachingSql('project', '?1')),
   };
-  // Every delivery to a stranger asks, and most accounts are in no group and no shared project. A
-  // stale "yes" costs one question; a "no" is forgotten whenever it may have become wrong.
-  const known = createLruCache<string, boolean>(sqliteLimits.granteesRememberedMax);
   const none: readonly Scope[] = [];
 
   function readScopes(resource: string, text: string): readonly Scope[] {
     return damaged.read('grants', `reaching ${resource}`, () => scopesFromText(text)) ?? none;
   }
 
-  function mayHave(username: string): boolean {
-    const told = known.get(username);
-    if (told !== undefined) return told;
-    const found = hasIndirect.first(username) !== undefined;
-    known.set(username, found);
-    return found;
-  }
-
   return {
-    refresh: () => known.clear(),
     findIndirect: ({ kind, id, owner }, username) =>
-      readAtOnce(() => {
-        if (!mayHave(username)) return none;
-        return indirect
+      readSafely(() =>
+        indirect
           .all(username, kind, id, owner)
-          .flatMap(({ scopes }) => readScopes(`${kind} ${id}`, scopes));
-      }),
+          .flatMap(({ scopes }) => readScopes(`${kind} ${id}`, scopes)),
+      ),
     listReaching: (kind, username) =>
       readSafely(() =>
         reaching[kind].all(username).map(({ resource, scopes }) => ({

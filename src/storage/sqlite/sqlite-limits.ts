@@ -19,13 +19,6 @@ export const sqliteLimits = {
   callsPerCommitMax: 1_000,
   /** Expired tokens deleted by one insert, so that no insert after a long rest is slow. */
   expiredTokensPerStep: 1_000,
-  /** Devices remembered between pushes, and what they may weigh in devices, sensors, actuators. */
-  deviceCacheEntriesMax: 50_000,
-  deviceCachePartsMax: 500_000,
-  /** Accounts of which it is remembered whether groups or projects may give them rights. */
-  granteesRememberedMax: 50_000,
-  /** … and in characters of their descriptions: up to three times that in bytes of memory. */
-  deviceCacheCharactersMax: 48 * mebibyte,
   /** Pages that a backup copies between two looks at its progress: 4 MiB. */
   backupPagesPerStep: 1_024,
   /** A list reads this many devices, sensors and actuators, then lets others run. */

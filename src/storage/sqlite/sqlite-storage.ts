@@ -12,7 +12,6 @@ import { ensureInstallationSecret } from './installation-secret.ts';
 import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
-import { createReachingGrants } from './reaching-grants.ts';
 import { createSessionStore } from './sessions.ts';
 import {
   createCallTextStore,
@@ -62,12 +61,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       datapoints,
       forgetDatapoints: datapoints.forget,
     });
-    const reaching = createReachingGrants(reader, damaged);
     return {
-      users: createUserStore({ ...parts, forgetDevice: devices.forget }),
+      users: createUserStore({ ...parts, forgetDevice: datapoints.forget }),
       credentials: createCredentialStore(parts),
-      grants: createGrantStore({ ...parts, reaching }),
-      groups: createGroupStore({ ...parts, reaching }),
+      grants: createGrantStore(parts),
+      groups: createGroupStore(parts),
       devices,
       gateways: createGatewayStore(parts),
       projects: createProjectStore(parts),

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { AccessKeyId, DeviceId, GatewayId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
 import type { RemovedThings } from '../../domain/users/user-store.ts';
@@ -55,7 +56,8 @@ const deleteTokens = 'delete from tokens where user_id = ?';
 const deleteKeys = 'delete from access_keys where user_id = ?';
 const deleteSessions = 'delete from login_sessions where user_id = ?';
 const deleteOtherSessions = 'delete from login_sessions where user_id = ? and id is not ?';
-const deleteOldKeys = 'delete from access_keys where user_id = ? and created_at < ?';
+const deleteOldKeys = `
+  delete from access_keys where user_id = ? and created_at < ? returning id`;
 const insertNetwork = `
   insert into login_networks (user_id, network, last_at)
   select id, ?, ? from users where id = ?
@@ -82,8 +84,8 @@ const deleteSocials = 'delete from socials where sender = ? or recipient = ?';
 export function createUserWrites(database: DatabaseSync) {
   const user = createSelection<StoredUser>(database, selectUser);
   const username = createSelection<{ username: string }>(database, selectUsername);
-  const devicesOwned = createSelection<{ id: string }>(database, selectDevicesOwned);
-  const gatewaysOwned = createSelection<{ id: string }>(database, selectGatewaysOwned);
+  const devicesOwned = createSelection<{ id: DeviceId }>(database, selectDevicesOwned);
+  const gatewaysOwned = createSelection<{ id: GatewayId }>(database, selectGatewaysOwned);
   const insert = database.prepare(insertUser);
   const update = database.prepare(updateUser);
   const password = database.prepare(updatePassword);
@@ -92,7 +94,7 @@ export function createUserWrites(database: DatabaseSync) {
     database.prepare(sql),
   );
   const endOtherSessions = database.prepare(deleteOtherSessions);
-  const endOldKeys = database.prepare(deleteOldKeys);
+  const endOldKeys = createSelection<{ id: string }>(database, deleteOldKeys);
   const addNetwork = database.prepare(insertNetwork);
   const removeOldNetworks = database.prepare(deleteOldNetworks);
   const remove = database.prepare(deleteUser);
@@ -148,12 +150,12 @@ export function createUserWrites(database: DatabaseSync) {
       id: string,
       passwordHash: string,
       ends: { readonly keysMadeBefore: number | null; readonly exceptSession: string | null },
-    ): 'updated' | 'missing' {
+    ): { readonly endedKeys: readonly AccessKeyId[] } | 'missing' {
       if (password.run(passwordHash, id).changes === 0) return 'missing';
       endTokens.run(id);
       endOtherSessions.run(id, ends.exceptSession);
-      if (ends.keysMadeBefore !== null) endOldKeys.run(id, ends.keysMadeBefore);
-      return 'updated';
+      const ended = ends.keysMadeBefore === null ? [] : endOldKeys.all(id, ends.keysMadeBefore);
+      return { endedKeys: ended.map((key) => key.id as AccessKeyId) };
     },
     removeUser(id: string): RemovedThings | 'missing' {
       const name = username.first(id)?.username;

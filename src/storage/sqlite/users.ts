@@ -96,9 +96,7 @@ export function createUserStore(options: {
       }),
     async remove(id) {
       const outcome = await writer.call('removeUser', id);
-      // The ids were parsed before the devices were stored.
-      if (outcome !== 'missing')
-        for (const device of outcome.devices) forgetDevice(device as DeviceId);
+      if (outcome !== 'missing') for (const device of outcome.devices) forgetDevice(device);
       return outcome;
     },
     countAdmins: () => readSafely(() => adminCount.first()?.n ?? 0),

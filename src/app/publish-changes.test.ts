@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openServiceStorage } from '../../test/service-storage.ts';
+import type { Change } from '../domain/changes.ts';
+import {
+  actuatorId,
+  aDevice,
+  aGateway,
+  aKey,
+  anActuator,
+  aSensor,
+  aUser,
+  deviceId,
+  gatewayId,
+  keyId,
+  noon,
+  sensorId,
+  userId,
+} from '../storage/contract/builders.ts';
+
+const owner = aUser('ana').username;
+const ana = userId('id-ana');
+
+async function aStorage() {
+  const told: Change[] = [];
+  const { storage, feed } = openServiceStorage();
+  feed.onChange(async (change) => void told.push(change));
+  await storage.users.insert(aUser('ana'), 'hash');
+  await storage.credentials.insertKey(aKey('k', 'ana'));
+  const parts = { sensors: [aSensor('s')], actuators: [anActuator('a')] };
+  await storage.devices.insert(aDevice('d', { owner, ...parts }));
+  await storage.gateways.insert(aGateway('g', { owner }));
+  return { storage, told };
+}
+
+test('every removal is told, before it is answered, with what it takes away', async () => {
+  const { storage, told } = await aStorage();
+  const { devices, gateways, credentials } = storage;
+  const [d, s, a] = [deviceId('d'), sensorId('s'), actuatorId('a')];
+  await devices.removeSensor(d, s, noon);
+  await devices.removeActuator(d, a, noon);
+  await devices.remove(d);
+  await gateways.remove(gatewayId('g'));
+  await credentials.removeKey(ana, keyId('k'));
+  assert.deepEqual(told, [
+    { kind: 'sensor_removed', deviceId: d, sensorId: s },
+    { kind: 'actuator_removed', deviceId: d, actuatorId: a },
+    { kind: 'device_removed', deviceId: d },
+    { kind: 'gateway_removed', gatewayId: 'g' },
+    { kind: 'key_removed', userId: ana, keyId: 'k' },
+  ]);
+});
+
+test('an account takes its devices and gateways away', async () => {
+  const { storage, told } = await aStorage();
+  await storage.users.remove(ana);
+  assert.deepEqual(told, [
+    { kind: 'device_removed', deviceId: 'd' },
+    { kind: 'gateway_removed', gatewayId: 'g' },
+    { kind: 'account_removed', userId: ana },
+  ]);
+});
+
+test('a new password tells which keys ended with it, and disabling that all did', async () => {
+  const { storage, told } = await aStorage();
+  await storage.users.setPassword(ana, 'new', { keysMadeBefore: noon + 1 });
+  await storage.users.update(ana, { isDisabled: true });
+  assert.deepEqual(told, [
+    { kind: 'account_changed', userId: ana, endedKeys: ['k'] },
+    { kind: 'account_disabled', userId: ana, endedKeys: [] },
+  ]);
+});
+
+test('what was not there, and what gives nobody a right, is not told', async () => {
+  const { storage, told } = await aStorage();
+  await storage.devices.remove(deviceId('none'));
+  await storage.devices.removeSensor(deviceId('d'), sensorId('none'), noon);
+  await storage.users.remove(userId('none'));
+  await storage.users.update(ana, { profile: { email: 'ana@example.org' } });
+  assert.deepEqual(told, []);
+});

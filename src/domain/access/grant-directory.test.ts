@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openServiceStorage } from '../../../test/service-storage.ts';
+import {
+  aDevice,
+  aGroup,
+  aProject,
+  aUser,
+  deviceId,
+  groupId,
+  noon,
+  projectId,
+  userId,
+  username,
+} from '../../storage/contract/builders.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { createGrantDirectory } from './grant-directory.ts';
+import type { Scope } from './scopes.ts';
+
+const ana = username('ana');
+const bob = username('bob');
+const d = deviceId('d');
+const onDevice = { kind: 'device', id: 'd', owner: ana } as const;
+const grant = { kind: 'device', resource: 'd', username: bob } as const;
+const group = { kind: 'device', resource: 'd', groupId: groupId('g') } as const;
+const view: readonly Scope[] = ['devices:view', 'devices-data:view'];
+
+async function aDirectory() {
+  const { storage, feed } = openServiceStorage();
+  for (const name of ['ana', 'bob', 'eve']) await storage.users.insert(aUser(name), 'hash');
+  await storage.devices.insert(aDevice('d', { owner: ana, visibility: 'private' }));
+  await storage.groups.insert(aGroup('g', { owner: ana, usernames: [] }));
+  await storage.projects.insert(aProject('p', { owner: ana }));
+  const directory = createGrantDirectory(storage.grants, feed);
+  const reach = () => directory.scopesOn(onDevice, bob);
+  return { storage, directory, reach };
+}
+
+test('what was asked for is at hand, under the owner it was asked with', async () => {
+  const { storage, directory, reach } = await aDirectory();
+  await storage.grants.put({ ...grant, scopes: ['devices-data:view'] });
+  assert.equal(directory.peek(onDevice, bob), undefined);
+  assert.deepEqual(await reach(), view);
+  assert.deepEqual(directory.peek(onDevice, bob), view);
+  assert.deepEqual(directory.peek(onDevice, username('BOB')), view);
+  assert.equal(directory.peek({ ...onDevice, owner: bob }, bob), undefined);
+});
+
+test('whatever road gives or takes a right, the next question knows', async () => {
+  const { storage, reach } = await aDirectory();
+  const { grants, groups, projects, devices } = storage;
+  const roads: [() => Promise<unknown>, () => Promise<unknown>][] = [
+    [
+      () => grants.put({ ...grant, scopes: ['devices-data:view'] }),
+      () => grants.remove('device', 'd', username('BOB')),
+    ],
+    [
+      () => groups.changeMembers(groupId('g'), { out: [], in: [bob], membersMax: 9 }),
+      () => groups.changeMembers(groupId('g'), { out: 'all', in: [], membersMax: 9 }),
+    ],
+    [
+      () => groups.changeMembers(groupId('g'), { out: [], in: [bob], membersMax: 9 }),
+      () => grants.removeForGroup('device', 'd', groupId('g')),
+    ],
+    [
+      () => projects.update(projectId('p'), { deviceIds: [d] }, { isOwners: true }),
+      () => projects.update(projectId('p'), { deviceIds: [] }, { isOwners: true }),
+    ],
+    [
+      () => projects.update(projectId('p'), { deviceIds: [d] }, { isOwners: true }),
+      () => projects.remove(projectId('p')),
+    ],
+    [
+      () => grants.put({ ...grant, scopes: ['devices-data:view'] }),
+      async () => {
+        // There and back again: the grants ended on the way.
+        await devices.update(d, { owner: username('eve') }, noon);
+        await devices.update(d, { owner: ana }, noon);
+      },
+    ],
+    [
+      () => grants.put({ ...grant, scopes: ['devices-data:view'] }),
+      async () => {
+        await devices.remove(d);
+        await devices.insert(aDevice('d', { owner: ana, visibility: 'private' }));
+      },
+    ],
+    [
+      () => grants.put({ ...grant, scopes: ['devices-data:view'] }),
+      () => storage.users.remove(userId('id-bob')),
+    ],
+  ];
+  await grants.putForGroup({ ...group, scopes: ['devices-data:view'] });
+  await grants.put({ ...grant, kind: 'project', resource: 'p', scopes: ['projects:view'] });
+  for (const [index, [give, take]] of roads.entries()) {
+    assert.deepEqual(await reach(), [], `before road ${index}`);
+    await give();
+    assert.deepEqual(await reach(), view, `on road ${index}`);
+    await take();
+    assert.deepEqual(await reach(), [], `after road ${index}`);
+  }
+});
+
+test('grants that were read before a change are answered and not kept', async () => {
+  const engine = createMemoryStorage();
+  const { find } = engine.grants;
+  let reading: PromiseWithResolvers<void> | undefined;
+  const { storage, feed } = openServiceStorage({
+    ...engine,
+    grants: {
+      ...engine.grants,
+      async find(...asked) {
+        const found = await find(...asked);
+        await reading?.promise;
+        return found;
+      },
+    },
+  });
+  for (const name of ['ana', 'bob']) await storage.users.insert(aUser(name), 'hash');
+  await storage.devices.insert(aDevice('d', { owner: ana }));
+  await storage.grants.put({ ...grant, scopes: ['devices-data:view'] });
+  const directory = createGrantDirectory(storage.grants, feed);
+  reading = Promise.withResolvers();
+  const slow = directory.scopesOn(onDevice, bob);
+  await new Promise(setImmediate);
+  await storage.grants.remove('device', 'd', bob);
+  reading.resolve();
+  assert.deepEqual(await slow, view);
+  assert.equal(directory.peek(onDevice, bob), undefined);
+  assert.deepEqual(await directory.scopesOn(onDevice, bob), []);
+});

@@ -1,0 +1,62 @@
+import type { ResourceKind } from './access/scopes.ts';
+import type {
+  AccessKeyId,
+  ActuatorId,
+  DeviceId,
+  GatewayId,
+  ProjectId,
+  SensorId,
+  UserId,
+  Username,
+} from './ids.ts';
+
+/**
+ * A change that others may remember the state before of: caches, and the broker. Plain data, so
+ * that other processes can be told as well. It says what may be different, never how.
+ */
+export type Change =
+  /** Its description, owner or visibility, one of its sensors or actuators. */
+  | { readonly kind: 'device_changed'; readonly deviceId: DeviceId }
+  /** To another owner: the grants on it have ended. */
+  | { readonly kind: 'device_handed_over'; readonly deviceId: DeviceId }
+  | { readonly kind: 'device_removed'; readonly deviceId: DeviceId }
+  | { readonly kind: 'sensor_removed'; readonly deviceId: DeviceId; readonly sensorId: SensorId }
+  | {
+      readonly kind: 'actuator_removed';
+      readonly deviceId: DeviceId;
+      readonly actuatorId: ActuatorId;
+    }
+  | { readonly kind: 'gateway_handed_over' | 'gateway_removed'; readonly gatewayId: GatewayId }
+  /** Its members or its owner. */
+  | { readonly kind: 'project_changed' | 'project_removed'; readonly projectId: ProjectId }
+  /** What one user was granted on one thing. */
+  | {
+      readonly kind: 'grant_changed';
+      readonly on: ResourceKind;
+      readonly resource: string;
+      readonly username: Username;
+    }
+  /** Who is in a group, or what was granted to one. */
+  | { readonly kind: 'group_changed' }
+  /** What it may do, or its password, with the keys that ended. */
+  | {
+      readonly kind: 'account_changed';
+      readonly userId: UserId;
+      readonly endedKeys: readonly AccessKeyId[];
+    }
+  /** With all of its keys. */
+  | { readonly kind: 'account_disabled' | 'account_removed'; readonly userId: UserId }
+  | { readonly kind: 'key_removed'; readonly userId: UserId; readonly keyId: AccessKeyId }
+  /** A token, or a browser that stayed logged in, with its tokens. */
+  | { readonly kind: 'login_ended' };
+
+/** Acts on a change: at once in memory, and resolves when the rest is durable. */
+export type ChangeListener = (change: Change) => Promise<void>;
+
+/** Changes, told after their commit and before whoever made them is answered. */
+export interface ChangeFeed {
+  /** Resolves when every listener has acted; never rejects. */
+  publishChange(change: Change): Promise<void>;
+  /** Calls the listener from now on; the answer ends that. */
+  onChange(listener: ChangeListener): () => void;
+}

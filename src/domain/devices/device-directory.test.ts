@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openServiceStorage } from '../../../test/service-storage.ts';
+import {
+  actuatorId,
+  aDevice,
+  anActuator,
+  aSensor,
+  aUser,
+  deviceId,
+  noon,
+  sensorId,
+  userId,
+  username,
+} from '../../storage/contract/builders.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { DomainError } from '../errors.ts';
+import type { DeviceStore } from './device-store.ts';
+
+const d = deviceId('d');
+
+async function aDirectory() {
+  const { storage } = openServiceStorage();
+  const parts = { sensors: [aSensor('s')], actuators: [anActuator('a')] };
+  await storage.users.insert(aUser('ana'), 'hash');
+  await storage.devices.insert(aDevice('d', { owner: username('ana'), ...parts }));
+  return storage;
+}
+
+test('a device is at hand once it was found, also for lists', async () => {
+  const { devices } = await aDirectory();
+  assert.equal(devices.peek(d), undefined);
+  const found = await devices.find(d);
+  assert.equal(devices.peek(d), found);
+  await devices.insert(aDevice('e'));
+  assert.deepEqual(await devices.readSome([d, deviceId('e')]), { devices: [found], taken: 1 });
+  const { devices: rest } = await devices.readSome([deviceId('e')]);
+  assert.deepEqual(
+    rest.map(({ id }) => id),
+    ['e'],
+  );
+  assert.equal(await devices.find(deviceId('none')), undefined);
+});
+
+test('every write of a device, or of its account, is seen by the next who asks', async () => {
+  const { devices, users } = await aDirectory();
+  const set = { kind: 'set', value: 1, by: username('ana'), at: noon } as const;
+  const writes: (() => Promise<unknown>)[] = [
+    () => devices.update(d, { name: 'n' }, noon),
+    () => devices.putSensor(d, aSensor('t'), noon),
+    () => devices.updateSensor(d, sensorId('t'), { name: 'n' }, noon),
+    () => devices.removeSensor(d, sensorId('t'), noon),
+    () => devices.putActuator(d, anActuator('b'), noon),
+    () => devices.updateActuator(d, actuatorId('b'), { name: 'n' }, noon),
+    () => devices.stepActuator(d, actuatorId('b'), set),
+    () => devices.removeActuator(d, actuatorId('b'), noon),
+    () => users.remove(userId('id-ana')),
+  ];
+  for (const write of writes) {
+    const before = await devices.find(d);
+    await write();
+    assert.equal(devices.peek(d), undefined, `${write}`);
+    assert.notDeepEqual(await devices.find(d), before, `${write}`);
+  }
+});
+
+test('a write that fails may have been made: what was known is forgotten', async () => {
+  const engine = createMemoryStorage();
+  const update: DeviceStore['update'] = async (...change) => {
+    await engine.devices.update(...change);
+    throw new DomainError('unavailable', 'the answer was lost');
+  };
+  const { storage } = openServiceStorage({ ...engine, devices: { ...engine.devices, update } });
+  await storage.devices.insert(aDevice('d'));
+  await storage.devices.find(d);
+  await assert.rejects(storage.devices.update(d, { visibility: 'private' }, noon));
+  assert.equal((await storage.devices.find(d))?.visibility, 'private');
+});

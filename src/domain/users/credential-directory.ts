@@ -1,0 +1,101 @@
+import type { Clock, Instant } from '../../lib/clock.ts';
+import { createReadThroughCache } from '../../lib/read-through-cache.ts';
+import { hashSecret } from '../../lib/secret-token.ts';
+import type { Actor, KeyLimits } from '../actor.ts';
+import type { ChangeFeed } from '../changes.ts';
+import { unauthenticated } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-store.ts';
+
+/** Access keys start with this, so that they are told from tokens and found by secret scanners. */
+export const accessKeyPrefix = 'kpk_';
+
+/** Who is behind a bearer token or access key, behind a read-through cache. */
+export interface CredentialDirectory {
+  /** The actor, if it was looked up a moment ago. Undefined tells nothing: ask `authenticate`. */
+  peek(secret: string): Actor | undefined;
+  /** Throws unauthenticated. */
+  authenticate(secret: string): Promise<Actor>;
+  /** Grows whenever an account or credential changed; who logged in earlier must be asked again. */
+  readonly generation: number;
+}
+
+/** A credential that was looked up, with the actor it stands for. */
+interface Known {
+  readonly actor: Actor;
+  readonly expiresAt: Instant;
+  /** When the store has to be asked again: another process may have ended the credential. */
+  readonly recheckAt: Instant;
+}
+
+/** Remembers credentials for a moment, until an account or a credential changes. */
+export function createCredentialDirectory(options: {
+  readonly credentials: CredentialStore;
+  readonly clock: Clock;
+  readonly changes: Pick<ChangeFeed, 'onChange'>;
+}): CredentialDirectory {
+  const { credentials, clock } = options;
+  const known = createReadThroughCache<string, Known | undefined>({
+    entriesMax: limits.credentialCacheEntriesMax,
+  });
+  let generation = 0;
+  options.changes.onChange(async ({ kind }) => {
+    if (!isAboutCredentials(kind)) return;
+    generation += 1;
+    known.clear();
+  });
+
+  async function read(secret: string): Promise<Known | undefined> {
+    const hash = hashSecret(secret);
+    const recheckAt = clock.now() + limits.credentialCacheMs;
+    if (secret.startsWith(accessKeyPrefix)) {
+      const key = await credentials.findKey(hash);
+      if (key === undefined) return undefined;
+      const actor = { ...actorOf(key.bearer), key: keyLimitsOf(key) };
+      return { actor, expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY, recheckAt };
+    }
+    const token = await credentials.findToken(hash);
+    return token && { actor: actorOf(token.bearer), expiresAt: token.expiresAt, recheckAt };
+  }
+
+  return {
+    peek(secret) {
+      const entry = known.peek(secret);
+      if (entry === undefined) return undefined;
+      const now = clock.now();
+      return entry.recheckAt > now && entry.expiresAt > now ? entry.actor : undefined;
+    },
+    async authenticate(secret) {
+      const before = known.peek(secret);
+      if (before !== undefined && before.recheckAt <= clock.now()) known.forget(secret);
+      const found = await known.get(secret, () => read(secret));
+      if (found === undefined) {
+        throw unauthenticated('the token is not valid: request a new one from /auth/token');
+      }
+      if (found.expiresAt > clock.now()) return found.actor;
+      throw unauthenticated('the token has expired: request a new one from /auth/token');
+    },
+    get generation() {
+      return generation;
+    },
+  };
+}
+
+/** Whether somebody may have lost a right that comes with a login. */
+function isAboutCredentials(kind: string): boolean {
+  return kind.startsWith('account_') || kind === 'key_removed' || kind === 'login_ended';
+}
+
+/** What a key narrows its owner to. */
+export function keyLimitsOf({ id, scopes, devices }: AccessKeyRecord): KeyLimits {
+  return {
+    keyId: id,
+    ...(scopes && { scopes: new Set(scopes) }),
+    ...(devices && { devices: new Set(devices) }),
+  };
+}
+
+function actorOf(bearer: Bearer): Extract<Actor, { kind: 'user' | 'admin' }> {
+  const { userId, username } = bearer;
+  return { kind: bearer.isAdmin ? 'admin' : 'user', userId, username };
+}

@@ -1,0 +1,50 @@
+import { type CacheWeight, createLruCache } from './lru-cache.ts';
+
+/** A cache in front of a source that is slower. */
+export interface ReadThroughCache<Key, Value> {
+  /** What it holds now; undefined: the source has to be asked. */
+  peek(key: Key): Value | undefined;
+  /** What it holds, or what `read` answers; undefined is answered and not kept. */
+  get(key: Key, read: () => Promise<Value>): Promise<Value>;
+  /** The value may have changed: what is being read at the moment is answered, and not kept. */
+  forget(key: Key): void;
+  /** As `forget`, for all keys. */
+  clear(): void;
+}
+
+/** Callers that ask for the same key while it is read share one read. */
+export function createReadThroughCache<Key, Value>(options: {
+  readonly entriesMax: number;
+  readonly weight?: CacheWeight<Value>;
+}): ReadThroughCache<Key, Value> {
+  const kept = createLruCache<Key, Value>(options.entriesMax, options.weight);
+  const reading = new Map<Key, Promise<Value>>();
+
+  async function readAndKeep(key: Key, read: () => Promise<Value>): Promise<Value> {
+    const own = read();
+    reading.set(key, own);
+    try {
+      const value = await own;
+      // Unless the key was forgotten meanwhile: then the value may be the one before a change.
+      if (reading.get(key) === own && value !== undefined) kept.set(key, value);
+      return value;
+    } finally {
+      if (reading.get(key) === own) reading.delete(key);
+    }
+  }
+
+  return {
+    peek: (key) => kept.get(key),
+    async get(key, read) {
+      return kept.get(key) ?? reading.get(key) ?? readAndKeep(key, read);
+    },
+    forget(key) {
+      kept.delete(key);
+      reading.delete(key);
+    },
+    clear() {
+      kept.clear();
+      reading.clear();
+    },
+  };
+}

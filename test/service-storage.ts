@@ -1,0 +1,20 @@
+import { createServiceStorage, type ServiceStorage } from '../src/app/service-storage.ts';
+import { type Access, createAccess } from '../src/domain/access/access.ts';
+import { createGrantDirectory } from '../src/domain/access/grant-directory.ts';
+import type { PolicySettings } from '../src/domain/access/policy.ts';
+import type { Feed } from '../src/domain/datapoints/feed.ts';
+import { createInProcessFeed } from '../src/feed/in-process-feed.ts';
+import { silentLog } from '../src/lib/log.ts';
+import { createMemoryStorage } from '../src/storage/memory/memory-storage.ts';
+import type { Storage } from '../src/storage/storage.ts';
+
+/** Stores as the service uses them, with their caches, over an engine; absent: one in memory. */
+export function openServiceStorage(
+  engine: Storage = createMemoryStorage(),
+  settings: PolicySettings = { publicPush: 'open' },
+): { readonly storage: ServiceStorage; readonly feed: Feed; readonly access: Access } {
+  const feed = createInProcessFeed({ log: silentLog });
+  const storage = createServiceStorage(engine, feed);
+  const access = createAccess({ grants: createGrantDirectory(storage.grants, feed), settings });
+  return { storage, feed, access };
+}
