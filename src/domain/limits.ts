@@ -209,7 +209,7 @@ export const limits = {
   /** Tokens and keys remembered between requests, and how long before the store is asked again. */
   credentialCacheEntriesMax: 50_000,
   credentialCacheMs: 2 * second,
-  /** Devices remembered between pushes, and what they may weigh in characters of their JSON text. */
+  /** Devices remembered between pushes, and what they may weigh in characters of JSON text. */
   deviceCacheEntriesMax: 50_000,
   deviceCacheCharactersMax: 48 * 1_048_576,
   /** Devices, sensors and actuators that one slice of a list takes of what is remembered. */

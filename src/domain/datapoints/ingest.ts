@@ -78,8 +78,8 @@ export function countForAddress(
 }
 
 /**
- * The device, where it is at hand that the actor may push to it, as for most pushes. Undefined tells
- * nothing: ask `requirePushable`.
+ * The device, where it is at hand that the actor may push to it, as for most pushes. Undefined
+ * tells nothing: ask `requirePushable`.
  */
 function peekPushable(
   { devices, access }: Pick<IngestOptions, 'devices' | 'access'>,
