@@ -45,6 +45,8 @@ export function suiteNamed(name: string): Suite {
   throw new Error(`no suite ${name}: give ${Object.keys(suites).join(', ')}`);
 }
 
+const propertySeed = new URL('../test/property-seed.ts', import.meta.url).href;
+
 /** No single test may take longer; one that hangs must not hang the run. */
 const testMsMax = 180_000;
 
@@ -94,6 +96,7 @@ async function runFiles(
     files: [...files],
     concurrency: sideBySide ?? Math.min(4, availableParallelism()),
     timeout: testMsMax,
+    ...(process.env['FUZZ_SEED'] !== undefined && { execArgv: ['--import', propertySeed] }),
   });
   stream.on('test:summary', ({ file, success, counts: all }) => {
     // The one without a file is about the whole run.

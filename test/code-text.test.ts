@@ -62,9 +62,36 @@ test('functions, methods and arrows are measured, control blocks are not functio
   assert.deepEqual(
     [...functionsOf(text)].sort((left, right) => left.line - right.line),
     [
-      { line: 1, lines: 7 },
-      { line: 5, lines: 4 },
-      { line: 11, lines: 4 },
+      { line: 1, kind: 'function', lines: 7, total: 9 },
+      { line: 5, kind: 'function', lines: 4, total: 4 },
+      { line: 11, kind: 'function', lines: 4, total: 4 },
+    ],
+  );
+});
+
+test('a class is measured with its methods, and a component with what it draws', () => {
+  const methods = 'class A extends B<C> implements D {\n  #a = 1;\n  m() {\n    n();\n  }\n}\n';
+  assert.deepEqual(
+    functionsOf(methods).map(({ kind, total }) => `${kind} ${total}`),
+    ['function 3', 'class 6'],
+  );
+  const component = [
+    'export function Row({ name }: { readonly name: string }): Child | null {',
+    '  const on = useCallback((): void => {',
+    '    f(/[{]/);',
+    '  }, []);',
+    '  return (',
+    '    <li onClick={on}>',
+    '      <b>{name} / {t("{")}</b> <br />',
+    '    </li>',
+    '  );',
+    '}',
+  ].join('\n');
+  assert.deepEqual(
+    functionsOf(component, true).map(({ line, lines, total }) => [line, lines, total]),
+    [
+      [2, 3, 3],
+      [1, 9, 10],
     ],
   );
 });

@@ -31,7 +31,7 @@ export function readCode(text: string): CodeText {
       blank(kept, at, end);
       blank(bare, at, end);
       at = end;
-    } else if (quotes.has(char) || (char === '/' && beforeRegExp.test(code))) {
+    } else if (quotes.has(char) || (char === '/' && opensRegExp(text, at, code))) {
       const end = char === '/' ? endOfRegExp(text, at) : endOfString(text, at);
       blank(bare, at + 1, end - 1);
       code = `${code.slice(-12)}"`;
@@ -53,6 +53,11 @@ export function readCode(text: string): CodeText {
     }
   }
   return { withoutComments: kept.join(''), bare: bare.join('') };
+}
+
+/** A tag that closes, `</p>`, is none. */
+function opensRegExp(text: string, at: number, code: string): boolean {
+  return text[at - 1] !== '<' && beforeRegExp.test(code);
 }
 
 function endOfComment(text: string, start: number): number {
@@ -101,48 +106,62 @@ export function importsOf(text: string): readonly string[] {
   return found;
 }
 
-/** A function of a file: where it starts and how many lines are its own. */
+/** A function or class of a file: where it starts and how long it is. */
 export interface FunctionSize {
   readonly line: number;
+  readonly kind: 'function' | 'class';
   /** Lines from brace to brace, without those of the functions inside. */
   readonly lines: number;
+  /** Lines from brace to brace. */
+  readonly total: number;
 }
 
 const controlWords = new Set(['if', 'for', 'while', 'switch', 'catch', 'with', 'await']);
 
-/** The functions, methods and arrow functions with a block that a file holds. */
-export function functionsOf(text: string): readonly FunctionSize[] {
-  const { bare } = readCode(stripTypeScriptTypes(text));
-  const open: { line: number; isFunction: boolean; inner: number }[] = [];
+/**
+ * The functions, methods, classes and arrow functions with a block that a file holds. Node takes
+ * the types off, but knows no JSX: there, what a function answers is read over.
+ */
+export function functionsOf(text: string, isJsx = false): readonly FunctionSize[] {
+  const { bare } = readCode(isJsx ? text : stripTypeScriptTypes(text));
+  const open: { line: number; kind: ReturnType<typeof kindOf>; inner: number }[] = [];
   const found: FunctionSize[] = [];
   let line = 1;
   for (let at = 0; at < bare.length; at += 1) {
     if (bare[at] === '\n') line += 1;
-    if (bare[at] === '{') open.push({ line, isFunction: opensFunction(bare, at), inner: 0 });
+    if (bare[at] === '{') open.push({ line, kind: kindOf(bare, at), inner: 0 });
     if (bare[at] !== '}') continue;
     const block = open.pop();
     const outer = open.at(-1);
     if (block === undefined) continue;
     const total = line - block.line + 1;
-    if (block.isFunction) found.push({ line: block.line, lines: total - block.inner });
+    const { kind } = block;
+    if (kind !== 'block') found.push({ line: block.line, kind, lines: total - block.inner, total });
     // The line of either brace is shared with the function around it.
-    if (outer !== undefined) outer.inner += block.isFunction ? Math.max(0, total - 2) : block.inner;
+    if (outer !== undefined) outer.inner += kind === 'block' ? block.inner : Math.max(0, total - 2);
   }
   return found;
 }
 
-function opensFunction(bare: string, brace: number): boolean {
-  const before = bare.slice(0, brace).trimEnd();
-  if (before.endsWith('=>')) return true;
-  if (!before.endsWith(')')) return false;
+const answerType = /\)\s*:\s*[\w.<>[\]| ,]+\s*$/;
+
+/** What a brace opens. */
+function kindOf(bare: string, brace: number): FunctionSize['kind'] | 'block' {
+  const before = bare
+    .slice(Math.max(0, brace - 2_000), brace)
+    .replace(answerType, ')')
+    .trimEnd();
+  if (/\bclass [^{};]*$/.test(before)) return 'class';
+  if (before.endsWith('=>')) return 'function';
+  if (!before.endsWith(')')) return 'block';
   let depth = 0;
   for (let at = before.length - 1; at >= 0; at -= 1) {
     if (before[at] === ')') depth += 1;
     if (before[at] === '(') depth -= 1;
     if (depth === 0) {
       const word = /([\w$]+)\s*$/.exec(before.slice(Math.max(0, at - 60), at))?.[1];
-      return word === undefined || !controlWords.has(word);
+      return word === undefined || !controlWords.has(word) ? 'function' : 'block';
     }
   }
-  return false;
+  return 'block';
 }

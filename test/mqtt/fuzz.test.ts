@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { after, before, test } from 'node:test';
 import mqttPacket, { type Packet } from 'mqtt-packet';
+import { createRandom, type Random } from '../fuzz/random.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
 import { type Service, startService } from '../service.ts';
 import { type Client, connect, makeDevice } from './mqtt-clients.ts';
 
@@ -29,17 +31,8 @@ after(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-/** The same numbers for the same seed, so that a failure can be had again. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 /** A conversation as a client may have it. */
-function validStream(random: (below: number) => number): readonly Buffer[] {
+function validStream(random: Random['below']): readonly Buffer[] {
   const protocolVersion = random(2) === 0 ? 4 : 5;
   const payload = Buffer.from('{"value": 1}');
   const publish = { cmd: 'publish', topic, payload, dup: false, retain: false } as const;
@@ -64,7 +57,7 @@ function validStream(random: (below: number) => number): readonly Buffer[] {
 }
 
 /** Changes, repeats, leaves out and cuts; CONNECT is spared more often than not. */
-function mutated(packets: readonly Buffer[], random: (below: number) => number): Buffer {
+function mutated(packets: readonly Buffer[], random: Random['below']): Buffer {
   const list = packets.map((packet) => Buffer.from(packet));
   const changes = 1 + random(4);
   for (let change = 0; change < changes; change += 1) {
@@ -92,19 +85,20 @@ async function send(bytes: Buffer): Promise<void> {
 
 async function sendRound(seed: number): Promise<void> {
   const streams = Array.from({ length: atOnce }, (_, index) => {
-    const random = createRandom(seed + index);
+    const random = createRandom(seed + index).below;
     return mutated(validStream(random), random);
   });
   await Promise.all(streams.map(send));
 }
 
-test('streams that are broken in any way end, and disturb nobody else', async () => {
-  await sendRound(1);
+test('streams that are broken in any way end, and disturb nobody else', async (context) => {
+  context.diagnostic(`FUZZ_SEED=${fuzzSeed}`);
+  await sendRound(fuzzSeed);
   const heapBefore = process.memoryUsage().heapUsed;
   const until = Date.now() + minutes * 60_000;
   let sent = 0;
   while (sent < streamsMin || Date.now() < until) {
-    await sendRound(1_000 + sent);
+    await sendRound(fuzzSeed + atOnce + sent);
     sent += atOnce;
     await watcher.publish('devices/d/sensors/sentinel/value', { value: sent });
   }

@@ -74,36 +74,56 @@ export function NotesForm({ known }: { readonly known: KnownDevice }): JSX.Eleme
             />
           )}
         />
-        <Field
-          label={t('device.photo')}
-          isOptional
-          control={(ids) => (
-            <input
-              {...ids}
-              class="input"
-              type="file"
-              accept="image/*"
-              onChange={(event) => void pick(event.currentTarget.files?.[0])}
-            />
-          )}
+        <PhotoField
+          photo={photo}
+          name={deviceName(device)}
+          onPick={pick}
+          onRemove={() => setPhoto('')}
         />
-        {photo !== '' && (
-          <>
-            <img
-              class="device-photo"
-              src={photo}
-              alt={t('device.photoOf', { name: deviceName(device) })}
-            />
-            <button type="button" class="button tiles-add" onClick={() => setPhoto('')}>
-              {t('device.photoRemove')}
-            </button>
-          </>
-        )}
         <FormError text={action.error} />
         <button type="submit" class="button button-main" disabled={action.isBusy}>
           {t('common.save')}
         </button>
       </form>
     </details>
+  );
+}
+
+/** The photo, with what changes it. */
+function PhotoField(props: {
+  /** A data URL; empty: none. */
+  readonly photo: string;
+  readonly name: string;
+  readonly onPick: (file: File | undefined) => Promise<void>;
+  readonly onRemove: () => void;
+}): JSX.Element {
+  return (
+    <>
+      <Field
+        label={t('device.photo')}
+        isOptional
+        control={(ids) => (
+          <input
+            {...ids}
+            class="input"
+            type="file"
+            accept="image/*"
+            onChange={(event) => void props.onPick(event.currentTarget.files?.[0])}
+          />
+        )}
+      />
+      {props.photo !== '' && (
+        <>
+          <img
+            class="device-photo"
+            src={props.photo}
+            alt={t('device.photoOf', { name: props.name })}
+          />
+          <button type="button" class="button tiles-add" onClick={props.onRemove}>
+            {t('device.photoRemove')}
+          </button>
+        </>
+      )}
+    </>
   );
 }
