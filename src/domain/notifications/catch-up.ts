@@ -78,7 +78,7 @@ async function watchedSensors(
     for (const deviceId of devices) {
       const sensors = watched.get(deviceId) ?? new Set();
       watched.set(deviceId, sensors);
-      for (const sensorId of rule.triggers) sensors.add(sensorId);
+      for (const sensorId of [...rule.triggers, ...rule.named]) sensors.add(sensorId as SensorId);
     }
   }
   return watched;

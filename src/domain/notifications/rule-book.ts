@@ -17,7 +17,7 @@ import { bytesOf, createRule, type Rule } from './rule.ts';
 import { createSensorIndex, type SensorIndex } from './sensor-index.ts';
 import type { Silences } from './silences.ts';
 import type { StateBook } from './state-book.ts';
-import { isSilenceTold } from './step.ts';
+import { isSilenceTold, noLookBefore } from './step.ts';
 
 /** All rules of this process, ready for evaluation. */
 export interface RuleBook {
@@ -111,13 +111,18 @@ export function createRuleBook(options: {
     const found = await devicesOf(rule);
     const lasts = await datapoints.lastValues(found.map(({ id }) => id));
     for (const device of found) {
-      const { device: state } = states.peek(rule.notification.id, device.id);
+      const state = states.peek(rule.notification.id, device.id);
       for (const sensorId of new Set(silences.map((silence) => silence.sensorId))) {
         if (sensorOf(device, sensorId) === undefined) continue;
         const last = lasts.get(device.id)?.get(sensorId)?.receivedAt;
         const seenAt = last ?? rule.notification.createdAt;
-        const isTold = isSilenceTold(state, sensorId, seenAt);
-        options.silences().watch({ rule, deviceId: device.id, sensorId, seenAt }, isTold);
+        options.silences().watch(
+          { rule, deviceId: device.id, sensorId, seenAt },
+          {
+            isTold: isSilenceTold(state.device, sensorId, seenAt),
+            notBefore: noLookBefore(rule, state),
+          },
+        );
       }
     }
   }

@@ -35,7 +35,7 @@ function start(log: Log = silentLog) {
   const watch = (rule: Rule, options: { seenAt?: number; isTold?: boolean } = {}) => {
     const { seenAt = noon, isTold = false } = options;
     evaluations.open(rule.notification.id);
-    silences.watch({ rule, deviceId: d, sensorId: TC1, seenAt }, isTold);
+    silences.watch({ rule, deviceId: d, sensorId: TC1, seenAt }, { isTold });
   };
   return {
     ...{ clock, told, silences, watch, evaluations },
@@ -129,7 +129,7 @@ test('beyond the limit of a user a silence is not watched, and says so', async (
   const full = aRule('1');
   for (let count = 0; count < budgetTable.silences.perAccount; count += 1) {
     const place = { deviceId: deviceId(`d${count}`), sensorId: TC1, seenAt: noon };
-    silences.watch({ rule: full, ...place }, true);
+    silences.watch({ rule: full, ...place }, { isTold: true });
   }
   const beyond = aRule('2');
   watch(beyond);

@@ -19,7 +19,7 @@ export interface Silent {
 /** Waits until sensors have been silent for long: driven by time, one timer for all. */
 export interface Silences {
   /** Where there is no room left, the log and the evaluations of the rule say so. */
-  watch(silent: Silent, isTold: boolean): void;
+  watch(silent: Silent, was: { readonly isTold: boolean; readonly notBefore?: Instant }): void;
   forget(id: NotificationId): void;
   /** A datapoint was received. */
   seen(deviceId: DeviceId, sensorId: SensorId, at: Instant): void;
@@ -129,7 +129,7 @@ export function createSilences(options: {
   }
 
   return {
-    watch({ rule, deviceId, sensorId, seenAt }, isTold) {
+    watch({ rule, deviceId, sensorId, seenAt }, { isTold, notBefore = seenAt }) {
       for (const silence of rule.expression.silences) {
         if (silence.sensorId !== sensorId) continue;
         if (budget.take(rule.payer, 1) !== undefined) {
@@ -142,7 +142,13 @@ export function createSilences(options: {
         const sensor = sensors.get(key) ?? { deviceId, sensorId, seenAt, watched: [] };
         sensors.set(key, sensor);
         const { durationMs } = silence;
-        const watched = { rule, durationMs, isTold, notBefore: seenAt + durationMs };
+        const dueAt = seenAt + durationMs;
+        // One that is due and was not told waits for something else, as its window.
+        const isWaiting = dueAt <= clock.now();
+        const watched: Watched = {
+          ...{ rule, durationMs, isTold },
+          notBefore: isWaiting ? Math.max(notBefore, dueAt) : dueAt,
+        };
         sensor.watched.push(watched);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
@@ -167,6 +173,7 @@ export function createSilences(options: {
       sensor.seenAt = Math.max(sensor.seenAt, at);
       for (const watched of sensor.watched) {
         watched.isTold = false;
+        watched.notBefore = Number.NEGATIVE_INFINITY;
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },

@@ -109,6 +109,16 @@ export function lookAgainAt(
   return device.holdsSince + expression.forMs;
 }
 
+/** The same of a state alone, as at a start: no look at a silence is of use before. */
+export function noLookBefore(
+  { throttlingMs, expression }: Rule,
+  { device: { holdsSince }, lastFiredAt }: RuleState,
+): Instant {
+  const never = Number.NEGATIVE_INFINITY;
+  const windowEnd = throttlingMs === 0 ? never : (lastFiredAt ?? never) + throttlingMs;
+  return Math.max(windowEnd, (holdsSince ?? never) + expression.forMs);
+}
+
 function withTold(device: DeviceState, sensorId: SensorId, silentSince: Instant): DeviceState {
   const silencesTold = { ...device.silencesTold, [sensorId]: silentSince };
   return { ...device, silencesTold };
@@ -142,7 +152,7 @@ function withTurns(device: DeviceState, { triggers }: Rule, reading: Reading): D
       const isListed = former !== undefined && former.length < limits.firedKeysMax;
       if (isListed) firedKeys.set(sensorId, [...former, keyOf(datapoint)]);
       else firedKeys.delete(sensorId);
-    } else if (!isTie) firedKeys.delete(sensorId);
+    } else firedKeys.delete(sensorId);
   }
   // What was received long before a datapoint is not looked at again after it.
   const since = datapoint === undefined ? Number.NEGATIVE_INFINITY : now - limits.catchUpMs;
