@@ -48,6 +48,7 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
 export const packageExceptions: readonly { readonly under: string; readonly packages: string[] }[] =
   [
     { under: 'src/lib/pattern.ts', packages: ['re2js'] },
+    { under: 'src/lib/lru-cache.ts', packages: ['lru-cache'] },
     { under: 'src/lib/connection-guard.ts', packages: ['node:net'] },
     { under: 'src/storage/contract/', packages: ['fast-check'] },
     { under: 'src/feed/contract/', packages: ['node:test'] },

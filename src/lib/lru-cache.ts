@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 export interface LruCache<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value): void;
@@ -14,63 +16,37 @@ export interface CacheWeight<Value> {
 
 /**
  * A map that holds at most `entriesMax` entries, of at most `weight.max` together, and forgets the
- * one used longest ago. A value that weighs more than half of that is not kept.
+ * one used longest ago. A value that weighs more than half of that is not kept. The package sets
+ * the room for all entries aside at once, so it is made for the first of them.
  */
-export function createLruCache<Key, Value>(
+export function createLruCache<Key extends {}, Value>(
   entriesMax: number,
   weight?: CacheWeight<Value>,
 ): LruCache<Key, Value> {
-  // Two generations: cheaper than moving an entry on every read, and as well bounded.
-  let young = new Map<Key, Value>();
-  let old = new Map<Key, Value>();
-  /** What came into the young generation: more than it holds, where keys were set anew. */
-  let youngWeight = 0;
-  const generationMax = Math.max(1, Math.ceil(entriesMax / 2));
-  const weightMax = (weight?.max ?? Number.POSITIVE_INFINITY) / 2;
-
-  function keep(key: Key, value: Value): void {
-    const added = weight?.weigh(value) ?? 0;
-    if (added > weightMax) {
-      young.delete(key);
-      return;
-    }
-    if (youngWeight + added > weightMax) startGeneration();
-    young.set(key, value);
-    youngWeight += added;
-    if (young.size >= generationMax) startGeneration();
-  }
-
-  function startGeneration(): void {
-    old = young;
-    young = new Map();
-    youngWeight = 0;
-  }
+  let cache: LRUCache<Key, Value & {}> | undefined;
+  const open = () =>
+    new LRUCache<Key, Value & {}>({
+      max: entriesMax,
+      ...(weight && {
+        maxSize: weight.max,
+        maxEntrySize: Math.floor(weight.max / 2),
+        sizeCalculation: (value) => Math.max(1, Math.ceil(weight.weigh(value))),
+      }),
+    });
 
   return {
-    get(key) {
-      const recent = young.get(key);
-      if (recent !== undefined) return recent;
-      const rested = old.get(key);
-      if (rested === undefined) return undefined;
-      old.delete(key);
-      keep(key, rested);
-      return rested;
-    },
+    get: (key) => cache?.get(key),
     set(key, value) {
-      old.delete(key);
-      keep(key, value);
+      cache ??= open();
+      // What is undefined is not kept: `get` answers that for nothing.
+      cache.set(key, value as Value & {});
     },
-    delete(key) {
-      young.delete(key);
-      old.delete(key);
-    },
+    delete: (key) => void cache?.delete(key),
     clear() {
-      young = new Map();
-      old = new Map();
-      youngWeight = 0;
+      if (cache !== undefined && cache.size > 0) cache.clear();
     },
     get size() {
-      return young.size + old.size;
+      return cache?.size ?? 0;
     },
   };
 }

@@ -13,7 +13,7 @@ export interface ReadThroughCache<Key, Value> {
 }
 
 /** Callers that ask for the same key while it is read share one read. */
-export function createReadThroughCache<Key, Value>(options: {
+export function createReadThroughCache<Key extends {}, Value>(options: {
   readonly entriesMax: number;
   readonly weight?: CacheWeight<Value>;
 }): ReadThroughCache<Key, Value> {

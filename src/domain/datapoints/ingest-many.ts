@@ -1,4 +1,3 @@
-import { createLruCache } from '../../lib/lru-cache.ts';
 import type { Actor } from '../actor.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
 import { noSensor } from '../devices/devices.ts';
@@ -131,7 +130,7 @@ function createGates(
   options: IngestOptions,
   actor: Actor,
 ): (lines: readonly BulkLine[]) => Promise<Gates> {
-  const known = createLruCache<DeviceId, Gate>(limits.bulkDevicesMax);
+  const known = new Map<DeviceId, Gate>();
 
   async function open(deviceId: DeviceId): Promise<Gate> {
     try {
@@ -158,6 +157,7 @@ function createGates(
       else gates.set(deviceId, gate);
     }
     const opened = await Promise.all([...unknown].map(async (id) => [id, await open(id)] as const));
+    if (known.size + opened.length > limits.bulkDevicesMax) known.clear();
     for (const [deviceId, gate] of opened) {
       known.set(deviceId, gate);
       gates.set(deviceId, gate);

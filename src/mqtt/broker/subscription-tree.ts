@@ -1,6 +1,5 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
 import { readSharedFilter } from '../../lib/topic-filter.ts';
 import type { Reach } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
@@ -63,8 +62,9 @@ const nobody: Match = { targets: [], shared: [], byPayer: () => [] };
 
 export function createSubscriptionTree(): SubscriptionTree {
   const root: Node = { children: undefined, leaf: undefined };
-  const matches = createLruCache<string, Match>(mqttLimits.topicCacheEntriesMax);
-  const namedMatches = createLruCache<string, Match>(mqttLimits.topicCacheEntriesMax);
+  // As each change of a subscription empties them, there is no need to know what was used last.
+  let matches = new Map<string, Match>();
+  let namedMatches = new Map<string, Match>();
   let size = 0;
 
   function add(session: Session, subscription: Subscription): void {
@@ -83,8 +83,8 @@ export function createSubscriptionTree(): SubscriptionTree {
   }
 
   function forget(): void {
-    matches.clear();
-    namedMatches.clear();
+    if (matches.size > 0) matches = new Map();
+    if (namedMatches.size > 0) namedMatches = new Map();
   }
 
   function match(topic: string, reach: Reach = 'all'): Match {
@@ -95,6 +95,7 @@ export function createSubscriptionTree(): SubscriptionTree {
     const leaves: Leaf[] = [];
     collect(root, { levels: topic.split('/'), reach }, 0, leaves);
     const found = leaves.length === 0 ? nobody : combine(leaves);
+    if (cache.size >= mqttLimits.topicCacheEntriesMax) cache.clear();
     cache.set(topic, found);
     return found;
   }
