@@ -1,7 +1,11 @@
 import type { Change } from '../domain/changes.ts';
 import { identityOfAccount, isOfAccount } from '../domain/messaging/identity.ts';
+import type { FindOrphans } from '../domain/messaging/orphans.ts';
 import { topicsOf, topicsOfPart } from '../domain/messaging/place.ts';
+import type { SessionChange, SessionStore } from '../domain/messaging/session-store.ts';
+import type { Log } from '../lib/log.ts';
 import type { Broker } from './broker.ts';
+import { mqttLimits } from './limits.ts';
 
 /**
  * Ends what the broker holds of somebody or something that went: nobody is to come into it later.
@@ -35,4 +39,41 @@ export async function cleanUpAfter(
     }
     default:
   }
+}
+
+/**
+ * The store, from which nothing is loaded that a crash left between a removal and its clean-up; it
+ * is dropped from the store as well.
+ */
+export function withoutOrphans(
+  store: SessionStore,
+  findOrphans: FindOrphans,
+  log: Log,
+): SessionStore {
+  async function drop(changes: readonly SessionChange[]): Promise<void> {
+    try {
+      for (let at = 0; at < changes.length; at += mqttLimits.storeChangesPerStep) {
+        await store.apply(changes.slice(at, at + mqttLimits.storeChangesPerStep));
+      }
+    } catch (error) {
+      // The next start finds them again.
+      log.error({ err: error }, 'what MQTT kept of removed things could not be dropped');
+    }
+  }
+
+  return {
+    ...store,
+    async load() {
+      const { sessions, retained } = await store.load();
+      const orphans = await findOrphans({ sessions, retained });
+      await drop([
+        ...[...orphans.sessions].map((key) => ({ kind: 'ended', key }) as const),
+        ...[...orphans.topics].map((topic) => ({ kind: 'unretained', topic }) as const),
+      ]);
+      return {
+        sessions: sessions.filter(({ key }) => !orphans.sessions.has(key)),
+        retained: retained.filter(({ topic }) => !orphans.topics.has(topic)),
+      };
+    },
+  };
 }

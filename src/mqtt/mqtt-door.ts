@@ -4,6 +4,7 @@ import type { Watch } from '../domain/datapoints/watch.ts';
 import type { FigureSource } from '../domain/figures.ts';
 import type { Gateways } from '../domain/gateways/gateways.ts';
 import type { Presence } from '../domain/gateways/presence.ts';
+import type { FindOrphans } from '../domain/messaging/orphans.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { AbsentActors } from '../domain/users/absent-actors.ts';
@@ -15,7 +16,7 @@ import type { Log } from '../lib/log.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { createBroker } from './broker/broker-engine.ts';
 import type { Broker } from './broker.ts';
-import { cleanUpAfter } from './clean-up.ts';
+import { cleanUpAfter, withoutOrphans } from './clean-up.ts';
 import { deliverLive } from './deliveries.ts';
 import { createGatewaySigns } from './gateway-signs.ts';
 import { createAuthority } from './house.ts';
@@ -33,6 +34,7 @@ export interface MqttServices extends Pick<PublishOptions, 'ingest' | 'actuators
   readonly sessions: Sessions;
   readonly admit: Admit;
   readonly absentActors: AbsentActors;
+  readonly findOrphans: FindOrphans;
 }
 
 export interface MqttDoorOptions {
@@ -72,7 +74,8 @@ const firstByteAndPaths = {
 
 /** Loads what is kept of sessions and builds the door; `listen` opens it. */
 export async function createMqttDoor(options: MqttDoorOptions): Promise<MqttDoor> {
-  const { services, store, budgets, clock, log } = options;
+  const { services, budgets, clock, log } = options;
+  const store = withoutOrphans(options.store, services.findOrphans, log);
   const broker = await createHouseBroker(options);
   const listener = createMqttListener({ ...options, broker });
   const ends = [

@@ -28,6 +28,13 @@ export interface SomeDevices {
   readonly taken: number;
 }
 
+/** A device, or one of its sensors or actuators. */
+export interface DevicePart {
+  readonly deviceId: DeviceId;
+  readonly sensorId?: SensorId;
+  readonly actuatorId?: ActuatorId;
+}
+
 /** Where devices are kept, with their sensors and actuators. Lists are in order of creation. */
 export interface DeviceStore {
   insert(device: Device): Promise<'inserted' | 'duplicate'>;
@@ -44,6 +51,8 @@ export interface DeviceStore {
   }): Promise<DeviceListing>;
   /** As many of these devices, in their order, as fit into memory beside what others read. */
   readSome(ids: readonly DeviceId[]): Promise<SomeDevices>;
+  /** Whether each of these exists. */
+  existing(parts: readonly DevicePart[]): Promise<readonly boolean[]>;
   countOwnedBy(owner: Username): Promise<number>;
   /** What a device, or one of its sensors, counts towards the quota of its owner, in bytes. */
   storedBytes(id: DeviceId, sensorId?: SensorId): Promise<number>;

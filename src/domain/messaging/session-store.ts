@@ -2,7 +2,10 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Payer } from '../budgets/payer.ts';
 import type { Message, Qos, SessionKey } from './message.ts';
 
-/** Keeps what sessions that outlive their connection hold, and the retained messages. */
+/**
+ * Keeps what sessions that outlive their connection hold, and the retained messages. It knows
+ * nothing of accounts and things: the broker drops what is kept of those that go.
+ */
 export interface SessionStore {
   /** Everything that is kept; asked once, at start, before anything is changed. */
   load(): Promise<StoredSessions>;

@@ -64,7 +64,7 @@ function aPump(storage: Awaited<ReturnType<typeof aStore>>) {
   };
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+async function until(isSo: () => unknown): Promise<void> {
   for (let turn = 0; turn < settledTurnsMax; turn += 1) {
     if (await isSo()) return;
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Device } from '../../domain/devices/device.ts';
+import type { DevicePart } from '../../domain/devices/device-store.ts';
 import { limits } from '../../domain/limits.ts';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
 import type { Storage } from '../storage.ts';
@@ -34,6 +35,28 @@ async function find(opened: Storage, id: string): Promise<Device | undefined> {
 }
 
 const promises: Promises = {
+  'devices, sensors and actuators exist until they are removed': async ({ devices }) => {
+    const d = deviceId('d');
+    const [s, a] = [sensorId('s'), actuatorId('a')];
+    await devices.insert(aDevice('d', { sensors: [aSensor('s')], actuators: [anActuator('a')] }));
+    const parts: readonly DevicePart[] = [
+      { deviceId: d },
+      { deviceId: d, sensorId: s },
+      { deviceId: d, actuatorId: a },
+      { deviceId: d, sensorId: sensorId('a') },
+      { deviceId: deviceId('none'), sensorId: s },
+    ];
+    assert.deepEqual(await devices.existing(parts), [true, true, true, false, false]);
+    await devices.removeSensor(d, s, noon);
+    assert.deepEqual(await devices.existing(parts), [true, false, true, false, false]);
+    await devices.remove(d);
+    assert.deepEqual(
+      await devices.existing(parts),
+      parts.map(() => false),
+    );
+    assert.deepEqual(await devices.existing([]), []);
+  },
+
   'a device is found as it was inserted': async (opened) => {
     const full = aDevice('d', {
       visibility: 'private',

@@ -6,7 +6,7 @@ import type {
   SessionRecord,
   TokenBasis,
 } from '../../domain/users/credential-store.ts';
-import { bearerOf, type MemoryState, removeLogin, removeSessionsOf } from './memory-state.ts';
+import { bearerOf, type MemoryState, removeLogin } from './memory-state.ts';
 
 /** Tokens and access keys in memory. */
 export function createCredentialStore(state: MemoryState): CredentialStore {
@@ -85,7 +85,6 @@ export function createCredentialStore(state: MemoryState): CredentialStore {
     async removeKey(userId, id) {
       if (keys.get(id)?.userId !== userId) return 'missing';
       keys.delete(id);
-      removeSessionsOf(state, userId, id);
       return 'removed';
     },
   };

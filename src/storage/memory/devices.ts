@@ -1,11 +1,10 @@
 import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
 import type { Actuator } from '../../domain/devices/actuator.ts';
 import { actuatorAfter } from '../../domain/devices/actuator-step.ts';
-import { type Device, sensorOf } from '../../domain/devices/device.ts';
+import { actuatorOf, type Device, sensorOf } from '../../domain/devices/device.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId, Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import { topicsOfPart } from '../../domain/messaging/place.ts';
 import { type LastValueReads, passing } from '../device-filter.ts';
 import { descriptionBytes, partBytes } from '../sql/stored-size.ts';
 import type { MemoryDatapoints } from './datapoints.ts';
@@ -14,7 +13,6 @@ import {
   type MemoryState,
   removeDevice,
   removeGrantsOn,
-  removeRetained,
   sameUsername,
   withChanges,
 } from './memory-state.ts';
@@ -60,6 +58,13 @@ export function createDeviceStore(
       const found = ids.map((id) => devices.get(id)).filter((device) => device !== undefined);
       return { devices: found, taken: ids.length };
     },
+    existing: async (parts) =>
+      parts.map(({ deviceId, sensorId, actuatorId }) => {
+        const device = devices.get(deviceId);
+        if (device === undefined) return false;
+        if (sensorId !== undefined && sensorOf(device, sensorId) === undefined) return false;
+        return actuatorId === undefined || actuatorOf(device, actuatorId) !== undefined;
+      }),
     countOwnedBy: async (owner) =>
       [...devices.values()].filter((device) => sameUsername(device.owner, owner)).length,
     async storedBytes(id, sensorId) {
@@ -109,7 +114,6 @@ export function createDeviceStore(
       const sensors = withoutPart(devices.get(id)?.sensors, sensorId);
       if (sensors === 'missing') return sensors;
       change(id, { sensors, modifiedAt: at });
-      removeRetained(state, topicsOfPart(id, 'sensor', sensorId));
       state.forgetDatapoints(id, sensorId);
       return 'removed';
     },
@@ -152,7 +156,6 @@ export function createDeviceStore(
       const actuators = withoutPart(devices.get(id)?.actuators, actuatorId);
       if (actuators === 'missing') return actuators;
       change(id, { actuators, modifiedAt: at });
-      removeRetained(state, topicsOfPart(id, 'actuator', actuatorId));
       return 'removed';
     },
   };

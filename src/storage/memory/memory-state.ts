@@ -17,9 +17,7 @@ import {
   type UserId,
   type Username,
 } from '../../domain/ids.ts';
-import { accountOf } from '../../domain/messaging/identity.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
-import { topicsOf } from '../../domain/messaging/place.ts';
 import type {
   SessionRecord,
   StoredEntry,
@@ -187,7 +185,6 @@ export function grantKey(kind: ResourceKind, resource: string, username: string)
 export function removeDevice(state: MemoryState, id: DeviceId): void {
   state.devices.delete(id);
   removeGrantsOn(state, 'device', id);
-  removeRetained(state, topicsOf({ kind: 'device', id }));
   state.forgetDatapoints(id);
 }
 
@@ -195,23 +192,6 @@ export function removeDevice(state: MemoryState, id: DeviceId): void {
 export function removeGateway(state: MemoryState, id: GatewayId): void {
   state.gateways.delete(id);
   removeGrantsOn(state, 'gateway', id);
-  removeRetained(state, topicsOf({ kind: 'gateway', id }));
-}
-
-/** Removes the retained messages whose topic begins like this. */
-export function removeRetained(state: MemoryState, topicPrefix: string): void {
-  for (const topic of state.retained.keys()) {
-    if (topic.startsWith(topicPrefix)) state.retained.delete(topic);
-  }
-}
-
-/** Removes the MQTT sessions of an account, or of one of its keys. */
-export function removeSessionsOf(state: MemoryState, userId: UserId, keyId?: AccessKeyId): void {
-  for (const [key, { record }] of state.mqttSessions) {
-    const account = accountOf(record.identity);
-    if (account?.userId !== userId) continue;
-    if (keyId === undefined || account.keyId === keyId) state.mqttSessions.delete(key);
-  }
 }
 
 /** Removes a project with its grants. */

@@ -1,7 +1,4 @@
-import type { AccessKeyId, DeviceId, GatewayId, UserId } from '../../domain/ids.ts';
-import { accountOf } from '../../domain/messaging/identity.ts';
 import type { SessionKey } from '../../domain/messaging/message.ts';
-import { placeOf } from '../../domain/messaging/place.ts';
 import type {
   QueueEntry,
   SessionChange,
@@ -39,8 +36,7 @@ function apply(state: MemoryState, change: SessionChange): void {
   switch (change.kind) {
     case 'opened':
       state.mqttSessions.delete(change.session.key);
-      if (hasAccount(state, change.session))
-        state.mqttSessions.set(change.session.key, kept(change.session));
+      state.mqttSessions.set(change.session.key, kept(change.session));
       return;
     case 'ended':
       state.mqttSessions.delete(change.key);
@@ -54,9 +50,7 @@ function apply(state: MemoryState, change: SessionChange): void {
       }
       return;
     case 'retained':
-      if (isThere(state, change.message.topic)) {
-        state.retained.set(change.message.topic, change.message);
-      }
+      state.retained.set(change.message.topic, change.message);
       return;
     case 'unretained':
       state.retained.delete(change.topic);
@@ -121,19 +115,3 @@ const kept = (record: SessionRecord): KeptSession => ({
   queue: new Map(),
   received: new Set(),
 });
-
-/** A session of an account or key that ended meanwhile is not kept. */
-function hasAccount(state: MemoryState, { identity }: SessionRecord): boolean {
-  const { userId, keyId } = accountOf(identity) ?? {};
-  if (userId !== undefined && !state.users.has(userId satisfies UserId)) return false;
-  return keyId === undefined || state.keys.has(keyId satisfies AccessKeyId);
-}
-
-/** Whether the thing that a topic is about exists, if it is about one. */
-function isThere(state: MemoryState, topic: string): boolean {
-  const place = placeOf(topic);
-  if (place === undefined) return true;
-  return place.kind === 'device'
-    ? state.devices.has(place.id as DeviceId)
-    : state.gateways.has(place.id as GatewayId);
-}

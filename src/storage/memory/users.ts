@@ -15,7 +15,6 @@ import {
   removeGateway,
   removeGroup,
   removeProject,
-  removeSessionsOf,
   removeSocial,
   sameUsername,
   withChanges,
@@ -96,12 +95,11 @@ function changed(user: User, { profile = {}, smsCredit, proofs, ...flags }: User
   });
 }
 
-/** Ends tokens, keys and MQTT sessions of an account. */
+/** Ends tokens and keys of an account. */
 function endCredentialsOf(state: MemoryState, id: UserId): void {
   for (const key of state.keys.values()) if (key.userId === id) state.keys.delete(key.id);
   endTokensOf(state, id);
   endLoginsOf(state, id);
-  removeSessionsOf(state, id);
 }
 
 function remove(state: MemoryState, id: UserId): RemovedThings | 'missing' {

@@ -33,6 +33,11 @@ const selectActuators = `
 const selectTimed = `
   select device_id, actuator_id as id, details from actuators
   where instr(details, '"revert":') > 0`;
+// ?1 device, ?2 sensor or null, ?3 actuator or null.
+const selectExists = `
+  select 1 as n where exists (select 1 from devices where id = ?1)
+    and (?2 is null or exists (select 1 from sensors where device_id = ?1 and sensor_id = ?2))
+    and (?3 is null or exists (select 1 from actuators where device_id = ?1 and actuator_id = ?3))`;
 const countOwned = 'select count(*) as n from devices where owner = ?';
 
 export interface DeviceStoreOptions {
@@ -50,6 +55,7 @@ export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
   const { reader, writer, datapoints, forgetDatapoints } = options;
   const read = createDeviceReader(reader, options.damaged);
   const owned = createSelection<{ n: number }>(reader, countOwned);
+  const exists = createSelection<{ n: number }>(reader, selectExists);
   const timed = createSelection<TimedRow>(reader, selectTimed);
 
   return {
@@ -57,6 +63,13 @@ export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
     find: (id) => readSafely(() => read(id)?.device),
     ...createDeviceListing({ reader, load: read, datapoints }),
     ...createStoredBytes(reader, datapoints),
+    existing: (parts) =>
+      readSafely(() =>
+        parts.map(
+          ({ deviceId, sensorId = null, actuatorId = null }) =>
+            exists.first(deviceId, sensorId, actuatorId) !== undefined,
+        ),
+      ),
     countOwnedBy: (owner) => readSafely(() => owned.first(owner)?.n ?? 0),
     update: (id, changes, at) => writer.call('updateDevice', id, updateOf(changes), at),
     async remove(id) {

@@ -1,7 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { accountOf } from '../../domain/messaging/identity.ts';
 import type { SessionKey } from '../../domain/messaging/message.ts';
-import { placeOf } from '../../domain/messaging/place.ts';
 import type { SessionRecord, Subscription } from '../../domain/messaging/session-store.ts';
 import {
   keyParts,
@@ -15,12 +13,9 @@ import {
 } from '../sql/session-row.ts';
 import { createSelection } from './selection.ts';
 
-// A session of an account or key that ended meanwhile is not kept.
 const insertSession = `
-  insert into mqtt_sessions (identity, client_id, user_id, key_id, expiry_seconds, left_at, payer)
-  select ?1, ?2, ?3, ?4, ?5, ?6, ?7
-  where (?3 is null or exists (select 1 from users where id = ?3))
-    and (?4 is null or exists (select 1 from access_keys where id = ?4))`;
+  insert into mqtt_sessions (identity, client_id, expiry_seconds, left_at, payer)
+  values (?, ?, ?, ?, ?)`;
 const selectSession = 'select session from mqtt_sessions where identity = ? and client_id = ?';
 const deleteSession = 'delete from mqtt_sessions where identity = ? and client_id = ?';
 const updateSession = `
@@ -67,10 +62,7 @@ export function createSessionWrites(database: DatabaseSync) {
 
   function open({ identity, clientId, expirySeconds, leftAt, payer }: SessionRecord): void {
     dropSession.run(identity, clientId);
-    const account = accountOf(identity);
-    const { userId = null, keyId = null } = account ?? {};
-    const last = [leftAt ?? null, payer ?? null] as const;
-    addSession.run(identity, clientId, userId, keyId, expirySeconds, ...last);
+    addSession.run(identity, clientId, expirySeconds, leftAt ?? null, payer ?? null);
   }
 
   function apply(change: PackedChange, bytes: Uint8Array): void {
@@ -151,10 +143,6 @@ function createMessageSteps(database: DatabaseSync) {
   const addEntry = database.prepare(insertEntry);
   const upsert = database.prepare(upsertRetained);
   const remove = database.prepare(deleteRetained);
-  const things = {
-    device: createSelection(database, 'select 1 as found from devices where id = ?'),
-    gateway: createSelection(database, 'select 1 as found from gateways where id = ?'),
-  };
 
   return {
     queue(
@@ -173,10 +161,7 @@ function createMessageSteps(database: DatabaseSync) {
         addEntry.run(session, packetId, id, qos, Number(retain), JSON.stringify(identifiers));
       }
     },
-    /** Not when the thing it is about went meanwhile: it would come to life with the next one. */
     retain(message: PackedMessage, bytes: Uint8Array): void {
-      const place = placeOf(message.topic);
-      if (place !== undefined && things[place.kind].first(place.id) === undefined) return;
       upsert.run(...messageValues(message, bytes), message.payer ?? null);
     },
     unretain(topic: string): void {

@@ -38,7 +38,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const { directory, log, pagesMax } = options;
   const { path, lock } = prepareForService(directory);
   // Undone in reverse order, whether opening fails half-way or the service ends.
-  const opened: (() => void | Promise<void>)[] = [() => lock.release()];
+  const opened: (() => Promise<void>)[] = [async () => lock.release()];
   const close = async (): Promise<void> => {
     for (let end = opened.pop(); end !== undefined; end = opened.pop()) await end();
   };
@@ -46,7 +46,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     const writer = await createWriter({ path, log, ...(pagesMax !== undefined && { pagesMax }) });
     opened.push(() => writer.close());
     const reader = openConnection(path, { role: 'read' });
-    opened.push(() => reader.close());
+    opened.push(async () => reader.close());
     const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
     const parts = { reader, writer, damaged };
     const datapoints = createDatapointStore({

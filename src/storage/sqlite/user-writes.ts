@@ -66,7 +66,6 @@ const deleteOldNetworks = `
   delete from login_networks where user_id = ? and network in
     (select network from login_networks where user_id = ? order by last_at desc
      limit -1 offset ?)`;
-const deleteMqttSessions = 'delete from mqtt_sessions where user_id = ?';
 const selectUsername = 'select username from users where id = ?';
 const deleteUser = 'delete from users where id = ?';
 const deleteGrantsReceived = 'delete from grants where username = ?';
@@ -90,7 +89,7 @@ export function createUserWrites(database: DatabaseSync) {
   const update = database.prepare(updateUser);
   const password = database.prepare(updatePassword);
   const endTokens = database.prepare(deleteTokens);
-  const endCredentials = [deleteTokens, deleteSessions, deleteKeys, deleteMqttSessions].map((sql) =>
+  const endCredentials = [deleteTokens, deleteSessions, deleteKeys].map((sql) =>
     database.prepare(sql),
   );
   const endOtherSessions = database.prepare(deleteOtherSessions);

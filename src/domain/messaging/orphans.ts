@@ -1,0 +1,94 @@
+import { othersRan } from '../../lib/event-loop.ts';
+import type { DeviceStore } from '../devices/device-store.ts';
+import type { GatewayStore } from '../gateways/gateway-store.ts';
+import type { GatewayId, UserId } from '../ids.ts';
+import type { CredentialStore } from '../users/credential-store.ts';
+import type { UserStore } from '../users/user-store.ts';
+import { accountOf } from './identity.ts';
+import type { Message, SessionKey } from './message.ts';
+import { partOf, placeOf } from './place.ts';
+import type { SessionRecord, StoredSessions } from './session-store.ts';
+
+/** Sessions of nobody, and retained messages about nothing. */
+export interface Orphans {
+  readonly sessions: ReadonlySet<SessionKey>;
+  readonly topics: ReadonlySet<string>;
+}
+
+/**
+ * Finds what is kept for accounts, keys, devices and gateways that do not exist any more: a crash
+ * came between their removal and the clean-up.
+ */
+export type FindOrphans = (stored: StoredSessions) => Promise<Orphans>;
+
+/** Things that are asked about before others have their turn. */
+const thingsPerTurn = 1_000;
+
+export function createFindOrphans(options: {
+  readonly users: Pick<UserStore, 'find'>;
+  readonly credentials: Pick<CredentialStore, 'listKeys'>;
+  readonly devices: Pick<DeviceStore, 'existing'>;
+  readonly gateways: Pick<GatewayStore, 'find'>;
+}): FindOrphans {
+  const { users, credentials, devices, gateways } = options;
+
+  /** The identities an account has now, its keys included. */
+  async function identitiesOf(userId: UserId): Promise<ReadonlySet<string | undefined>> {
+    const user = await users.find(userId);
+    if (user === undefined || user.isDisabled) return new Set();
+    return new Set([undefined, ...(await credentials.listKeys(userId)).map(({ id }) => id)]);
+  }
+
+  async function sessionsOfNobody(
+    sessions: readonly SessionRecord[],
+  ): Promise<ReadonlySet<SessionKey>> {
+    const known = new Map<UserId, ReadonlySet<string | undefined>>();
+    const found = new Set<SessionKey>();
+    for (const { key, identity } of sessions) {
+      const account = accountOf(identity);
+      if (account === undefined) continue;
+      const { userId, keyId } = account;
+      let identities = known.get(userId);
+      if (identities === undefined) {
+        identities = await identitiesOf(userId);
+        known.set(userId, identities);
+        if (known.size % thingsPerTurn === 0) await othersRan();
+      }
+      if (!identities.has(keyId)) found.add(key);
+    }
+    return found;
+  }
+
+  async function topicsOfNothing(retained: readonly Message[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    const gone = new Map<string, boolean>();
+    for (let at = 0; at < retained.length; at += thingsPerTurn) {
+      const some = retained.slice(at, at + thingsPerTurn).flatMap(({ topic }) => {
+        const part = partOf(topic);
+        return part === undefined ? [] : { topic, part };
+      });
+      const existing = await devices.existing(some.map(({ part }) => part));
+      for (const [index, { topic }] of some.entries()) {
+        if (existing[index] === false) found.add(topic);
+      }
+      await othersRan();
+    }
+    for (const { topic } of retained) {
+      const place = placeOf(topic);
+      if (place?.kind !== 'gateway') continue;
+      let isGone = gone.get(place.id);
+      if (isGone === undefined) {
+        isGone = (await gateways.find(place.id as GatewayId)) === undefined;
+        gone.set(place.id, isGone);
+        if (gone.size % thingsPerTurn === 0) await othersRan();
+      }
+      if (isGone) found.add(topic);
+    }
+    return found;
+  }
+
+  return async ({ sessions, retained }) => ({
+    sessions: await sessionsOfNobody(sessions),
+    topics: await topicsOfNothing(retained),
+  });
+}

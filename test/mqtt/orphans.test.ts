@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { durable } from '../engine.ts';
+import { type Service, startService } from '../service.ts';
+import { type ClientOptions, connect, makeDevice } from './mqtt-clients.ts';
+
+const kept: ClientOptions = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
+const value = (device: string, sensor: string) => `devices/${device}/sensors/${sensor}/value`;
+
+/** Sessions and retained messages of everybody, which wait for their next connection. */
+async function leaveThings(service: Service): Promise<void> {
+  for (const id of ['gone', 'stays']) await makeDevice(service, 'ana', id, { sensors: ['t', 'u'] });
+  const gateway = { method: 'POST', path: '/gateways', json: { id: 'g' } };
+  assert.equal((await service.as('ana')(gateway)).status, 200);
+  for (const as of ['ana', 'bob', 'eve']) {
+    await using client = await connect(service, { ...kept, clientId: 'waits', as });
+    await client.subscribe('devices/#', 1);
+  }
+  const key = await service.as('ana')({ method: 'POST', path: '/auth/keys', json: { name: 'k' } });
+  const { key: password } = key.json as { key: string };
+  for (const login of [{ username: 'ana', password }, {}]) {
+    await using client = await connect(service, { ...kept, clientId: 'waits', ...login });
+    await client.subscribe('devices/#', 1);
+  }
+  await using ana = await connect(service, { as: 'ana' });
+  const topics = [value('gone', 't'), value('stays', 't'), value('stays', 'u'), 'gateways/g/x'];
+  for (const topic of topics) await ana.publish(topic, '1', { qos: 1, retain: true });
+}
+
+function inDatabase<Answer>(directory: string, work: (database: DatabaseSync) => Answer): Answer {
+  using database = new DatabaseSync(join(directory, 'kipimo.db'));
+  return work(database);
+}
+
+const keptBy = (database: DatabaseSync) => ({
+  sessions: database.prepare('select identity from mqtt_sessions').all().length,
+  topics: database
+    .prepare('select topic from mqtt_retained order by topic')
+    .all()
+    .map(({ topic }) => topic),
+});
+
+durable('what a crash left of removed things and accounts is dropped at the start', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-orphans-'));
+  try {
+    {
+      await using service = await startService({ directory });
+      await leaveThings(service);
+    }
+    // As after a crash between the commit of the removals and the clean-up.
+    inDatabase(directory, (database) => {
+      assert.equal(keptBy(database).sessions, 5);
+      assert.equal(keptBy(database).topics.length, 4);
+      database.exec(`
+        delete from devices where id = 'gone';
+        delete from sensors where device_id = 'stays' and sensor_id = 'u';
+        delete from gateways where id = 'g';
+        delete from users where username = 'bob';
+        update users set is_disabled = 1 where username = 'eve';
+        delete from access_keys;`);
+    });
+    {
+      await using service = await startService({ directory });
+      await makeDevice(service, 'ana', 'gone');
+      await using client = await connect(service);
+      await client.subscribe('devices/#');
+      await client.publish(value('gone', 't'), '"new"');
+      await client.got(2);
+      const expected = [
+        `${value('stays', 't')} {"value":1}`,
+        `${value('gone', 't')} {"value":"new"}`,
+      ];
+      assert.deepEqual(client.texts.toSorted(), expected.toSorted());
+    }
+    // Those of ana herself and of the guest.
+    const left = { sessions: 2, topics: [value('stays', 't')] };
+    assert.deepEqual(inDatabase(directory, keptBy), left);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
