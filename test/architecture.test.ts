@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { checkImports, domainOrder, zoneRules } from './import-rules.ts';
 import { readSourceFiles, type SourceFile } from './source-files.ts';
 
-const files = readSourceFiles(['src/**/*.ts']);
+const files = readSourceFiles(['src/**/*.ts', 'dashboard/**/*.{ts,tsx}']);
 
 test('the check reads the files it is about', () => {
   const paths = new Set(files.map(({ path }) => path));
@@ -51,6 +51,12 @@ const planted: readonly (readonly [path: string, line: string, complaint: RegExp
   ['src/x.ts', "import '../test/service.ts';", /outside of src/],
   ['src/x.ts', "import 'left-pad';", /package left-pad/],
   ['src/x.ts', "import './config.test.ts';", /imports the test/],
+  ['src/http/x.ts', "import '../../dashboard/main.tsx';", /outside of src/],
+  ['dashboard/x.ts', "import '../src/domain/devices/query.ts';", /may import types of src\/wire/],
+  ['dashboard/x.ts', "import '../src/wire/device.ts';", /may import types of src\/wire/],
+  ['dashboard/x.ts', "import type { A } from '../src/http/route.ts';", /may import types/],
+  ['dashboard/x.tsx', "import 'mqtt';", /package mqtt/],
+  ['src/lib/backoff.ts', "import './clock.ts';", /not shared with the dashboard/],
 ];
 
 for (const [path, line, complaint] of planted) {
@@ -67,6 +73,14 @@ test('a cycle planted anywhere is refused with its path', () => {
     { path: 'src/lib/b.ts', text: "import './c.ts';" },
     { path: 'src/lib/c.ts', text: "export type { A } from './a.ts';" },
   ];
+  const screens: readonly SourceFile[] = [
+    { path: 'dashboard/a.ts', text: "await import('./b.tsx');\nimport './c.ts';" },
+    { path: 'dashboard/b.tsx', text: "import './a.ts';" },
+    { path: 'dashboard/c.ts', text: "import type { A } from './a.ts';" },
+  ];
+  assert.deepEqual(checkImports(screens), [
+    'cycle: dashboard/a.ts → dashboard/c.ts → dashboard/a.ts',
+  ]);
   assert.deepEqual(checkImports(circle), [
     'cycle: src/lib/a.ts → src/lib/b.ts → src/lib/c.ts → src/lib/a.ts',
   ]);
@@ -82,6 +96,9 @@ const welcome: readonly (readonly [path: string, line: string])[] = [
   ['src/storage/open-storage.ts', "await import('./memory/x.ts');"],
   ['src/http/x.ts', "import '@fastify/static';"],
   ['src/domain/users/x.test.ts', "import '../../storage/memory/x.ts';"],
+  ['dashboard/x.ts', "import type { A } from '../src/wire/device.ts';"],
+  ['dashboard/x.ts', "import '../src/lib/duration.ts';\nimport 'preact/hooks';"],
+  ['src/lib/backoff.ts', "import type { Instant } from './clock.ts';"],
 ];
 
 for (const [path, line] of welcome) {

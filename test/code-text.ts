@@ -94,14 +94,27 @@ function endOfTemplateText(text: string, start: number): { end: number; isOpen: 
   return { end: text.length, isOpen: false };
 }
 
-/** Every module a file names: static, type-only, re-exported and dynamic imports. */
-export function importsOf(text: string): readonly string[] {
+export interface FoundImport {
+  readonly name: string;
+  /** static: loaded with the file; type: gone when it runs; lazy: loaded when it is called for. */
+  readonly kind: 'static' | 'type' | 'lazy';
+}
+
+/** Every module a file names, re-exported ones included. */
+export function importsOf(text: string): readonly FoundImport[] {
   const { withoutComments, bare } = readCode(text);
-  const found: string[] = [];
+  const found: FoundImport[] = [];
   for (const match of bare.matchAll(/\b(?:from|import(?:\s*\()?)\s*(['"])/g)) {
     const start = match.index + match[0].length;
     const end = bare.indexOf(match[1] ?? "'", start);
-    found.push(withoutComments.slice(start, end));
+    const statement =
+      bare
+        .slice(0, match.index)
+        .split(/;|\n\s*(?=import|export)/)
+        .at(-1) ?? '';
+    const isType = /^\s*(?:import|export)\s+type\b/.test(statement);
+    const kind = match[0].includes('(') ? 'lazy' : isType ? 'type' : 'static';
+    found.push({ name: withoutComments.slice(start, end), kind });
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { importsOf } from './code-text.ts';
+import { type FoundImport, importsOf } from './code-text.ts';
 import type { SourceFile } from './source-files.ts';
 
 /** What a zone (a top-level folder of src/) may import besides itself. */
@@ -96,6 +96,21 @@ export const engineChoosers: readonly string[] = [
   'src/cli/restore.ts',
 ];
 
+/** What of src/ runs in the dashboard as well: pure, and small. Types it takes from src/wire/. */
+export const sharedWithDashboard: readonly string[] = [
+  'src/domain/devices/calibration.ts',
+  'src/domain/id-text.ts',
+  'src/lib/backoff.ts',
+  'src/lib/duration.ts',
+];
+
+const dashboardPackages: readonly string[] = [
+  ...['preact', 'preact/hooks', 'preact-iso/router', '@preact/signals'],
+  ...['uplot', 'leaflet', 'topojson-client', 'geojson', 'uqr'],
+  // Made by the build.
+  'kipimo:world-outline',
+];
+
 /** Never imported from the second one's side: version 1 is written in terms of version 2. */
 const oneWay = [{ from: 'src/http/v2/', to: 'src/http/v1/' }];
 
@@ -104,27 +119,47 @@ interface Import {
   /** A path in the repository, or the name of a package. */
   readonly to: string;
   readonly isPackage: boolean;
+  readonly kind: FoundImport['kind'];
 }
 
 /** One sentence per import that breaks a rule, and per cycle. */
 export function checkImports(files: readonly SourceFile[]): readonly string[] {
   const imports = files.flatMap(readImports);
   const ofProgram = imports.filter(({ from }) => !isTest(from));
-  const problems = ofProgram.flatMap((found) =>
-    found.isPackage ? packageFault(found) : fault(found),
-  );
+  const problems = ofProgram.flatMap((found) => {
+    if (isOfDashboard(found.from)) return dashboardFault(found);
+    return found.isPackage ? packageFault(found) : [...fault(found), ...sharedFault(found)];
+  });
   return [...problems, ...testFaults(ofProgram), ...cycles(ofProgram)];
 }
 
 function readImports({ path, text }: SourceFile): readonly Import[] {
-  return importsOf(text).map((name) =>
+  return importsOf(text).map(({ name, kind }) =>
     name.startsWith('.')
-      ? { from: path, to: posix.join(posix.dirname(path), name), isPackage: false }
-      : { from: path, to: name, isPackage: true },
+      ? { from: path, to: posix.join(posix.dirname(path), name), isPackage: false, kind }
+      : { from: path, to: name, isPackage: true, kind },
   );
 }
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts');
+
+const isOfDashboard = (path: string): boolean => path.startsWith('dashboard/');
+
+function dashboardFault({ from, to, isPackage, kind }: Import): readonly string[] {
+  if (isPackage) {
+    return dashboardPackages.includes(to) ? [] : [`${from} imports the package ${to}`];
+  }
+  if (isOfDashboard(to) || sharedWithDashboard.includes(to)) return [];
+  if (kind === 'type' && zoneOf(to) === 'wire') return [];
+  return [`${from} imports ${to}: the dashboard may import types of src/wire, and shared files`];
+}
+
+/** What runs in the dashboard brings nothing along. */
+function sharedFault({ from, to, kind }: Import): readonly string[] {
+  const isPure = kind === 'type' || sharedWithDashboard.includes(to);
+  if (isPure || !sharedWithDashboard.includes(from)) return [];
+  return [`${from} imports ${to}, which is not shared with the dashboard as it is itself`];
+}
 
 /** The zone of a file of src/, "root" for those directly in it, undefined outside. */
 export function zoneOf(path: string): string | undefined {
@@ -219,8 +254,10 @@ function testFaults(imports: readonly Import[]): readonly string[] {
 /** Every cycle once, as the path that closes it. */
 function cycles(imports: readonly Import[]): readonly string[] {
   const targets = new Map<string, string[]>();
-  for (const { from, to, isPackage } of imports) {
-    if (!isPackage) targets.set(from, [...(targets.get(from) ?? []), to]);
+  for (const { from, to, isPackage, kind } of imports) {
+    // Screens are loaded by the frame that they import.
+    const isLater = kind === 'lazy' && isOfDashboard(from);
+    if (!isPackage && !isLater) targets.set(from, [...(targets.get(from) ?? []), to]);
   }
   const finished = new Set<string>();
   const trail: string[] = [];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { anySentence } from '../../test/dashboard/any-sentence.ts';
 import type { Notification } from '../api/alert-types.ts';
 import type { Device } from '../api/types.ts';
 import {
@@ -14,7 +15,6 @@ import {
   proposedMessage,
   thresholdOf,
 } from './alert-form.ts';
-import { anySentence } from './any-sentence.ts';
 import { concernOf, watchesOf } from './attention.ts';
 
 const message = { usernames: ['ama'], channels: ['sms'], message: 'dry' };
@@ -40,6 +40,7 @@ function anAlert(expression: string, others: Partial<Notification> = {}): Notifi
     owner: 'ama',
     times_sent: 0,
     date_created: '2026-01-01T00:00:00.000Z',
+    date_modified: '2026-01-01T00:00:00.000Z',
     condition: { devices: [], sensors: [], expression },
     action: message,
     ...others,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { anySentence } from './any-sentence.ts';
+import { anySentence } from '../../test/dashboard/any-sentence.ts';
 import { expressionOf, readSentence } from './sentence.ts';
 
 test('a form that becomes an expression is the same form when it is read again', () => {
@@ -22,6 +22,7 @@ test('an expression as people write it is read into the form', () => {
     forSeconds: 600,
     clear: { kind: 'compare', sensor: 'TC1', comparison: 'below', value: '28' },
   });
+  assert.equal(readSentence('TC1 > 30 for 1.5h')?.forSeconds, 5_400);
   assert.deepEqual(readSentence('silent(TC1, 2h)'), {
     conditions: [{ kind: 'silent', sensor: 'TC1', seconds: 7_200 }],
     forSeconds: 0,
@@ -39,7 +40,7 @@ test('what the form has no words for is left to the expression itself', () => {
     'TC1 ~= hot.*',
     'TC1 == 1,2,3',
     "TC1 == '30'",
-    'TC1 > 30 for 1.5h',
+    'TC1 > 30 for 0.0001s',
     'TC1 > 30 clear TC1 == 1..2',
     'TC1 > 30 clear TC1 < 2; clear SM1 < 3',
     'clear TC1 < 2',

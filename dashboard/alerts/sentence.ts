@@ -1,3 +1,5 @@
+import { parseDuration } from '../../src/lib/duration.ts';
+
 /** How a value is compared with what is typed. */
 export type Comparison = 'below' | 'above' | 'atMost' | 'atLeast' | 'equals' | 'differs';
 
@@ -141,9 +143,7 @@ const isInQuotes = (text: string, at: number): boolean =>
   (text.slice(0, at).split("'").length - 1) % 2 === 1;
 
 function secondsOf(text: string): number | undefined {
-  const [, number, unit = ''] = /^(\d+)(s|m|min|h|d)$/.exec(text) ?? [];
-  const size = units.find(([name]) => name === (unit === 'min' ? 'm' : unit))?.[1];
-  const seconds = size === undefined ? Number.NaN : Number(number) * size;
+  const seconds = (parseDuration(text) ?? 0) / 1_000;
   return Number.isSafeInteger(seconds) && seconds > 0 ? seconds : undefined;
 }
 

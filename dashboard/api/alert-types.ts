@@ -1,41 +1,35 @@
-/** Notifications as API version 2 has them; the screens call them alerts. */
-export interface Notification extends NotificationDraft {
-  readonly id: string;
-  readonly status: 'active' | 'inactive';
-  readonly owner: string;
-  /** What is wrong with an expression that was stored before such were refused. */
-  readonly expression_problem?: string;
-  readonly times_sent: number;
-  readonly last_notification?: string;
-  readonly last_success?: string;
-  readonly last_failure?: string;
-  readonly last_failure_reason?: string;
-  readonly date_created: string;
-}
+import type {
+  ChannelMessage,
+  DeliveryMessage,
+  EvaluationMessage,
+  PreviewMessage,
+} from '../../src/wire/delivery.ts';
+import type { Wire } from '../../src/wire/fields.ts';
+import type { NewNotificationMessage, NotificationMessage } from '../../src/wire/notification.ts';
 
-export interface NotificationDraft {
-  readonly description?: string;
-  readonly condition: {
-    readonly devices: readonly string[];
-    readonly sensors: readonly string[];
-    readonly expression: string;
-  };
+/** Notifications as API version 2 answers them; the screens call them alerts. */
+export type Notification = Omit<Wire<typeof NotificationMessage>, 'condition' | 'action'> &
+  Pick<NotificationDraft, 'condition' | 'action'>;
+
+/** A new one, as the service answers it later: with a whole condition, and one kind of action. */
+export type NotificationDraft = Omit<
+  Wire<typeof NewNotificationMessage>,
+  'condition' | 'action' | 'status'
+> & {
+  readonly condition: Required<Wire<typeof NewNotificationMessage>['condition']>;
   readonly action: NotificationAction;
-  readonly expires?: string;
-  readonly throttling?: number;
-}
+};
 
-export interface MessageAction {
-  readonly usernames: readonly string[];
+type AnyAction = Wire<typeof NewNotificationMessage>['action'];
+type AnyValue = NonNullable<AnyAction['value']>;
+
+export type MessageAction = Required<Pick<AnyAction, 'usernames' | 'message'>> & {
+  /** The screens show what they do not know, too. */
   readonly channels: readonly string[];
-  readonly message: string;
-}
-
-export interface ActuationAction {
-  readonly device_id: string;
-  readonly actuator_id: string;
-  readonly actuator_value: unknown;
-}
+};
+export type ActuationAction = Required<
+  Pick<AnyValue, 'device_id' | 'actuator_id' | 'actuator_value'>
+>;
 
 /** Plain, or with its type named. */
 export type NotificationAction =
@@ -43,57 +37,13 @@ export type NotificationAction =
   | { readonly type: 'SocialAction'; readonly value: MessageAction }
   | { readonly type: 'ActuationAction'; readonly value: ActuationAction };
 
-export const channelNames = ['sms', 'voice', 'twitter', 'email', 'webhook'] as const;
-export type ChannelName = (typeof channelNames)[number];
+export type ChannelState = Wire<typeof ChannelMessage>;
+export type ChannelName = ChannelState['channel'];
+export type Delivery = Wire<typeof DeliveryMessage>;
+export type Evaluation = Wire<typeof EvaluationMessage>;
+export type Preview = Wire<typeof PreviewMessage>;
 
-export interface ChannelState {
-  readonly channel: ChannelName;
-  readonly configured: boolean;
-  readonly reachable: boolean;
-  readonly reason?: string;
-}
-
-export interface Delivery {
-  readonly username: string;
-  readonly channel: string;
-  readonly message: string;
-  readonly status: 'pending' | 'sent' | 'failed';
-  readonly attempts: number;
-  readonly created: string;
-  readonly sent?: string;
-  readonly next_attempt?: string;
-  readonly reason?: string;
-}
-
-export const outcomes = [
-  'sent',
-  'false',
-  'waiting',
-  'raised',
-  'cleared',
-  'throttled',
-  'expired',
-  'inactive',
-  'not_watched',
-  'no_right',
-  'not_stored',
-] as const;
-
-export interface Evaluation {
-  readonly timestamp: string;
-  readonly device_id: string;
-  readonly sensor_id: string;
-  readonly value?: unknown;
-  readonly outcome: (typeof outcomes)[number];
-}
-
-export interface Preview {
-  readonly fired: number;
-  readonly throttled: number;
-  readonly datapoints: number;
-  readonly firings: readonly {
-    readonly timestamp: string;
-    readonly device_id: string;
-    readonly message?: string;
-  }[];
-}
+/** In the order of the forms. */
+export const channelNames: readonly ChannelName[] = [
+  ...(['sms', 'voice', 'twitter', 'email', 'webhook'] as const),
+];

@@ -1,10 +1,8 @@
-/** What an id may be [contract 3]; the service checks it again. */
-const idPattern = /^[!-~]{1,256}$/;
-const forbidden = /[&?/#+<>"'=;()%\\]/;
+import { hasIdCharacters, isDotPath } from '../../src/domain/id-text.ts';
 
-export function isId(text: string): boolean {
-  return idPattern.test(text) && !forbidden.test(text);
-}
+/** What an id may be [contract 3]; the service checks it again. */
+export const isId = (text: string): boolean =>
+  text.length <= 256 && hasIdCharacters(text) && !isDotPath(text);
 
 /** An id made from a name: plain letters and digits, joined by hyphens. */
 export function idFromName(name: string): string {

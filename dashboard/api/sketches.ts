@@ -1,8 +1,4 @@
-import { type SendTarget, valueAddress } from './snippets.ts';
-
-/** Boards that there are lines for. */
-export const boards = ['ESP32', 'ESP8266', 'Uno + Ethernet'] as const;
-export type Board = (typeof boards)[number];
+import { type Board, type SendTarget, valueAddress } from './send-target.ts';
 
 /** Whether a board can send to this origin: the Uno has no room for TLS. */
 export const canSend = (board: Board, origin: string): boolean =>

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Board, boards, canSend } from './sketches.ts';
-import { type SendTarget, snippet, snippetKinds, valueAddress } from './snippets.ts';
+import { type Board, boards, type SendTarget, valueAddress } from './send-target.ts';
+import { canSend } from './sketches.ts';
+import { snippet, snippetKinds } from './snippets.ts';
 
 const target: SendTarget = {
   origin: 'https://sensors.example.org',

@@ -1,19 +1,5 @@
-import { type Board, sketch } from './sketches.ts';
-
-/** Where and as what a device sends. */
-export interface SendTarget {
-  /** With scheme, host and port. */
-  readonly origin: string;
-  readonly host: string;
-  readonly mqttPort: number;
-  readonly device: string;
-  readonly sensor: string;
-  /** Absent: none is needed. */
-  readonly key?: string;
-  readonly username?: string;
-  /** What an Arduino sketch is for; absent: an ESP32. */
-  readonly board?: Board;
-}
+import { type SendTarget, valueAddress } from './send-target.ts';
+import { sketch } from './sketches.ts';
 
 export const snippetKinds = ['curl', 'Arduino', 'Python', 'MQTT'] as const;
 export type SnippetKind = (typeof snippetKinds)[number];
@@ -32,14 +18,6 @@ export function snippet(kind: SnippetKind, target: SendTarget): string {
     case 'MQTT':
       return mqtt(target);
   }
-}
-
-/** Where values of the sensor go. */
-export function valueAddress({ origin, device, sensor }: SendTarget): string {
-  // The four that encodeURIComponent leaves and shells or C mind.
-  const part = (id: string): string =>
-    encodeURIComponent(id).replace(/[!'*~]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
-  return `${origin}/api/v2/devices/${part(device)}/sensors/${part(sensor)}/value`;
 }
 
 function curl(target: SendTarget): string {

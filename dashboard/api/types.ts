@@ -1,151 +1,52 @@
-/** What API version 2 answers, as far as the screens use it (docs/openapi/v2.json). */
+/** What API version 2 answers: the types of its schemas, of which nothing is left in the build. */
+import type { AccessKeyMessage } from '../../src/wire/access-key.ts';
+import type { SettableActuatorMessage } from '../../src/wire/actuator.ts';
+import type { BrowserSessionMessage } from '../../src/wire/browser-session.ts';
+import type { CalibrationMessage, PointMessage } from '../../src/wire/calibration.ts';
+import type { LastValueMessage } from '../../src/wire/datapoint.ts';
+import type { DeviceMessage } from '../../src/wire/device.ts';
+import type { Wire } from '../../src/wire/fields.ts';
+import type { GatewayMessage } from '../../src/wire/gateway.ts';
+import type { GrantMessage, MyGrantsMessage, PermissionMessage } from '../../src/wire/grant.ts';
+import type { GroupMessage } from '../../src/wire/group.ts';
+import type { LocationMessage } from '../../src/wire/location.ts';
+import type { ProjectMessage } from '../../src/wire/project.ts';
+import type { SensorMessage } from '../../src/wire/sensor.ts';
+import type { UserMessage } from '../../src/wire/user.ts';
 
-export interface Datapoint {
-  readonly value: unknown;
-  readonly timestamp?: string;
+export type Datapoint = Omit<Wire<typeof LastValueMessage>, 'date_received'> & {
+  /** Absent of a value that came by MQTT. */
   readonly date_received?: string;
-}
-
-export interface CalibrationPoint {
-  readonly sensor_value: number;
-  readonly real_value: number;
-}
-
-export interface Calibration {
-  readonly linear: {
-    readonly enabled?: boolean;
-    readonly value_min?: CalibrationPoint;
-    readonly value_max?: CalibrationPoint;
-    readonly points?: readonly CalibrationPoint[];
-  };
-}
-
-export interface Sensor {
-  readonly id: string;
-  readonly name?: string;
-  readonly sensing_device?: string;
-  readonly sensor_kind?: string;
-  readonly quantity_kind?: string;
-  readonly unit?: string;
-  readonly calib?: Calibration;
+};
+export type CalibrationPoint = Wire<typeof PointMessage>;
+export type Calibration = Wire<typeof CalibrationMessage>;
+export type Sensor = Omit<Wire<typeof SensorMessage>, 'last_value' | 'value'> & {
   readonly last_value?: Datapoint;
-}
-
-export type ActuatorValueType = 'string' | 'number' | 'bool' | 'null' | 'object' | 'array';
-
-export interface Actuator {
-  readonly id: string;
-  readonly name?: string;
-  readonly actuator_kind?: string;
-  readonly actuator_value_type?: ActuatorValueType;
-  readonly value?: unknown;
-  /** For those who may set it: who did, and when. */
-  readonly set_by?: string;
-  readonly set_at?: string;
-  /** When the device said that it is so. */
-  readonly confirmed_at?: string;
-  /** When it is set back. */
-  readonly until?: string;
-}
-
-export interface Location {
-  readonly latitude: number;
-  readonly longitude: number;
-}
-
-export interface Device {
-  readonly id: string;
-  readonly name?: string;
-  readonly gateway_id?: string;
-  readonly domain?: string;
-  readonly visibility?: 'public' | 'private';
-  readonly location?: Location;
-  readonly owner: string;
+};
+export type Actuator = Wire<typeof SettableActuatorMessage>;
+export type ActuatorValueType = NonNullable<Actuator['actuator_value_type']>;
+export type Location = Wire<typeof LocationMessage>;
+export type Device = Omit<Wire<typeof DeviceMessage>, 'sensors' | 'actuators'> & {
   readonly sensors: readonly Sensor[];
   readonly actuators: readonly Actuator[];
-  readonly meta?: unknown;
-  readonly deployed?: boolean;
-  /** Handed over to its owner and not accepted yet. */
-  readonly pending?: boolean;
-  /** The zone its days are cut in. */
-  readonly timezone?: string;
-  readonly date_created: string;
-  readonly date_modified: string;
-}
-
-export interface User {
-  readonly id: string;
-  readonly createdTime: number;
-  readonly username: string;
-  readonly firstName?: string;
-  readonly lastName?: string;
-  readonly email?: string;
-  readonly phone?: readonly string[];
-  readonly address?: readonly string[];
-  readonly facebook?: readonly string[];
-  readonly twitter?: readonly string[];
-  readonly admin?: boolean;
-  readonly disabled?: boolean;
-  readonly sms_credit?: number;
-  readonly webhook?: readonly string[];
-  /** The e-mail address and phone numbers that were proven to be this user's. */
-  readonly proven?: { readonly email?: readonly string[]; readonly phone?: readonly string[] };
-  /** Bytes that the own devices take on disk. */
-  readonly storage?: { readonly used: number; readonly quota?: number };
-}
-
-export interface Permission {
-  readonly resource: string;
-  readonly scopes: readonly string[];
-}
-
+};
+export type User = Wire<typeof UserMessage>;
+export type Permission = Wire<typeof PermissionMessage>;
 /** To a user, or to whoever is in a group. */
-export interface Grant {
-  readonly username?: string;
-  /** The id of the group. */
-  readonly group?: string;
-  /** What the group is called. */
-  readonly name?: string;
-  readonly scopes: readonly string[];
-}
-
-export interface MyGrants {
-  readonly given: readonly (Grant & { readonly kind: string; readonly resource: string })[];
-  readonly received: readonly {
-    readonly kind: string;
-    readonly resource: string;
-    readonly owner: string;
-    readonly scopes: readonly string[];
-    /** The group one is in, when it was granted to that. */
-    readonly group?: string;
-    readonly name?: string;
-  }[];
-}
-
-/** People under one name. */
-export interface Group {
-  readonly id: string;
-  readonly name: string;
-  readonly owner: string;
-  readonly usernames: readonly string[];
-}
-
-export interface BrowserLogin {
-  readonly id: string;
-  readonly name: string;
-  readonly last_used: string;
-  readonly address: string;
-}
-
-/** A key for machines. */
-export interface AccessKey {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes?: readonly string[];
-  readonly devices?: readonly string[];
-  readonly expires?: string;
-  readonly date_created: string;
-}
+export type Grant = Wire<typeof GrantMessage>;
+export type MyGrants = Wire<typeof MyGrantsMessage>;
+export type Group = Wire<typeof GroupMessage>;
+export type BrowserLogin = Wire<typeof BrowserSessionMessage>;
+export type AccessKey = Wire<typeof AccessKeyMessage>;
+export type Gateway = Omit<Wire<typeof GatewayMessage>, 'devices'> & {
+  /** With full=true. */
+  readonly devices?: readonly Device[];
+};
+export type Project = Omit<Wire<typeof ProjectMessage>, 'devices' | 'gateways'> & {
+  /** With full=true: those one may see. */
+  readonly devices?: readonly Device[];
+  readonly gateways?: readonly Gateway[];
+};
 
 export interface Term {
   readonly id: string;
@@ -154,34 +55,4 @@ export interface Term {
   readonly quantity_kinds?: readonly string[];
   /** Of quantity kinds. */
   readonly units?: readonly string[];
-}
-
-export interface Gateway {
-  readonly id: string;
-  readonly name?: string;
-  readonly visibility?: 'public' | 'private';
-  readonly owner: string;
-  readonly location?: Location;
-  readonly date_created: string;
-  readonly connected: boolean;
-  /** When its last heartbeat came. */
-  readonly last_seen?: string;
-  /** With full=true. */
-  readonly devices?: readonly Device[];
-}
-
-export interface Project {
-  readonly id: string;
-  readonly name?: string;
-  readonly owner: string;
-  readonly device_ids: readonly string[];
-  readonly gateway_ids: readonly string[];
-  /** For its owner: what grants on the project do not reach, as somebody else listed it. */
-  readonly unshared?: {
-    readonly device_ids: readonly string[];
-    readonly gateway_ids: readonly string[];
-  };
-  /** With full=true: those one may see. */
-  readonly devices?: readonly Device[];
-  readonly gateways?: readonly Gateway[];
 }

@@ -1,5 +1,5 @@
 import type { Calibration } from '../api/types.ts';
-import type { SensorKey } from './history.ts';
+import type { SensorKey } from './history-query.ts';
 import type { Shape } from './panels.ts';
 import type { Preset } from './ranges.ts';
 

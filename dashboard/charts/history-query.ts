@@ -1,7 +1,12 @@
 import { chartLimits } from './chart-limits.ts';
-import type { SensorKey } from './history.ts';
 import { chooseInterval, type Interval } from './intervals.ts';
 import { spanOf, type TimeRange } from './ranges.ts';
+
+/** A sensor that is drawn. */
+export interface SensorKey {
+  readonly deviceId: string;
+  readonly sensorId: string;
+}
 
 /** What a chart asks for. */
 export interface HistoryWish {

@@ -8,15 +8,9 @@ import {
   firstAtOrAfter,
   type RawPoint,
 } from './columns.ts';
-import { type HistoryWish, historyQuery, rawQuery } from './history-query.ts';
+import { type HistoryWish, historyQuery, rawQuery, type SensorKey } from './history-query.ts';
 import type { Interval } from './intervals.ts';
 import { spanOf, type TimeRange } from './ranges.ts';
-
-/** A sensor that is drawn. */
-export interface SensorKey {
-  readonly deviceId: string;
-  readonly sensorId: string;
-}
 
 /** What there is to draw of some sensors in a range. */
 export interface History {

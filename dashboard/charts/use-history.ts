@@ -5,7 +5,8 @@ import { liveState, loadLiveValues } from '../state/live-devices.ts';
 import { useRecovery } from '../state/recovery.ts';
 import { api } from '../state/session.ts';
 import { appendPoint } from './columns.ts';
-import { type History, hasFew, isCloser, readHistory, type SensorKey } from './history.ts';
+import { type History, hasFew, isCloser, readHistory } from './history.ts';
+import type { SensorKey } from './history-query.ts';
 import type { TimeRange } from './ranges.ts';
 
 /** The history of sensors as it is loaded, and grows. */

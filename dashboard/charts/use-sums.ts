@@ -3,7 +3,7 @@ import { useRecovery } from '../state/recovery.ts';
 import { api } from '../state/session.ts';
 import { amountAggregates, barInterval, columnsOfBars } from './bars.ts';
 import { type BucketPoint, type Columns, emptyColumns } from './columns.ts';
-import type { SensorKey } from './history.ts';
+import type { SensorKey } from './history-query.ts';
 import { rangeQuery } from './history-query.ts';
 import { spanOf, type TimeRange } from './ranges.ts';
 

@@ -1,3 +1,4 @@
+import { calibrate } from '../../src/domain/devices/calibration.ts';
 import type { Calibration, CalibrationPoint } from '../api/types.ts';
 
 /** The points of a calibration, by ascending sensor value; fewer than two calibrate nothing. */
@@ -9,16 +10,13 @@ export function calibrationPoints(calib: Calibration | undefined): readonly Cali
   return [...bySensorValue.values()].sort((a, b) => a.sensor_value - b.sensor_value);
 }
 
-/** The real value for a raw number, on the line through the points around it [contract 5]. */
-export function realValue(points: readonly CalibrationPoint[], raw: number): number {
-  let index = 1;
-  while (index < points.length - 1 && raw > (points[index]?.sensor_value ?? 0)) index += 1;
-  const low = points[index - 1];
-  const high = points[index];
-  if (low === undefined || high === undefined) return raw;
-  const slope = (high.real_value - low.real_value) / (high.sensor_value - low.sensor_value);
-  const real = low.real_value + (raw - low.sensor_value) * slope;
-  return Number.isFinite(real) ? real : raw;
+/** The real value for a raw number, as the service makes it. */
+export function realValue(given: readonly CalibrationPoint[], raw: number): number {
+  const points = given.map(({ sensor_value, real_value }) => ({
+    sensorValue: sensor_value,
+    realValue: real_value,
+  }));
+  return Number(calibrate({ points, spelling: 'points' }, raw));
 }
 
 /** A pushed value as a read would give it: MQTT brings what was sent, before calibration. */

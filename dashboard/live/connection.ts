@@ -1,3 +1,4 @@
+import { backoffMs } from '../../src/lib/backoff.ts';
 import { liveLimits } from './live-limits.ts';
 import {
   type Bytes,
@@ -91,7 +92,7 @@ export function openConnection(parts: ConnectionParts): Connection {
         // A connection that had been live is tried again soon: mostly its token has ended.
         failures = wasLive ? 0 : failures + 1;
         publishState();
-        stopRetry = timers.after(retryDelayMs(failures, parts.random()), () => void connect());
+        stopRetry = timers.after(retryDelayMs(failures, parts.random), () => void connect());
       },
     });
   }
@@ -126,12 +127,9 @@ export function openConnection(parts: ConnectionParts): Connection {
   };
 }
 
-/** Doubles with each failure, and differs from page to page: not all come back at one moment. */
-export function retryDelayMs(failures: number, random: number): number {
-  const doubled = liveLimits.retryMsMin * 2 ** Math.min(failures, 16);
-  const delayMs = Math.min(doubled, liveLimits.retryMsMax);
-  return Math.round(delayMs * (0.5 + random / 2));
-}
+/** Differs from page to page: not all come back at one moment. */
+export const retryDelayMs = (failures: number, random: () => number): number =>
+  backoffMs(failures + 1, { minMs: liveLimits.retryMsMin, maxMs: liveLimits.retryMsMax, random });
 
 interface Session {
   readonly isLive: boolean;

@@ -12,7 +12,8 @@ export const liveLimits = {
   answerMsMax: 10_000,
   /** The pause before the first new attempt; it doubles with each that fails. */
   retryMsMin: 1_000,
-  retryMsMax: 60_000,
+  /** A quarter of it more, by chance, is a minute. */
+  retryMsMax: 48_000,
   /** Attempts that may fail before the state says offline instead of connecting. */
   attemptsUntilOffline: 2,
   /** How long the connection may be away before values are fetched instead. */

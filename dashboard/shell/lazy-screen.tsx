@@ -5,7 +5,8 @@ import { username } from '../state/session.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { ScreenSkeleton } from '../ui/skeleton.tsx';
 import { LoginScreen } from './login-needed.tsx';
-import type { Screen, ScreenRoute } from './routes.ts';
+import type { ScreenRoute } from './routes.ts';
+import type { Screen } from './screen.ts';
 
 /** Screens that were loaded before; they show at once. */
 const loaded = new Map<string, Screen>();

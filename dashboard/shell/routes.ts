@@ -1,13 +1,6 @@
-import type { ComponentType } from 'preact';
 import type { MessageKey } from '../i18n/dictionary.ts';
 import { Start } from '../screens/home/start.tsx';
-
-/** What a screen is handed: the blanks of its path, decoded. */
-export interface ScreenProps {
-  readonly params: Readonly<Record<string, string>>;
-}
-
-export type Screen = ComponentType<ScreenProps>;
+import type { Screen } from './screen.ts';
 
 export interface ScreenRoute {
   readonly path: string;

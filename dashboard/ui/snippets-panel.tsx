@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { screenPaths } from '../api/paths.ts';
-import { type Board, boards, canSend } from '../api/sketches.ts';
+import { type Board, boards } from '../api/send-target.ts';
+import { canSend } from '../api/sketches.ts';
 import { type SnippetKind, snippet, snippetKinds } from '../api/snippets.ts';
 import type { Device } from '../api/types.ts';
 import { t } from '../i18n/i18n.ts';

@@ -1,4 +1,5 @@
 import { invalid } from './errors.ts';
+import { hasIdCharacters, isDotPath } from './id-text.ts';
 import { limits } from './limits.ts';
 
 declare const brand: unique symbol;
@@ -19,9 +20,6 @@ export type AccessKeyId = Branded<'AccessKeyId'>;
 /** The owner of everything that is created without a token [spec 5.5]. No account may bear it. */
 export const guestUsername = 'guest' as Username;
 
-// Printable ASCII without white space and without & ? / # + < > " ' = ; ( ) % \ [contract 3].
-const idPattern = /^[!$*,\-.0-9:@A-Z[\]^_`a-z{|}~]+$/;
-
 function parseId(kind: string, text: unknown): string {
   if (typeof text !== 'string') throw invalid(`${kind} must be a string`);
   if (text.length === 0) throw invalid(`${kind} must not be empty`);
@@ -30,12 +28,12 @@ function parseId(kind: string, text: unknown): string {
       `${kind} must have at most ${limits.idCharactersMax} characters, got ${text.length}`,
     );
   }
-  if (!idPattern.test(text)) {
+  if (!hasIdCharacters(text)) {
     throw invalid(
       `${kind} must be printable ASCII without spaces and without & ? / # + < > " ' = ; ( ) % \\`,
     );
   }
-  if (text === '.' || text === '..') throw invalid(`${kind} must not be "." or ".."`);
+  if (isDotPath(text)) throw invalid(`${kind} must not be "." or ".."`);
   return text;
 }
 
@@ -72,7 +70,7 @@ export function parseUsername(text: unknown): Username {
   if (!usernamePattern.test(text)) {
     throw invalid('username may hold letters, digits and . _ @ - only');
   }
-  if (text === '.' || text === '..') throw invalid(`username ${text} could not be in any URL`);
+  if (isDotPath(text)) throw invalid(`username ${text} could not be in any URL`);
   if (text.toLowerCase() === guestUsername) throw invalid('username guest is taken by the service');
   return text as Username;
 }

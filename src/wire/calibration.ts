@@ -1,14 +1,11 @@
 import Type, { type Static } from 'typebox';
-import {
-  type Calibration,
-  type CalibrationPoint,
-  createCalibration,
-} from '../domain/devices/calibration.ts';
+import type { Calibration, CalibrationPoint } from '../domain/devices/calibration.ts';
+import { createCalibration } from '../domain/devices/new-calibration.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { createReader } from './validation.ts';
 
-const PointMessage = Type.Object(
+export const PointMessage = Type.Object(
   {
     sensor_value: Type.Number({ description: 'What the sensor said.' }),
     real_value: Type.Number({ description: 'What it really was.' }),

@@ -137,6 +137,7 @@ export const NotificationMessage = Type.Object(
   {
     id: Type.String(),
     ...drafted,
+    status: OneOf(notificationStatuses, 'Whether it fires.'),
     condition: ConditionMessage,
     action: ActionMessage,
     owner: Type.String({ description: 'Username of who made it.' }),

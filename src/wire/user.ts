@@ -1,11 +1,11 @@
-import Type, { type Static } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { invalid } from '../domain/errors.ts';
 import { parseNewUsername } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { NewAccount } from '../domain/users/accounts.ts';
 import { isProven, provableAddresses } from '../domain/users/address-proofs.ts';
 import type { Profile, User, UserChanges } from '../domain/users/user.ts';
-import { Text } from './fields.ts';
+import { Text, type Wire } from './fields.ts';
 import { createReader, isRecord } from './validation.ts';
 
 /** One text or several, as clients send either. */
@@ -19,18 +19,25 @@ const Texts = (description: string, example: string) =>
     examples: [[example]],
   });
 
-const ProfileFields = {
+const TextList = (description: string, example: string) =>
+  Type.Array(Type.String(), { description, examples: [[example]] });
+
+const profileOf = <Schema extends TSchema>(
+  listOf: (description: string, example: string) => Schema,
+) => ({
   firstName: Type.Optional(Text('First name.', 'Ama')),
   lastName: Type.Optional(Text('Last name.', 'Mensah')),
   email: Type.Optional(Text('E-mail address; also a login name.', 'ama@example.org')),
-  phone: Type.Optional(Texts('Telephone numbers with country code.', '+233201234567')),
-  address: Type.Optional(Texts('Postal addresses.', 'Accra, Ghana')),
-  facebook: Type.Optional(Texts('Facebook account ids.', 'ama.mensah')),
-  twitter: Type.Optional(Texts('Twitter account ids without the @ sign.', 'amamensah')),
+  phone: Type.Optional(listOf('Telephone numbers with country code.', '+233201234567')),
+  address: Type.Optional(listOf('Postal addresses.', 'Accra, Ghana')),
+  facebook: Type.Optional(listOf('Facebook account ids.', 'ama.mensah')),
+  twitter: Type.Optional(listOf('Twitter account ids without the @ sign.', 'amamensah')),
   webhook: Type.Optional(
-    Texts('Where the channel webhook posts messages to.', 'https://farm.example.org/hook'),
+    listOf('Where the channel webhook posts messages to.', 'https://farm.example.org/hook'),
   ),
-};
+});
+
+const ProfileFields = profileOf(Texts);
 
 export const ProfileMessage = Type.Object(ProfileFields, { title: 'Profile' });
 
@@ -57,7 +64,7 @@ export const UserMessage = Type.Object(
     id: Type.String(),
     createdTime: Type.Integer({ description: 'Milliseconds since the epoch.' }),
     username: Type.String(),
-    ...ProfileFields,
+    ...profileOf(TextList),
     admin: Type.Optional(Type.Boolean()),
     disabled: Type.Optional(Type.Boolean()),
     sms_credit: Type.Optional(Type.Integer({ description: 'Absent: without limit.' })),
@@ -148,7 +155,7 @@ function requireWebhook(text: string): void {
 }
 
 /** The proven addresses of the profile by channel; nothing where there are none. */
-function provenToWire(user: User): Pick<Static<typeof UserMessage>, 'proven'> {
+function provenToWire(user: User): Pick<Wire<typeof UserMessage>, 'proven'> {
   const proven = provableAddresses(user.profile).filter(({ channel, address }) =>
     isProven(user, channel, address),
   );
@@ -161,7 +168,7 @@ function provenToWire(user: User): Pick<Static<typeof UserMessage>, 'proven'> {
 }
 
 /** A user as the API shows it; contact details only to those who may see them [contract 4]. */
-export function userToWire(user: User, maySeeContact: boolean): Static<typeof UserMessage> {
+export function userToWire(user: User, maySeeContact: boolean): Wire<typeof UserMessage> {
   const { firstName, lastName, email, phone, address, facebook, twitter, webhook } = user.profile;
   return {
     id: user.id,

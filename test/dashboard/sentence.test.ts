@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { anySentence } from '../../dashboard/alerts/any-sentence.ts';
 import { expressionOf } from '../../dashboard/alerts/sentence.ts';
 import { parseExpression } from '../../src/domain/notifications/expression.ts';
+import { anySentence } from './any-sentence.ts';
 
 test('the service reads every expression that the form writes, and means the same', () => {
   fc.assert(

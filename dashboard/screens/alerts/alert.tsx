@@ -9,7 +9,7 @@ import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
 import { formatDate, formatSpan } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { useAlertDevices, useNaming } from '../../state/alerts.ts';
 import { useResource } from '../../state/resource.ts';

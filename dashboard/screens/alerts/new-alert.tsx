@@ -5,7 +5,7 @@ import type { Notification } from '../../api/alert-types.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useAlertDevices } from '../../state/alerts.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';

@@ -5,7 +5,7 @@ import { idFromName, isId } from '../../api/id-check.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Actuator, ActuatorValueType } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { api } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';

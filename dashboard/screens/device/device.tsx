@@ -6,7 +6,7 @@ import type { DeviceRights } from '../../api/rights.ts';
 import { shapeOf } from '../../api/sensor-shape.ts';
 import type { Device, Grant, Sensor } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { now } from '../../state/clock.ts';
 import { useDevice } from '../../state/device.ts';
 import { useResource } from '../../state/resource.ts';

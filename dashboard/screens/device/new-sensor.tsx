@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { api } from '../../state/session.ts';
 import { DevicePart, type KnownDevice } from './device-part.tsx';

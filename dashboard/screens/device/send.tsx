@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { screenPaths } from '../../api/paths.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { SnippetsPanel } from '../../ui/snippets-panel.tsx';
 import { DevicePart } from './device-part.tsx';

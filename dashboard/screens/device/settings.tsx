@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { api } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { deviceName } from '../../ui/value.tsx';
 import { Grants } from '../sharing/grants.tsx';
 import { DevicePart } from './device-part.tsx';

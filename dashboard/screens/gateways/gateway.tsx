@@ -5,7 +5,7 @@ import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Gateway, Location } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { MapOfPlaces, PickLocation } from '../../map/lazy-map.tsx';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { useResource } from '../../state/resource.ts';

@@ -5,7 +5,7 @@ import { apiPaths } from '../../api/paths.ts';
 import { namesIn } from '../../api/people.ts';
 import type { Group } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { type Action, useAction } from '../../state/action.ts';
 import { sendPeople } from '../../state/people.ts';
 import { type Resource, useResource } from '../../state/resource.ts';

@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Project } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { useResource } from '../../state/resource.ts';

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Gateway, Project } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';

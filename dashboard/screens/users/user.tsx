@@ -5,7 +5,7 @@ import { apiPaths } from '../../api/paths.ts';
 import { draftOf, type ProfileDraft, profileMessage } from '../../api/profile.ts';
 import type { User } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
-import type { ScreenProps } from '../../shell/routes.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { type Resource, useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';

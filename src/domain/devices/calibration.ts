@@ -1,6 +1,4 @@
 import type { JsonValue } from '../../lib/json.ts';
-import { invalid } from '../errors.ts';
-import { limits } from '../limits.ts';
 
 /** A raw sensor value and what it really was. */
 export interface CalibrationPoint {
@@ -16,24 +14,6 @@ export interface Calibration {
   readonly points: readonly CalibrationPoint[];
   /** Whether the client wrote value_min and value_max, or points; answered the same way. */
   readonly spelling: 'ends' | 'points';
-}
-
-/**
- * Sorts the points and refuses what does not define a line: fewer than two, or two alike. Two ends
- * stay as the client gave them: a sensor that reads less for more has its greater value first.
- */
-export function createCalibration(calibration: Calibration): Calibration {
-  const points = calibration.points.toSorted((a, b) => a.sensorValue - b.sensorValue);
-  if (points.length < 2) throw invalid('calib.linear needs two points or more');
-  if (points.length > limits.calibrationPointsMax) {
-    throw invalid(`calib.linear may have ${limits.calibrationPointsMax} points`);
-  }
-  points.forEach((point, index) => {
-    if (points[index + 1]?.sensorValue === point.sensorValue) {
-      throw invalid(`calib.linear has two points with sensor_value ${point.sensorValue}`);
-    }
-  });
-  return calibration.spelling === 'ends' ? calibration : { ...calibration, points };
 }
 
 /** Whether reads are calibrated: there is a calibration, and it was not switched off. */

@@ -1,17 +1,10 @@
 import Type from 'typebox';
-import type { SessionRecord } from '../../domain/users/credential-store.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
+import { BrowserSessionMessage, browserSessionToWire } from '../../wire/browser-session.ts';
 import { done, json } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 const tag = 'Authentication';
-
-const SessionMessage = Type.Object({
-  id: Type.String(),
-  name: Type.String({ description: 'What the browser calls itself.' }),
-  last_used: Type.String({ format: 'date-time' }),
-  address: Type.String({ description: 'Where it was used last.' }),
-});
 
 /** The browsers in which one stays logged in [contract 13]. */
 export function browserSessionRoutes(sessions: Sessions): readonly Route[] {
@@ -24,10 +17,10 @@ export function browserSessionRoutes(sessions: Sessions): readonly Route[] {
       answer: {
         status: 200,
         description: 'Your browsers.',
-        content: { 'application/json': Type.Array(SessionMessage) },
+        content: { 'application/json': Type.Array(BrowserSessionMessage) },
       },
       errors: ['unauthenticated', 'forbidden'],
-      handle: async ({ actor }) => json((await sessions.list(actor)).map(toWire)),
+      handle: async ({ actor }) => json((await sessions.list(actor)).map(browserSessionToWire)),
     }),
     defineRoute({
       method: 'DELETE',
@@ -42,8 +35,4 @@ export function browserSessionRoutes(sessions: Sessions): readonly Route[] {
       },
     }),
   ];
-}
-
-function toWire({ id, name, lastUsedAt, address }: SessionRecord) {
-  return { id, name, last_used: new Date(lastUsedAt).toISOString(), address };
 }

@@ -1,0 +1,26 @@
+/** Boards that there are lines for. */
+export const boards = ['ESP32', 'ESP8266', 'Uno + Ethernet'] as const;
+export type Board = (typeof boards)[number];
+
+/** Where and as what a device sends. */
+export interface SendTarget {
+  /** With scheme, host and port. */
+  readonly origin: string;
+  readonly host: string;
+  readonly mqttPort: number;
+  readonly device: string;
+  readonly sensor: string;
+  /** Absent: none is needed. */
+  readonly key?: string;
+  readonly username?: string;
+  /** What an Arduino sketch is for; absent: an ESP32. */
+  readonly board?: Board;
+}
+
+/** Where values of the sensor go. */
+export function valueAddress({ origin, device, sensor }: SendTarget): string {
+  // The four that encodeURIComponent leaves and shells or C mind.
+  const part = (id: string): string =>
+    encodeURIComponent(id).replace(/[!'*~]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
+  return `${origin}/api/v2/devices/${part(device)}/sensors/${part(sensor)}/value`;
+}
