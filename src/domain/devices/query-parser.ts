@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import { parseDuration } from '../../lib/duration.ts';
 import { asNumber } from '../../lib/json.ts';
 import { compilePattern, type Pattern, PatternError } from '../../lib/pattern.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
@@ -32,6 +33,22 @@ export type FieldTest =
     }
   | { readonly operator: '~='; readonly name: string; readonly pattern: Pattern };
 
+/** `silent(TC1, 2h)`: no datapoint of the sensor for that long. */
+export interface SilenceTest {
+  readonly name: string;
+  readonly durationMs: number;
+}
+
+/** What the text of a condition says: all tests and silences must hold. */
+export interface ParsedCondition {
+  readonly tests: readonly FieldTest[];
+  readonly silences: readonly SilenceTest[];
+  /** How long it must have held; 0: not at all. */
+  readonly forMs: number;
+  /** What must hold before it counts as new. */
+  readonly clear: readonly FieldTest[];
+}
+
 export interface ParseOptions {
   /** What the client calls the text, for error messages: q, expression. */
   readonly label: string;
@@ -46,6 +63,8 @@ export interface ParseOptions {
 interface Cursor {
   readonly text: string;
   readonly options: ParseOptions;
+  /** Whether `for`, `clear` and `silent` are words of the language. */
+  readonly isCondition: boolean;
   at: number;
   /** Instructions that patterns may still have. */
   patternRoom: number;
@@ -56,22 +75,124 @@ interface Cursor {
  * A blank text has none. Throws DomainError invalid that points at the spot.
  */
 export function parseTests(text: string, options: ParseOptions): readonly FieldTest[] {
-  const { queryCharactersMax, queryTestsMax } = limits;
+  return parse(text, options, false).tests;
+}
+
+/**
+ * Reads the q language and beyond it `for 10m` at the end of a test, `clear TC1 < 28` behind it or
+ * alone, and `silent(TC1, 2h)` as a test. Throws like `parseTests`.
+ */
+export function parseCondition(text: string, options: ParseOptions): ParsedCondition {
+  return parse(text, options, true);
+}
+
+interface Draft {
+  readonly tests: FieldTest[];
+  readonly silences: SilenceTest[];
+  readonly clear: FieldTest[];
+  forMs: number;
+}
+
+function parse(text: string, options: ParseOptions, isCondition: boolean): ParsedCondition {
+  const { queryCharactersMax, queryTestsMax, patternInstructionsMax: patternRoom } = limits;
   if (text.length > queryCharactersMax) {
     throw invalid(
       `${options.label} must have at most ${queryCharactersMax} characters, got ${text.length}`,
     );
   }
-  const cursor: Cursor = { text, options, at: 0, patternRoom: limits.patternInstructionsMax };
-  const tests: FieldTest[] = [];
+  const cursor: Cursor = { text, options, isCondition, at: 0, patternRoom };
+  const draft: Draft = { tests: [], silences: [], clear: [], forMs: 0 };
+  const { tests, silences, clear } = draft;
   while (true) {
     skipSpace(cursor);
-    if (cursor.at >= text.length) return tests;
-    if (tests.length === queryTestsMax) {
+    if (cursor.at >= text.length) return draft;
+    if (take(cursor, ';')) continue;
+    if (tests.length + silences.length + clear.length >= queryTestsMax) {
       throw invalid(`${options.label} must have at most ${queryTestsMax} tests`);
     }
-    if (!take(cursor, ';')) tests.push(readTest(cursor));
+    if (isCondition) readPart(cursor, draft);
+    else tests.push(readWholeTest(cursor));
   }
+}
+
+function readWholeTest(cursor: Cursor): FieldTest {
+  const test = readTest(cursor);
+  expectEnd(cursor);
+  return test;
+}
+
+const duration = String.raw`for\s+(\d+(?:\.\d+)?\s*[A-Za-z]*)\s*`;
+// An id holds no white space, so `clear TC1 < 28` was never a test of a sensor.
+const clearing = String.raw`clear\s+(?=[^\s<>=!~:;][^<>=!~;]*(?:[<>=]|[!~]=))`;
+const holdHere = new RegExp(`${duration}(?=;|$|(?<=\\s)${clearing})`, 'y');
+const clearHere = new RegExp(clearing, 'y');
+const clearAlone = /clear\s+(?=[^\s<>=!~:;])/y;
+const silenceHere = /silent\s*\(/y;
+const silenceWhole = /silent\s*\(\s*([^\s,()]+)\s*,\s*([^\s,()]+)\s*\)(?=\s|;|$)/y;
+/** Where unquoted text ends for a word of conditions; alone, such a word is part of the text. */
+const wordsAhead = new RegExp(
+  `(?<=\\s)(?:${duration}(?:;|$|(?<=\\s)${clearing})|${clearing})`,
+  'g',
+);
+
+/** One part of a condition, up to its `;`: a test or a silence, with what it says behind it. */
+function readPart(cursor: Cursor, draft: Draft): void {
+  const alone = matchHere(cursor, clearAlone);
+  if (alone !== null) readClear(cursor, draft, alone[0].length);
+  else readTestPart(cursor, draft);
+  expectEnd(cursor);
+}
+
+function readTestPart(cursor: Cursor, draft: Draft): void {
+  if (matchHere(cursor, silenceHere) !== null) draft.silences.push(readSilence(cursor));
+  else if (matchHere(cursor, holdHere) === null) draft.tests.push(readTest(cursor));
+  skipSpace(cursor);
+  const hold = matchHere(cursor, holdHere);
+  if (hold !== null) {
+    if (draft.forMs > 0) {
+      throw fault(cursor, cursor.at, 'for may be written once: it is about the whole condition');
+    }
+    draft.forMs = readDuration(cursor, cursor.at, hold[1] ?? '');
+    cursor.at += hold[0].length;
+    skipSpace(cursor);
+  }
+  const clear = matchHere(cursor, clearHere);
+  if (clear !== null) readClear(cursor, draft, clear[0].length);
+}
+
+function readClear(cursor: Cursor, draft: Draft, length: number): void {
+  const start = cursor.at + length;
+  if (draft.clear.length > 0) throw fault(cursor, start, 'clear may be written once');
+  cursor.at = start;
+  draft.clear.push(readTest(cursor));
+  skipSpace(cursor);
+  if (matchHere(cursor, holdHere) !== null) {
+    throw fault(cursor, start, 'for belongs to the condition, in front of clear');
+  }
+}
+
+function readSilence(cursor: Cursor): SilenceTest {
+  const found = matchHere(cursor, silenceWhole);
+  const [whole = '', name = '', duration = ''] = found ?? [];
+  if (found === null) {
+    throw fault(cursor, cursor.at, 'expected silent(sensor, time), as in silent(TC1, 2h)');
+  }
+  const durationMs = readDuration(cursor, cursor.at + whole.lastIndexOf(duration), duration);
+  cursor.at += whole.length;
+  return { name, durationMs };
+}
+
+function readDuration(cursor: Cursor, at: number, text: string): number {
+  const ms = parseDuration(text) ?? Number.NaN;
+  const { expressionDurationMsMin: min, expressionDurationMsMax: max } = limits;
+  if (ms >= min && ms <= max) return ms;
+  const problem = `expected a time of 1s to 366d, such as 90s, 10m, 2h or 1d, got ${text.trim()}`;
+  throw fault(cursor, at, problem);
+}
+
+function matchHere({ text, at }: Cursor, pattern: RegExp): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
 }
 
 function readTest(cursor: Cursor): FieldTest {
@@ -79,29 +200,24 @@ function readTest(cursor: Cursor): FieldTest {
     cursor.at += 1;
     skipSpace(cursor);
     const name = readAbsentName(cursor);
-    expectEnd(cursor);
     return { operator: 'absent', name };
   }
   const name = readName(cursor);
   const operator = readOperator(cursor);
   if (operator === undefined) {
-    expectEnd(cursor);
     return { operator: 'exists', name };
   }
   skipSpace(cursor);
   if (operator === '~=') {
     const pattern = readPattern(cursor);
-    expectEnd(cursor);
     return { operator, name, pattern };
   }
   if (operator === '==' || operator === '!=') {
     const anyOf = readList(cursor);
-    expectEnd(cursor);
     return { operator, name, anyOf };
   }
   const start = cursor.at;
   const operand = readOperand(cursor);
-  expectEnd(cursor);
   if (cursor.options.isStrict === true) requireOrdered(cursor, start, operand);
   return { operator, name, operand };
 }
@@ -244,9 +360,13 @@ function readRaw(cursor: Cursor, end: number, expected: string): string {
 }
 
 /** Where one of the stops begins, or the end of the text. */
-function endOf(cursor: Cursor, stops: RegExp): number {
-  stops.lastIndex = cursor.at;
-  return stops.exec(cursor.text)?.index ?? cursor.text.length;
+function endOf({ text, at, isCondition }: Cursor, stops: RegExp): number {
+  let end = text.length;
+  for (const pattern of isCondition ? [stops, wordsAhead] : [stops]) {
+    pattern.lastIndex = at;
+    end = Math.min(end, pattern.exec(text)?.index ?? end);
+  }
+  return end;
 }
 
 function take(cursor: Cursor, expected: string): boolean {
@@ -266,10 +386,13 @@ function expectEnd(cursor: Cursor): void {
   }
 }
 
+const fault = (cursor: Cursor, at: number, problem: string): DomainError =>
+  invalid(`${place(cursor, at)}: ${problem}`);
+
 function malformed(cursor: Cursor, expected: string): DomainError {
   const found = cursor.text.codePointAt(cursor.at);
   const got = found === undefined ? 'the end' : JSON.stringify(String.fromCodePoint(found));
-  return invalid(`${place(cursor, cursor.at)}: expected ${expected}, got ${got}`);
+  return fault(cursor, cursor.at, `expected ${expected}, got ${got}`);
 }
 
 function place(cursor: Cursor, at: number): string {

@@ -77,6 +77,8 @@ test('what is wrong is pointed at', () => {
     'clear TC1 < 3': /in front of for and clear/,
     'TC1 > 3; clear TC1 < 2; clear TC1 < 1': /once/,
     'TC1 > 3 clear TC1 < 2 for 5m': /in front of clear/,
+    'TC1 > for 5m': /character 7: expected a value/,
+    "TC1 == 'a' clear SM1": /character 12: expected ; or the end/,
     'a b > 3': /can be no sensor/,
   };
   for (const [text, saying] of Object.entries(wrong)) {
@@ -110,6 +112,15 @@ test('no text breaks the parser: it is read, or refused as invalid', () => {
     }),
     { numRuns: 3_000 },
   );
+});
+
+test('a hostile text is read in little time', () => {
+  const [words, pairs] = ['TC1 > 3 clear a ', 'a for 5m '].map((part) => part.repeat(400));
+  for (const text of [words, pairs, 'clear a '.repeat(500), 'silent(a, '.repeat(400)]) {
+    const startedAt = performance.now();
+    problemOf(String(text).slice(0, 4_096));
+    assert.ok(performance.now() - startedAt < 50, `${performance.now() - startedAt} ms`);
+  }
 });
 
 test('a text without the new words means what it means as a filter', () => {
