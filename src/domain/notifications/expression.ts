@@ -37,7 +37,7 @@ const strict: ParseOptions = { ...lenient, isStrict: true };
 
 /**
  * Reads an expression: a condition over sensor ids [contract 7]. Throws invalid that points at the
- * spot; with `isStrict` also for what is well-formed and means nothing, as new expressions are read.
+ * spot; with `isStrict`, as new ones are read, also for what is well-formed and means nothing.
  */
 export function parseExpression(
   text: string,
