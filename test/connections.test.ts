@@ -15,6 +15,7 @@ const timeouts = {
   headersMs: 100,
   requestMs: 200,
   keepAliveMs: 100,
+  unreadMs: 60_000,
   drainMs: 10_000,
 };
 const hasty = { ...timeouts, handshakeMs: 100 };
@@ -23,6 +24,7 @@ const patient = {
   headersMs: 60_000,
   requestMs: 60_000,
   keepAliveMs: 60_000,
+  unreadMs: 60_000,
 };
 let directory: string;
 let withTls: NonNullable<ServiceOptions['environment']>;
@@ -191,3 +193,47 @@ async function askForHealth(service: Service): Promise<boolean> {
   assert.match(answer, /^HTTP\/1\.1 (200|408) /);
   return answer.startsWith('HTTP/1.1 200 ');
 }
+
+const text = 'x'.repeat(60_000);
+const pages = 80;
+
+/** A sensor with more than the machine keeps for a reader that does not read. */
+async function hoard(service: Service): Promise<string> {
+  const json = { id: 'hoard', visibility: 'public', sensors: [{ id: 's' }] };
+  assert.equal((await service.call({ method: 'POST', path: '/devices', json })).status, 204);
+  const path = '/devices/hoard/sensors/s/values';
+  for (let page = 0; page < pages; page += 1) {
+    const values = Array.from({ length: 5 }, (_, index) => ({
+      timestamp: `2026-01-0${1 + index}T00:00:00.${100 + page}Z`,
+      value: text,
+    }));
+    assert.equal((await service.call({ method: 'POST', path, json: values })).status, 204);
+  }
+  return `GET /api/v2${path}?limit=1000000 HTTP/1.1\r\nhost: a\r\n\r\n`;
+}
+
+test('who reads nothing of an answer is cut off, who reads slowly is not', async () => {
+  await using service = await startService({
+    timeouts: { ...patient, unreadMs: 400, drainMs: 10_000 },
+  });
+  const request = await hoard(service);
+  const place = placeOf(service.url);
+  const silent = await openHalf(place, Buffer.from(request), { reads: false });
+  const slow = await openHalf(place, Buffer.from(request), { reads: false });
+  let read = 0;
+  const reading = setInterval(() => {
+    read += (slow.read() as Buffer | null)?.length ?? 0;
+  }, 1);
+  // The next request, byte by byte, does not count as reading.
+  const poke = setInterval(() => silent.write('G'), 50);
+  const cutOff = new Promise((resolve) => silent.once('close', resolve));
+  while (read < pages * 5 * text.length) {
+    assert.equal(slow.readableEnded, false, `cut off after ${read} bytes`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await cutOff;
+  clearInterval(poke);
+  clearInterval(reading);
+  slow.destroy();
+  await assertAlive(service);
+});

@@ -45,6 +45,17 @@ export const limits = {
   compressedBytesMin: 1_024,
   /** Answers that are compressed at the same time, at about 1 MB of memory each. */
   compressionsMax: 64,
+  /** What of an answer costs no room until it is seen to wait for its reader. */
+  freeAnswerBytes: 16_384,
+  /** What a streamed answer counts for: a few pieces, and the step that they are cut from. */
+  answerWindowBytes: 262_144,
+  answerPieceBytes: 65_536,
+  /** A reader that takes nothing of an answer for so long is cut off. */
+  unreadMs: 2 * minute,
+  /** Requests of one connection that come before the answers to those before them have left. */
+  pipelinedRequestsMax: 64,
+  /** What the answer to such a request counts for, whatever it is. */
+  pipelinedAnswerBytes: 1_024,
   /** How often connections are looked at for those that keep us waiting too long. */
   connectionsCheckMs: second,
   /** From the first byte of TLS to its last handshake message. */
@@ -80,14 +91,16 @@ export const limits = {
   /** Datapoints fetched from the store in one step of a streamed answer. */
   datapointsPerStep: 5_000,
   /** Their values that are no numbers, in characters of JSON text; one more may be longer. */
-  datapointCharactersPerStep: 1_048_576,
+  datapointCharactersPerStep: 262_144,
   /** Devices, and sensors, whose datapoints one read merges. */
   mergedDevicesMax: 100,
   mergedSensorsMax: 10_000,
   /** What a merged read fetches of each sensor at once, when there are many. */
   mergedDatapointsPerStepMin: 20,
   /** What a merged read holds of all sensors at once, in characters of values. */
-  mergedCharactersMax: 16 * 1_048_576,
+  mergedCharactersMax: 4 * 1_048_576,
+  /** With what the longest of these values take beyond that, and 32 bytes for each number. */
+  mergedBytesMax: 16 * 1_048_576,
   /** Datapoints that an aggregate or a thinned read looks at before others have their turn. */
   datapointsPerScan: 4_096,
   /** Buckets of one aggregate: about 10 MB of JSON. */

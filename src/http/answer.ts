@@ -1,8 +1,10 @@
-import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { limits } from '../domain/limits.ts';
 import { prefersJson } from './accept.ts';
+import type { AnswerRoom, Chunks } from './answer-room.ts';
 import { type Encoding, isCompressible } from './compression.ts';
+import { jsonArray, type NestedMessage, nestedArray, nestedObject } from './json-pieces.ts';
 import {
   entityTagOf,
   isKnownToClient,
@@ -12,13 +14,6 @@ import {
 } from './read-answers.ts';
 
 type Headers = Readonly<Record<string, string>>;
-
-/** A JSON object whose lists are written while they are read, after its other fields. */
-export interface NestedMessage<Message = unknown> {
-  readonly message: Message;
-  /** By key: the elements as JSON text with commas between them, in pieces. */
-  readonly lists: ReadonlyMap<string, AsyncIterable<string>>;
-}
 
 export interface EmptyAnswer {
   readonly kind: 'empty';
@@ -50,8 +45,12 @@ export interface TextAnswer {
 export interface StreamAnswer {
   readonly kind: 'stream';
   readonly contentType: string;
-  readonly chunks: AsyncIterable<string | Uint8Array>;
+  readonly chunks: Chunks;
   readonly headers: Headers;
+  /** A short text is answered with its length and its tag; a piece of it is a text then. */
+  readonly isWholeIfShort?: boolean;
+  /** What is kept in memory until the end of the answer, beside what waits to be read. */
+  readonly keptBytes?: number;
 }
 
 export interface ListAnswer<Element> {
@@ -139,9 +138,21 @@ export const list = <Element>(
 
 export const stream = (
   contentType: string,
-  chunks: AsyncIterable<string | Uint8Array>,
+  chunks: Chunks,
   headers: Headers = {},
-): StreamAnswer => ({ kind: 'stream', contentType, chunks, headers });
+): StreamAnswer => ({
+  kind: 'stream',
+  contentType,
+  chunks,
+  headers,
+});
+
+/** Text that is written while it is read; a short one is answered as a whole, with its length. */
+export const written = (
+  contentType: string,
+  chunks: AsyncIterable<string>,
+  headers: Headers = {},
+): StreamAnswer => ({ kind: 'stream', contentType, chunks, headers, isWholeIfShort: true });
 
 /** What every answer carries: any web page may call the API [contract 2]. */
 export const commonHeaders: Readonly<Record<string, string>> = {
@@ -155,16 +166,23 @@ const commonHeaderList = Object.entries(commonHeaders).flat();
 const noContentHeaders = ['access-control-allow-origin', '*'];
 const emptyHeaders = [...noContentHeaders, 'content-length', '0'];
 
+export interface SendOptions {
+  /** Who pays for what the client does not read. */
+  readonly room: AnswerRoom;
+  /** The answer may be compressed, and one that the client has is not sent again. */
+  readonly read?: ReadOptions | undefined;
+}
+
 /**
  * Sends the answer and says its status. A stream is read only as fast as the client takes it.
- * With `read`, the answer may be compressed, and one that the client has is not sent again.
+ * Throws rate_limited when whoever asked has too much that waits to be read.
  */
 export function send(
   answer: Answer,
   accept: string | undefined,
   reply: FastifyReply,
-  read?: ReadOptions,
-): number {
+  options: SendOptions,
+): number | Promise<number> {
   if ('cookies' in answer && answer.cookies.length > 0) {
     // Written by writeHead with what else it is given.
     reply.raw.setHeader('set-cookie', answer.cookies);
@@ -173,39 +191,41 @@ export function send(
     case 'empty':
       return sendEmpty(answer.status, reply);
     case 'json':
-      return sendText(reply, jsonType, JSON.stringify(answer.message), answer.headers, read);
+      return sendText(reply, jsonType, JSON.stringify(answer.message), answer.headers, options);
     case 'bare':
       return prefersJson(accept)
-        ? sendText(reply, jsonType, JSON.stringify(answer.text), answer.headers, read)
-        : sendText(reply, textType, answer.text, answer.headers, read);
+        ? sendText(reply, jsonType, JSON.stringify(answer.text), answer.headers, options)
+        : sendText(reply, textType, answer.text, answer.headers, options);
     case 'text':
-      return sendText(reply, answer.contentType, answer.text, answer.headers, read);
+      return sendText(reply, answer.contentType, answer.text, answer.headers, options);
     case 'list':
-      return sendStream(reply, jsonType, jsonArray(answer.steps), answer.headers, read);
+      return sendStream(reply, jsonType, jsonArray(answer.steps), answer.headers, options);
     case 'nested':
-      return sendStream(reply, jsonType, nestedObject(answer), {}, read);
+      return sendStream(reply, jsonType, nestedObject(answer), {}, options);
     case 'nested-list':
-      return sendStream(reply, jsonType, nestedArray(answer.elements), answer.headers, read);
+      return sendStream(reply, jsonType, nestedArray(answer.elements), answer.headers, options);
     case 'stream':
-      return sendStream(reply, answer.contentType, answer.chunks, answer.headers, read);
+      if (answer.isWholeIfShort === true) return sendWritten(reply, answer, options);
+      options.room.hold(reply.raw, limits.answerWindowBytes + (answer.keptBytes ?? 0));
+      return sendStream(reply, answer.contentType, answer.chunks, answer.headers, options);
   }
 }
 
 function sendStream(
   reply: FastifyReply,
   contentType: string,
-  chunks: AsyncIterable<string | Uint8Array>,
+  chunks: Chunks,
   headers: Headers,
-  read: ReadOptions | undefined,
+  { room, read }: SendOptions,
 ): number {
   reply.headers(headers).header('content-type', contentType);
   if (read !== undefined) reply.header(...varyHeader);
   if (read?.encoding !== undefined && !read.isHead && isCompressible(contentType)) {
-    sendCompressed(reply, chunks, { ...read, encoding: read.encoding }).catch((error) =>
+    sendCompressed(reply, chunks, { ...read, encoding: read.encoding, room }).catch((error) =>
       reply.send(error),
     );
   } else {
-    reply.send(Readable.from(chunks, { highWaterMark: 2 }));
+    reply.send(room.stream(reply.raw, chunks));
   }
   return 200;
 }
@@ -213,8 +233,12 @@ function sendStream(
 /** Compresses a stream, unless it ends before that is worth the while. */
 async function sendCompressed(
   reply: FastifyReply,
-  chunks: AsyncIterable<string | Uint8Array>,
-  { encoding, compressor }: ReadOptions & { readonly encoding: Encoding },
+  chunks: Chunks,
+  {
+    encoding,
+    compressor,
+    room,
+  }: ReadOptions & { readonly encoding: Encoding; readonly room: AnswerRoom },
 ): Promise<void> {
   const source = chunks[Symbol.asyncIterator]();
   const first: (string | Uint8Array)[] = [];
@@ -231,7 +255,7 @@ async function sendCompressed(
   const all = startingWith(first, source);
   const compressed = isWhole ? undefined : compressor.stream(all, encoding);
   if (compressed !== undefined) reply.header('content-encoding', encoding);
-  reply.send(compressed ?? Readable.from(all, { highWaterMark: 2 }));
+  reply.send(room.stream(reply.raw, compressed ?? all));
 }
 
 async function* startingWith<Item>(
@@ -248,56 +272,29 @@ async function* startingWith<Item>(
   }
 }
 
-async function* jsonArray(steps: AsyncIterable<readonly unknown[]>): AsyncIterable<string> {
-  let separator = '[';
-  for await (const step of steps) {
-    if (step.length === 0) continue;
-    yield separator + step.map((message) => JSON.stringify(message)).join(',');
-    separator = ',';
-  }
-  yield separator === '[' ? '[]' : ']';
-}
-
-async function* nestedArray(elements: AsyncIterable<NestedMessage>): AsyncIterable<string> {
-  let separator = '[';
-  for await (const element of elements) {
-    yield separator;
-    yield* nestedObject(element);
-    separator = ',';
-  }
-  yield separator === '[' ? '[]' : ']';
-}
-
-async function* nestedObject({ message, lists }: NestedMessage): AsyncIterable<string> {
-  let text = JSON.stringify(message).slice(0, -1);
-  for (const [key, pieces] of lists) {
-    yield `${text}${text === '{' ? '' : ','}${JSON.stringify(key)}:[`;
-    yield* pieces;
-    text = ']';
-  }
-  yield `${text}}`;
-}
-
 /** What is held back until it is known whether an answer is short. */
-const wholeCharactersMax = 262_144;
+const wholeCharactersMax = 524_288;
 
-/** Text that is written while it is read; a short one is answered as a whole, with its length. */
-export async function written(
-  contentType: string,
-  chunks: AsyncIterable<string>,
-  headers: Headers = {},
-): Promise<TextAnswer | StreamAnswer> {
+async function sendWritten(
+  reply: FastifyReply,
+  { contentType, chunks, headers }: StreamAnswer,
+  options: SendOptions,
+): Promise<number> {
   const pieces = chunks[Symbol.asyncIterator]();
   let head = '';
   while (head.length < wholeCharactersMax) {
     const { done, value } = await pieces.next();
-    if (done === true) return text(contentType, head, headers);
+    if (done === true) return sendText(reply, contentType, head, headers, options);
     head += value;
+    options.room.hold(reply.raw, head.length);
   }
-  return stream(contentType, continued(head, pieces), headers);
+  return sendStream(reply, contentType, continued(head, pieces), headers, options);
 }
 
-async function* continued(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+async function* continued(
+  head: string,
+  rest: AsyncIterator<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array> {
   try {
     yield head;
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
@@ -322,8 +319,9 @@ function sendText(
   contentType: string,
   body: string,
   headers: Headers,
-  read: ReadOptions | undefined,
+  { room, read }: SendOptions,
 ): number {
+  room.hold(reply.raw, body.length);
   reply.hijack();
   const about = [...commonHeaderList];
   for (const name in headers) about.push(name, headers[name] ?? '');
@@ -343,24 +341,35 @@ function sendText(
     encoding !== undefined && body.length >= limits.compressedBytesMin
       ? read?.compressor.whole(body, encoding)
       : undefined;
-  if (compressed === undefined) writeText(reply, about, body);
+  if (compressed === undefined) writeText(reply, about, body, room);
   else {
     compressed.then(
       (bytes) => {
         about.push('content-encoding', encoding ?? '', 'content-length', String(bytes.length));
         reply.raw.writeHead(200, about);
         reply.raw.end(bytes);
+        room.written(reply.raw);
       },
-      () => writeText(reply, about, body),
+      () => writeText(reply, about, body, room),
     );
   }
   return 200;
 }
 
-function writeText(reply: FastifyReply, about: string[], body: string): void {
+function writeText(reply: FastifyReply, about: string[], body: string, room: AnswerRoom): void {
   const bytes = Buffer.byteLength(body);
   about.push('content-length', String(bytes));
   reply.raw.writeHead(200, about);
+  if (bytes > limits.answerWindowBytes) {
+    // Piece by piece, so that its reader is seen to read. It ends early only with its connection.
+    pipeline(room.stream(reply.raw, onlyChunk(body)), reply.raw, () => undefined);
+    return;
+  }
   // As many bytes as characters: plain ASCII, which need not be encoded.
   reply.raw.end(body, bytes === body.length ? 'latin1' : 'utf8');
+  room.written(reply.raw);
+}
+
+async function* onlyChunk(text: string): AsyncGenerator<string> {
+  yield text;
 }

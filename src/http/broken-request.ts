@@ -16,11 +16,13 @@ export interface BrokenRequests {
 const latestAnswer = Symbol('latestAnswer');
 
 const isRefused = Symbol('isRefused');
+const isOwedRefusal = Symbol('isOwedRefusal');
 
 /** A socket that remembers the answer to its latest request: this runs once for every request. */
 interface WatchedSocket extends Socket {
   [latestAnswer]?: ServerResponse;
   [isRefused]?: true;
+  [isOwedRefusal]?: true;
 }
 
 /** The answer to the request whose body arrives on the socket now. */
@@ -34,12 +36,18 @@ export function answerUnderWay(socket: Socket): ServerResponse | undefined {
  */
 export function createBrokenRequests(): BrokenRequests {
   return {
-    refuse: (error, socket) => {
-      const latest = (socket as WatchedSocket)[latestAnswer];
+    refuse: (error, socket: WatchedSocket) => {
+      // Said again for each piece that arrives while the answers before it leave.
+      if (socket[isOwedRefusal] === true) return;
+      const latest = socket[latestAnswer];
       // A request that is not whole is the broken one.
       const isOwed = latest?.req.complete === true && !latest.writableFinished;
-      if (isOwed) latest.once('close', () => refuse(error, socket));
-      else refuse(error, socket);
+      if (!isOwed) {
+        refuse(error, socket);
+        return;
+      }
+      socket[isOwedRefusal] = true;
+      latest.once('close', () => refuse(error, socket));
     },
     watch: (server) => {
       server.on('request', (request: IncomingMessage, answer: ServerResponse) => {

@@ -2,9 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Actor } from '../domain/actor.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import { payerOf } from '../domain/budgets/payer.ts';
+import { type ErrorCode, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
+import type { FairTurns } from '../lib/fair-turns.ts';
 import type { Wire } from '../wire/fields.ts';
 import { type Spelling, v2Spelling } from '../wire/spelling.ts';
 import { type RawQuery, readQuery } from '../wire/validation.ts';
@@ -16,8 +18,9 @@ import {
   send,
   type TextAnswer,
 } from './answer.ts';
+import type { AnswerRoom } from './answer-room.ts';
 import { type Authenticate, importing } from './authentication.ts';
-import type { Clients } from './clients.ts';
+import type { Client, Clients } from './clients.ts';
 import type { Compressor } from './compression.ts';
 import { EdgeError, type EdgeErrorCode } from './errors.ts';
 import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';
@@ -131,6 +134,8 @@ export function mountRoutes(
     readonly routes: readonly Route[];
     readonly authenticate: Authenticate;
     readonly clients: Clients;
+    readonly room: AnswerRoom;
+    readonly turns: FairTurns;
     readonly reporter: Reporter;
     /** For reads that may be compressed and repeated with If-None-Match; absent: none are. */
     readonly compressor?: Compressor;
@@ -158,11 +163,13 @@ function mountRoute(
     readonly routes: readonly Route[];
     readonly authenticate: Authenticate;
     readonly clients: Clients;
+    readonly room: AnswerRoom;
+    readonly turns: FairTurns;
     readonly reporter: Reporter;
     readonly compressor?: Compressor;
   },
 ): void {
-  const { reporter } = options;
+  const { reporter, room } = options;
   const isDoubtful = mayBeLedBackTo(route, options.routes);
   const compressor = mayShorten(route) ? options.compressor : undefined;
   const url = options.prefix + route.path;
@@ -177,15 +184,18 @@ function mountRoute(
     handler: (request: FastifyRequest, reply: FastifyReply) => {
       const startedAt = performance.now();
       if (isDoubtful) requireNoTrailingSlash(request);
-      const finish = (answer: Answer) => {
-        const { headers } = request;
-        const read = compressor && readOptionsOf(headers, request.method, compressor);
-        const status = send(answer, headers.accept, reply, read);
+      const report = (status: number) => {
         const durationMs = performance.now() - startedAt;
         reporter.requestAnswered({ method: route.method, route: url, status, durationMs });
       };
+      const finish = (answer: Answer): number | Promise<number> => {
+        const { headers } = request;
+        const read = compressor && readOptionsOf(headers, request.method, compressor);
+        return send(answer, headers.accept, reply, { room, read });
+      };
       respond(request)
         .then(finish)
+        .then(report)
         .catch((error) => reply.send(error));
     },
   });
@@ -198,15 +208,39 @@ export const mayShorten = (route: Pick<Route, 'method' | 'path'>): boolean =>
 /** Reads the request by the route's data and asks its handler. */
 function createResponder(
   route: Route,
-  { authenticate, clients }: { readonly authenticate: Authenticate; readonly clients: Clients },
+  {
+    authenticate,
+    clients,
+    room,
+    turns,
+  }: {
+    readonly authenticate: Authenticate;
+    readonly clients: Clients;
+    readonly room: AnswerRoom;
+    readonly turns: FairTurns;
+  },
 ): (request: FastifyRequest) => Promise<Answer> {
+  const isRead = route.method === 'GET';
   const parse = route.body === undefined ? undefined : parsers[route.body.kind];
 
-  const answerTo = (request: FastifyRequest, actor: Actor) => {
+  const inTurn = (request: FastifyRequest, known: Actor): Answer | Promise<Answer> => {
     const client = clients.of(request.raw);
+    const actor = known.kind === 'guest' ? client.guest : importing(known, request.headers);
+    room.askedBy(request.raw, actor);
+    // What is pushed has a queue of its own; reads that come at once take turns.
+    const turn = isRead ? turns.enter(payerOf(actor)) : undefined;
+    return turn === undefined
+      ? answerTo(request, actor, client)
+      : turn.then(() => {
+          if (request.raw.socket.destroyed) throw invalid('nobody waits for the answer');
+          return answerTo(request, actor, client);
+        });
+  };
+
+  const answerTo = (request: FastifyRequest, actor: Actor, client: Client) => {
     const { headers } = request;
     return route.handle({
-      actor: actor.kind === 'guest' ? client.guest : importing(actor, headers),
+      actor,
       params: paramsOf(request),
       query:
         route.query === undefined ? undefined : readQuery(route.query, request.query as RawQuery),
@@ -223,7 +257,7 @@ function createResponder(
 
   return async (request) => {
     const authorization = route.isLogin === true ? undefined : request.headers.authorization;
-    return answerTo(request, await authenticate(authorization));
+    return inTurn(request, await authenticate(authorization));
   };
 }
 

@@ -5,9 +5,11 @@ import type { Budgets } from '../domain/budgets/budgets.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { ConnectionGuard } from '../lib/connection-guard.ts';
+import { createFairTurns } from '../lib/fair-turns.ts';
 import type { Log } from '../lib/log.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { commonHeaders, jsonType } from './answer.ts';
+import { createAnswerRoom } from './answer-room.ts';
 import { createAuthenticate } from './authentication.ts';
 import { readBodiesAsBytes } from './body-reader.ts';
 import { createBrokenRequests } from './broken-request.ts';
@@ -38,6 +40,8 @@ export interface HttpTimeouts {
   readonly requestMs: number;
   /** Between two requests on one connection. */
   readonly keepAliveMs: number;
+  /** While nothing of an answer is read. */
+  readonly unreadMs: number;
 }
 
 export const usualTimeouts: HttpTimeouts = {
@@ -45,6 +49,7 @@ export const usualTimeouts: HttpTimeouts = {
   headersMs: limits.requestHeadersMs,
   requestMs: limits.requestMs,
   keepAliveMs: limits.keepAliveMs,
+  unreadMs: limits.unreadMs,
 };
 
 export interface HttpServerOptions {
@@ -103,12 +108,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     authenticate,
     clients,
   });
+  const room = createAnswerRoom(fastify, {
+    budget: options.budgets.of('answer_bytes'),
+    ...{ clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
+  });
   allowOrigins(fastify);
   answerErrors(fastify, { reporter, log });
-  const edge = { authenticate, clients, reporter, compressor: createCompressor() };
+  const turns = createFairTurns({ turnMs: limits.turnMs });
+  const edge = { authenticate, clients, room, turns, reporter, compressor: createCompressor() };
   mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, ...edge });
   mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, ...edge });
-  mountCompatibleDoors(fastify, { services, authenticate, clients, reporter, log });
+  mountCompatibleDoors(fastify, { services, authenticate, clients, room, turns, reporter, log });
   mountOperations(fastify, { ...options, authenticate });
   if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
   const documents = versionDocuments({ version: options.version, routes, services });

@@ -51,3 +51,22 @@ test('work beyond its limit is refused at the next rest, and waiting is no work'
   busy(30);
   await assert.rejects(pace.rest(), RangeError);
 });
+
+test('what comes all at once begins until a few turns are over, then in turn by payer', async () => {
+  const turns = createFairTurns({ turnMs: 1 });
+  const seen: string[] = [];
+  const begin = (payer: string): Promise<void> | undefined => {
+    const turn = turns.enter(payer);
+    if (turn === undefined) seen.push(payer);
+    return turn?.then(() => {
+      seen.push(payer);
+    });
+  };
+  assert.equal(begin('a'), undefined);
+  const end = performance.now() + 10;
+  while (performance.now() < end);
+  const waiting = [begin('a'), begin('a'), begin('a'), begin('b')];
+  assert.equal(turns.waiting, 4);
+  await Promise.all(waiting);
+  assert.deepEqual(seen, ['a', 'a', 'b', 'a', 'a']);
+});

@@ -18,9 +18,16 @@ export interface WorkLimit {
 export interface FairTurns {
   /** The pace of one piece of work, for who pays for it. */
   paceOf(payer: string, limit?: WorkLimit): Pace;
+  /**
+   * For work that comes all at once: undefined when it may begin, a promise of its turn when what
+   * began before it has taken a few turns already.
+   */
+  enter(payer: string): Promise<void> | undefined;
   /** Pieces of work that wait for their turn. */
   readonly waiting: number;
 }
+
+const turnsPerEntry = 4;
 
 /**
  * Hands out turns of about `turnMs`. However many pieces of work there are, one of them runs
@@ -30,6 +37,7 @@ export function createFairTurns({ turnMs }: { readonly turnMs: number }): FairTu
   const lines = new Map<string, (() => void)[]>();
   let waiting = 0;
   let isPumping = false;
+  let enteredAt: number | undefined;
 
   function pump(): void {
     const [first] = lines;
@@ -59,6 +67,17 @@ export function createFairTurns({ turnMs }: { readonly turnMs: number }): FairTu
     });
   }
 
+  function mayEnter(): boolean {
+    if (isPumping) return false;
+    const now = performance.now();
+    if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
+    enteredAt = now;
+    setImmediate(() => {
+      enteredAt = undefined;
+    });
+    return true;
+  }
+
   return {
     paceOf(payer, limit) {
       let startedAt = performance.now();
@@ -76,6 +95,7 @@ export function createFairTurns({ turnMs }: { readonly turnMs: number }): FairTu
         },
       };
     },
+    enter: (payer) => (mayEnter() ? undefined : turnOf(payer)),
     get waiting() {
       return waiting;
     },

@@ -29,6 +29,17 @@ export const budgetTable = {
     answer: 'rate',
     refused: '429 and Retry-After; over MQTT the connection is closed with 0x97',
   },
+  answer_bytes: {
+    what: 'answers that are not read yet',
+    unit: 'bytes',
+    total: 128 * mebibyte,
+    perAccount: 32 * mebibyte,
+    perAddress: 16 * mebibyte,
+    guests: 48 * mebibyte,
+    floor: mebibyte,
+    answer: 'rate',
+    refused: '429 and Retry-After; a connection that asks on without reading is closed',
+  },
   notification_bytes: {
     what: 'notifications, with the devices and sensors that they name',
     unit: 'bytes',

@@ -14,6 +14,11 @@ export interface LongWork {
    * Throws rate_limited; the work throws invalid at its next rest when it took too long.
    */
   run<Result>(actor: Actor, work: (pace: Pace) => Promise<Result>): Promise<Result>;
+  /**
+   * Counts an answer that holds much while it is read, from its first step until its last or its
+   * reader's end. Throws rate_limited at the first step.
+   */
+  during<Step>(actor: Actor, steps: AsyncIterable<Step>): AsyncIterable<Step>;
 }
 
 export function createLongWork({ budget }: { readonly budget: Budget }): LongWork {
@@ -26,6 +31,15 @@ export function createLongWork({ budget }: { readonly budget: Budget }): LongWor
       budget.takeOrThrow(payer, 1);
       try {
         return await work(turns.paceOf(payer, limit));
+      } finally {
+        budget.release(payer, 1);
+      }
+    },
+    async *during(actor, steps) {
+      const payer = payerOf(actor);
+      budget.takeOrThrow(payer, 1);
+      try {
+        yield* steps;
       } finally {
         budget.release(payer, 1);
       }

@@ -12,6 +12,7 @@ import { limits } from '../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
 import { calibratedDatapoint, type HistoryQuery, pageOf, readSteps } from './history.ts';
+import { bytesPerWeight, weigh, weightOf } from './weight.ts';
 
 /** The sensors whose datapoints are read together. */
 export interface SensorSelection {
@@ -91,7 +92,7 @@ export function createReadMany(options: {
       const total = await countAll(actor, sources, query);
       const page = pageOf(query, total);
       const steps = mergeSteps(datapoints, sources, page, longWork.paceOf(actor));
-      return { total, steps: calibrated(steps, query) };
+      return { total, steps: longWork.during(actor, calibrated(steps, query)) };
     },
     inTurn,
     async ifViewable(actor, deviceId, query) {
@@ -188,19 +189,24 @@ export async function* mergeSteps<From extends Source>(
     return { source, place, steps, step: [], at: 0, key: 0 };
   });
   const heap = createHeap<From>();
+  let held = 0;
   for (const lane of lanes) {
     if (await advance(lane, page.order)) heap.push(lane);
+    held += bytesPerWeight * weightOf(lane.step);
+    if (held > limits.mergedBytesMax) throw tooMuchToMerge();
     if (pace.isOver()) await pace.rest();
   }
   let skipped = 0;
   let taken = 0;
   let step: { source: From; datapoint: Datapoint }[] = [];
+  let stepBytes = 0;
   for (let lane = heap.top(); lane !== undefined && taken < limit; lane = heap.top()) {
     const datapoint = lane.step[lane.at];
     if (skipped < skip) {
       skipped += 1;
     } else if (datapoint !== undefined) {
       step.push({ source: lane.source, datapoint });
+      stepBytes += bytesPerWeight * weigh(datapoint);
       taken += 1;
     }
     lane.at += 1;
@@ -210,13 +216,20 @@ export async function* mergeSteps<From extends Source>(
     else heap.dropTop();
     // What is skipped is walked as well.
     if ((skipped + taken) % stepsPerLook === 0 && pace.isOver()) await pace.rest();
-    if (step.length >= limits.datapointsPerStep) {
+    if (step.length >= limits.datapointsPerStep || stepBytes > limits.datapointCharactersPerStep) {
       yield step;
       step = [];
+      stepBytes = 0;
     }
   }
   if (step.length > 0) yield step;
 }
+
+const tooMuchToMerge = (): Error =>
+  invalid(
+    `the values of these sensors are too long to be merged: of all sensors together the next ` +
+      `ones may take ${limits.mergedBytesMax} bytes; name fewer sensors`,
+  );
 
 /** Fetches the next step of a lane; false at its end. */
 async function advance(lane: Lane<Source>, order: Page['order']): Promise<boolean> {

@@ -1,8 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Reporter } from '../../domain/reporter.ts';
+import type { FairTurns } from '../../lib/fair-turns.ts';
 import type { Log } from '../../lib/log.ts';
 import { jsonType, textType } from '../answer.ts';
+import type { AnswerRoom } from '../answer-room.ts';
 import type { Authenticate } from '../authentication.ts';
 import type { Clients } from '../clients.ts';
 import { type EdgeErrorCode, type ErrorAnswer, errorAnswer } from '../errors.ts';
@@ -26,11 +28,13 @@ export function mountCompatibleDoors(
     readonly services: DoorServices;
     readonly authenticate: Authenticate;
     readonly clients: Clients;
+    readonly room: AnswerRoom;
+    readonly turns: FairTurns;
     readonly reporter: Reporter;
     readonly log: Log;
   },
 ): void {
-  const { services, reporter, log, authenticate, clients } = options;
+  const { services, reporter, log, authenticate, clients, room, turns } = options;
   const tokens = acceptingTokens(authenticate);
   const mount = (
     prefix: string,
@@ -40,7 +44,7 @@ export function mountCompatibleDoors(
   ): void => {
     fastify.register(async (scope) => {
       answerErrors(scope, { reporter, log, refuse });
-      mountRoutes(scope, { prefix, routes, authenticate, clients, reporter });
+      mountRoutes(scope, { prefix, routes, authenticate, clients, room, turns, reporter });
     });
   };
   mount('/api/v2', compatibleV2Routes(services), tokens, refuseForInflux);

@@ -3,7 +3,7 @@ import { limits } from '../../domain/limits.ts';
 import { csvHeader } from '../../wire/csv.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { prefersCsv } from '../accept.ts';
-import { csvType, jsonType, type StreamAnswer, stream, type TextAnswer, text } from '../answer.ts';
+import { csvType, jsonType, type StreamAnswer } from '../answer.ts';
 
 /** How a list is written, besides its items. */
 export interface Frame {
@@ -30,22 +30,28 @@ export function wantsCsv(format: 'json' | 'csv' | undefined, accept: string | un
   return format === 'csv' || (format === undefined && prefersCsv(accept));
 }
 
-/** The answer to a read: written as a whole, or as a stream when the page is long. */
-export async function answerWith<Item>(
+/** The answer to a read: as a whole when it is short, as a stream when the page is long. */
+export function answerWith<Item>(
   history: { readonly total: number; readonly steps: AsyncIterable<readonly Item[]> },
   page: Pick<HistoryQuery, 'limit'>,
   format: Format<Item>,
-): Promise<TextAnswer | StreamAnswer> {
-  const headers = { 'x-total-count': String(history.total) };
-  const chunks = written(history.steps, format);
-  if (page.limit > limits.datapointsPerStep) return stream(format.contentType, chunks, headers);
-  let whole = '';
-  for await (const chunk of chunks) whole += chunk;
-  return text(format.contentType, whole, headers);
+  more: Pick<StreamAnswer, 'keptBytes'> & Partial<Pick<StreamAnswer, 'headers'>> = {},
+): StreamAnswer {
+  const headers = { 'x-total-count': String(history.total), ...more.headers };
+  const chunks = listText(history.steps, format);
+  const isWholeIfShort = page.limit <= limits.datapointsPerStep;
+  return {
+    ...more,
+    kind: 'stream',
+    contentType: format.contentType,
+    chunks,
+    headers,
+    isWholeIfShort,
+  };
 }
 
 /** The text of the list, step by step. */
-export async function* written<Item>(
+export async function* listText<Item>(
   steps: AsyncIterable<readonly Item[]>,
   format: Format<Item>,
 ): AsyncGenerator<string> {

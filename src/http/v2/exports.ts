@@ -8,7 +8,7 @@ import type { Spelling } from '../../wire/spelling.ts';
 import { csvType, type StreamAnswer, stream } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { type ZipEntry, zipped } from '../zip.ts';
-import { written } from './datapoint-answer.ts';
+import { listText } from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
 import { deviceIdOf } from './devices.ts';
 import { formatOf } from './merged-reads.ts';
@@ -72,7 +72,7 @@ const everything = (query: Parameters<typeof historyQuery>[0]): HistoryQuery =>
   historyQuery({ calibrated: false, ...query, limit: Number.MAX_SAFE_INTEGER });
 
 const csvOf = ({ steps }: MergedHistory, spelling: Spelling): AsyncIterable<string> =>
-  written(steps, formatOf(true, spelling));
+  listText(steps, formatOf(true, spelling));
 
 /** One CSV after the other, each asked for when the one before it is through. */
 async function* entriesOf(

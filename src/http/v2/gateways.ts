@@ -19,7 +19,8 @@ import {
   readStatus,
 } from '../../wire/gateway.ts';
 import type { Spelling } from '../../wire/spelling.ts';
-import { done, json, type NestedMessage } from '../answer.ts';
+import { done, json } from '../answer.ts';
+import type { NestedMessage } from '../json-pieces.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Method, type Route } from '../route.ts';
 import { jsonBody, optionalBody } from '../route-body.ts';

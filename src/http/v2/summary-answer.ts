@@ -12,8 +12,8 @@ import {
   createSensorBucketWriter,
   type Summary,
 } from '../../wire/summary.ts';
-import { type StreamAnswer, stream, type TextAnswer, text } from '../answer.ts';
-import { csvFormat, type Format, jsonFormat, written } from './datapoint-answer.ts';
+import type { StreamAnswer } from '../answer.ts';
+import { answerWith, csvFormat, type Format, jsonFormat } from './datapoint-answer.ts';
 
 /** One read that is to be summed up. */
 export interface SummaryRequest {
@@ -35,7 +35,7 @@ export interface SummaryRequest {
 export function answerSummary(
   summaries: Summaries,
   request: SummaryRequest,
-): Promise<TextAnswer | StreamAnswer> {
+): Promise<StreamAnswer> {
   const { summary } = request;
   return summary.kind === 'aggregate'
     ? answerBuckets(summaries, request, summary.plan)
@@ -50,7 +50,7 @@ async function answerBuckets(
   summaries: Summaries,
   request: SummaryRequest,
   plan: AggregationPlan,
-): Promise<TextAnswer | StreamAnswer> {
+): Promise<StreamAnswer> {
   const { actor, selection, isOfOneSensor, query, limit, isCsv, spelling } = request;
   const ofDatapoints = query.isCountedFromNewest
     ? { ...query, skip: 0 }
@@ -72,7 +72,7 @@ async function answerThinned(
   summaries: Summaries,
   request: SummaryRequest,
   points: number,
-): Promise<TextAnswer | StreamAnswer> {
+): Promise<StreamAnswer> {
   const { actor, selection, query, limit, format } = request;
   const isLimited = query.isCountedFromNewest || limit !== undefined;
   const page = isLimited ? query : { ...query, limit: Number.POSITIVE_INFINITY };
@@ -80,21 +80,20 @@ async function answerThinned(
   return listed(datapoints, format, counts);
 }
 
+/** Buckets and datapoints stay in memory until they are read: about so much each. */
+const itemBytes = 128;
+
 /** Written as a whole, or as a stream when the list is long. */
-async function listed<Item>(
+function listed<Item>(
   items: readonly Item[],
   format: Format<Item>,
   counts: { readonly total: number; readonly skipped: number },
-): Promise<TextAnswer | StreamAnswer> {
-  const headers = {
-    'x-total-count': String(counts.total),
-    'x-skipped-count': String(counts.skipped),
-  };
-  const chunks = written(inSteps(items), format);
-  if (items.length > limits.datapointsPerStep) return stream(format.contentType, chunks, headers);
-  let whole = '';
-  for await (const chunk of chunks) whole += chunk;
-  return text(format.contentType, whole, headers);
+): StreamAnswer {
+  const history = { total: counts.total, steps: inSteps(items) };
+  return answerWith(history, { limit: items.length }, format, {
+    headers: { 'x-skipped-count': String(counts.skipped) },
+    keptBytes: itemBytes * items.length,
+  });
 }
 
 async function* inSteps<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {

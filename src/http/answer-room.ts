@@ -1,0 +1,217 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { Actor } from '../domain/actor.ts';
+import { type Budget, budgetError } from '../domain/budgets/budget.ts';
+import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
+import { DomainError } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import type { Clients } from './clients.ts';
+
+/**
+ * Room for answers that wait to be read. A reader may be slow or read nothing at all: what is held
+ * for it counts for who asked, and one that takes nothing for `unreadMs` is cut off.
+ */
+export interface AnswerRoom {
+  /** Says who asked; without it the client's address pays. */
+  askedBy(request: IncomingMessage, actor: Actor): void;
+  /**
+   * Holds room for so many bytes of an answer in all, unless it is small, until it has left or its
+   * connection is gone. Throws rate_limited.
+   */
+  hold(answer: ServerResponse, bytes: number): void;
+  /** What is left of a small answer that was written counts; cuts off who has no room. */
+  written(answer: ServerResponse): void;
+  /** Bounded pieces of an answer, read as fast as the client reads. Throws like `hold`. */
+  stream(answer: ServerResponse, chunks: Chunks): Readable;
+}
+
+export type Chunks = AsyncIterable<string | Uint8Array>;
+
+/** An answer that room is held for. */
+interface Held {
+  readonly answer: ServerResponse;
+  readonly payer: Payer;
+  bytes: number;
+  /** What its connection had taken when it was seen to take something. */
+  taken: number;
+  takenAt: number;
+}
+
+const asker = Symbol('asker');
+interface AskedRequest extends IncomingMessage {
+  [asker]?: Actor;
+}
+
+export function createAnswerRoom(
+  fastify: FastifyInstance,
+  {
+    budget,
+    clients,
+    unreadMs,
+  }: { readonly budget: Budget; readonly clients: Clients; readonly unreadMs: number },
+): AnswerRoom {
+  const open = new Map<ServerResponse, Held>();
+
+  function payerFor(request: AskedRequest): Payer {
+    const actor = request[asker];
+    return actor === undefined ? payerAt(clients.of(request).address) : payerOf(actor);
+  }
+
+  function hold(answer: ServerResponse, bytes: number): void {
+    if (bytes > limits.freeAnswerBytes) holdInAll(answer, bytes);
+  }
+
+  function holdInAll(answer: ServerResponse, bytes: number): void {
+    const held = open.get(answer) ?? begin(answer);
+    const more = bytes - held.bytes;
+    if (more <= 0) return;
+    const refusal = budget.take(held.payer, more);
+    if (refusal !== undefined) throw budgetError(budget, refusal);
+    held.bytes = bytes;
+  }
+
+  function begin(answer: ServerResponse): Held {
+    const { req: request } = answer;
+    // Its close has been told, or is told at once: nothing would give the room back.
+    if (request.socket.destroyed) throw new DomainError('unavailable', 'nobody is there to read');
+    const held = {
+      ...{ answer, payer: payerFor(request), bytes: 0 },
+      ...{ taken: takenBy(answer), takenAt: performance.now() },
+    };
+    open.set(answer, held);
+    answer.once('close', () => {
+      open.delete(answer);
+      if (held.bytes > 0) budget.release(held.payer, held.bytes);
+    });
+    return held;
+  }
+
+  const sweep = setInterval(
+    () => {
+      const now = performance.now();
+      for (const held of open.values()) {
+        const taken = takenBy(held.answer);
+        const { socket } = held.answer.req;
+        if (taken !== held.taken || socket.writableLength === 0) {
+          held.taken = taken;
+          held.takenAt = now;
+        } else if (now - held.takenAt > unreadMs) {
+          socket.destroy();
+        }
+      }
+    },
+    Math.min(limits.connectionsCheckMs, unreadMs),
+  );
+  sweep.unref();
+  fastify.addHook('onClose', async () => clearInterval(sweep));
+  // Pages, files and refusals, which Fastify sends by itself.
+  fastify.addHook('onSend', (_request, { raw }, payload, done) => {
+    try {
+      hold(raw, payload instanceof Readable ? limits.answerWindowBytes : lengthOf(payload));
+      done();
+    } catch (error) {
+      if (payload instanceof Readable) payload.destroy();
+      done(error as Error);
+    }
+  });
+  guardPipelines(fastify.server, (answer) => holdInAll(answer, limits.pipelinedAnswerBytes));
+
+  return {
+    askedBy(request: AskedRequest, actor) {
+      request[asker] = actor;
+    },
+    hold,
+    written(answer) {
+      const left = answer.writableLength;
+      if (left === 0) return;
+      try {
+        holdInAll(answer, left);
+      } catch {
+        answer.req.socket.destroy();
+      }
+    },
+    stream(answer, chunks) {
+      hold(answer, limits.answerWindowBytes);
+      const pieces = piecesOf(chunks, (bytes) => hold(answer, bytes));
+      return Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
+    },
+  };
+}
+
+/** What the connection of an answer has handed to the machine so far. */
+const takenBy = ({ req: { socket } }: ServerResponse): number =>
+  socket.bytesWritten - socket.writableLength;
+
+/** Each is sent and seen to leave by itself. A chunk that is larger than usual counts as well. */
+async function* piecesOf(
+  chunks: Chunks,
+  hold: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of chunks) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    hold(bytes.length);
+    for (let at = 0; at < bytes.length; at += limits.answerPieceBytes) {
+      yield bytes.subarray(at, at + limits.answerPieceBytes);
+    }
+  }
+}
+
+function lengthOf(payload: unknown): number {
+  return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
+}
+
+const waiting = Symbol('waiting');
+const latest = Symbol('latest');
+interface PipelinedSocket extends Socket {
+  [latest]?: ServerResponse;
+  /** Requests that came before the answer to the one before them had left. */
+  [waiting]?: number;
+}
+
+/**
+ * Requests that come before the last answer has left are kept, however many [RFC 9112, 9.3.2]: room
+ * is held for each, and a connection with too many of them is cut off. Those that read begin when
+ * the answer before them has left, so that a connection has one at a time.
+ */
+function guardPipelines(server: Server, hold: (answer: ServerResponse) => void): void {
+  const listeners = server.listeners('request');
+  server.removeAllListeners('request');
+  const begin = (request: IncomingMessage, answer: ServerResponse): void => {
+    for (const listener of listeners) Reflect.apply(listener, server, [request, answer]);
+  };
+  server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
+    const last = latestOf(request.socket, answer);
+    if (last === undefined || last.writableFinished) begin(request, answer);
+    else if (!mayWait(request, answer, hold)) request.socket.destroy();
+    else if (request.method !== 'GET' && request.method !== 'HEAD') begin(request, answer);
+    else last.once('close', () => !request.socket.destroyed && begin(request, answer));
+  });
+}
+
+function latestOf(socket: PipelinedSocket, next: ServerResponse): ServerResponse | undefined {
+  const last = socket[latest];
+  socket[latest] = next;
+  return last;
+}
+
+function mayWait(
+  request: IncomingMessage,
+  answer: ServerResponse,
+  hold: (answer: ServerResponse) => void,
+): boolean {
+  const socket: PipelinedSocket = request.socket;
+  const count = (socket[waiting] ?? 0) + 1;
+  if (socket.destroyed || count > limits.pipelinedRequestsMax) return false;
+  try {
+    hold(answer);
+  } catch {
+    return false;
+  }
+  socket[waiting] = count;
+  answer.once('close', () => {
+    socket[waiting] = (socket[waiting] ?? 1) - 1;
+  });
+  return true;
+}
