@@ -8,6 +8,7 @@ import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Clients } from './clients.ts';
+import { nextAnswer } from './latest-answer.ts';
 
 /**
  * Room for answers that wait to be read. A reader may be slow or read nothing at all: what is held
@@ -163,9 +164,7 @@ function lengthOf(payload: unknown): number {
 }
 
 const waiting = Symbol('waiting');
-const latest = Symbol('latest');
 interface PipelinedSocket extends Socket {
-  [latest]?: ServerResponse;
   /** Requests that came before the answer to the one before them had left. */
   [waiting]?: number;
 }
@@ -182,18 +181,12 @@ function guardPipelines(server: Server, hold: (answer: ServerResponse) => void):
     for (const listener of listeners) Reflect.apply(listener, server, [request, answer]);
   };
   server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
-    const last = latestOf(request.socket, answer);
+    const last = nextAnswer(request.socket, answer);
     if (last === undefined || last.writableFinished) begin(request, answer);
     else if (!mayWait(request, answer, hold)) request.socket.destroy();
     else if (request.method !== 'GET' && request.method !== 'HEAD') begin(request, answer);
     else last.once('close', () => !request.socket.destroyed && begin(request, answer));
   });
-}
-
-function latestOf(socket: PipelinedSocket, next: ServerResponse): ServerResponse | undefined {
-  const last = socket[latest];
-  socket[latest] = next;
-  return last;
 }
 
 function mayWait(

@@ -7,8 +7,8 @@ import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { endWithin } from '../lib/connection-guard.ts';
 import type { Authenticate } from './authentication.ts';
-import { answerUnderWay } from './broken-request.ts';
 import type { Clients } from './clients.ts';
+import { answerUnderWay } from './latest-answer.ts';
 
 export interface BodyReaderParts {
   /** Room for bodies that have not arrived whole, or are not answered yet. */

@@ -1,61 +1,36 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyServerOptions } from 'fastify';
 import { limits } from '../domain/limits.ts';
 import { endWithin } from '../lib/connection-guard.ts';
 import { jsonType } from './answer.ts';
+import { answerUnderWay } from './latest-answer.ts';
 
 type ClientErrorHandler = NonNullable<FastifyServerOptions['clientErrorHandler']>;
-
-/** What answers requests that are no HTTP; `watch` tells it of those that are. */
-export interface BrokenRequests {
-  readonly refuse: ClientErrorHandler;
-  readonly watch: (server: Server) => void;
-}
-
-const latestAnswer = Symbol('latestAnswer');
 
 const isRefused = Symbol('isRefused');
 const isOwedRefusal = Symbol('isOwedRefusal');
 
-/** A socket that remembers the answer to its latest request: this runs once for every request. */
 interface WatchedSocket extends Socket {
-  [latestAnswer]?: ServerResponse;
   [isRefused]?: true;
   [isOwedRefusal]?: true;
-}
-
-/** The answer to the request whose body arrives on the socket now. */
-export function answerUnderWay(socket: Socket): ServerResponse | undefined {
-  return (socket as WatchedSocket)[latestAnswer];
 }
 
 /**
  * What is no HTTP at all, or comes too slowly, gets an answer in our form and the door: after the
  * answers to the whole requests before it, as answers keep their order [RFC 9112 9.3.2].
  */
-export function createBrokenRequests(): BrokenRequests {
-  return {
-    refuse: (error, socket: WatchedSocket) => {
-      // Said again for each piece that arrives while the answers before it leave.
-      if (socket[isOwedRefusal] === true) return;
-      const latest = socket[latestAnswer];
-      // A request that is not whole is the broken one.
-      const isOwed = latest?.req.complete === true && !latest.writableFinished;
-      if (!isOwed) {
-        refuse(error, socket);
-        return;
-      }
-      socket[isOwedRefusal] = true;
-      latest.once('close', () => refuse(error, socket));
-    },
-    watch: (server) => {
-      server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
-        (request.socket as WatchedSocket)[latestAnswer] = answer;
-      });
-    },
-  };
-}
+export const refuseBrokenRequest: ClientErrorHandler = (error, socket: WatchedSocket) => {
+  // Said again for each piece that arrives while the answers before it leave.
+  if (socket[isOwedRefusal] === true) return;
+  const latest = answerUnderWay(socket);
+  // A request that is not whole is the broken one.
+  if (latest?.req.complete !== true || latest.writableFinished) {
+    refuse(error, socket);
+    return;
+  }
+  socket[isOwedRefusal] = true;
+  latest.once('close', () => refuse(error, socket));
+};
 
 function refuse(error: { readonly code?: string }, socket: WatchedSocket): void {
   // What arrives while the answer leaves is no HTTP either: that is known already.

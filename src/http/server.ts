@@ -12,7 +12,7 @@ import { commonHeaders, jsonType } from './answer.ts';
 import { createAnswerRoom } from './answer-room.ts';
 import { createAuthenticate } from './authentication.ts';
 import { readBodiesAsBytes } from './body-reader.ts';
-import { createBrokenRequests } from './broken-request.ts';
+import { refuseBrokenRequest } from './broken-request.ts';
 import { mountCallAnswers } from './call-answers.ts';
 import { createClients } from './clients.ts';
 import { mountCompatibleDoors } from './compatible/doors.ts';
@@ -139,7 +139,6 @@ function createFastify(
   options: HttpServerOptions,
   onePath: (url: string) => string,
 ): FastifyInstance {
-  const brokenRequests = createBrokenRequests();
   const timeouts = options.timeouts ?? usualTimeouts;
   // Node looks for slow connections every 30 s, which would be added to every time-out.
   const connectionsCheckingInterval = Math.min(limits.connectionsCheckMs, timeouts.headersMs);
@@ -162,12 +161,11 @@ function createFastify(
       const raw: ServerResponse = reply.raw;
       raw.writeHead(status, { 'content-type': jsonType }).end(JSON.stringify(body));
     },
-    clientErrorHandler: brokenRequests.refuse,
+    clientErrorHandler: refuseBrokenRequest,
   } satisfies FastifyServerOptions;
   const { tls } = options;
   if (tls === undefined) {
     const fastify = Fastify({ ...settings, http: { connectionsCheckingInterval } });
-    brokenRequests.watch(fastify.server);
     return bounded(fastify, timeouts);
   }
   const fastify = Fastify({
@@ -178,7 +176,6 @@ function createFastify(
   tls.onChange((pair) => server.setSecureContext(pair));
   // The same instance whatever its transport; Fastify types the two apart.
   const plain = fastify as unknown as FastifyInstance;
-  brokenRequests.watch(plain.server);
   return bounded(plain, timeouts);
 }
 

@@ -52,7 +52,7 @@ test('work beyond its limit is refused at the next rest, and waiting is no work'
   await assert.rejects(pace.rest(), RangeError);
 });
 
-test('what comes all at once begins until a few turns are over, then in turn by payer', async () => {
+test('what comes at once begins until a few turns are over, then in turn by payer', async () => {
   const turns = createFairTurns({ turnMs: 1 });
   const seen: string[] = [];
   const begin = (payer: string): Promise<void> | undefined => {
