@@ -101,7 +101,9 @@ export const sharedWithDashboard: readonly string[] = [
   'src/domain/devices/calibration.ts',
   'src/domain/id-text.ts',
   'src/lib/backoff.ts',
+  'src/lib/csv-reader.ts',
   'src/lib/duration.ts',
+  'src/lib/record.ts',
 ];
 
 const dashboardPackages: readonly string[] = [

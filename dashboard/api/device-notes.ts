@@ -1,3 +1,4 @@
+import { isRecord } from '../../src/lib/record.ts';
 import type { Device } from './types.ts';
 
 /** What people note about a device; kept in `meta`, beside whatever else is there. */
@@ -15,8 +16,7 @@ export const photoCharactersMax = 48_000;
 const photoPattern = /^data:image\/(?:jpeg|png|webp);base64,[A-Za-z0-9+/=]+$/;
 
 function metaOf({ meta }: Pick<Device, 'meta'>): Readonly<Record<string, unknown>> {
-  const isObject = typeof meta === 'object' && meta !== null && !Array.isArray(meta);
-  return isObject ? Object.fromEntries(Object.entries(meta)) : {};
+  return isRecord(meta) ? Object.fromEntries(Object.entries(meta)) : {};
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,3 +1,4 @@
+import { isRecord } from '../../src/lib/record.ts';
 /** What a message on a value topic says, or why it says nothing to us. */
 export interface ValueMessage {
   readonly deviceId: string;
@@ -36,16 +37,13 @@ export function readValueMessage(topic: string, payload: Uint8Array): ValueMessa
 
 /** An object with a value, an array of such, or a bare value [contract 6]. */
 function pushedValues(body: unknown): readonly PushedValue[] {
-  if (Array.isArray(body) && isObject(body[0])) return body.flatMap(pushedValues);
-  if (!isObject(body)) return [{ value: body }];
+  if (Array.isArray(body) && isRecord(body[0])) return body.flatMap(pushedValues);
+  if (!isRecord(body)) return [{ value: body }];
   if (!Object.hasOwn(body, 'value')) return [];
   const { value, timestamp } = body;
   const measuredAt = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   return [Number.isNaN(measuredAt) ? { value } : { value, measuredAt }];
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parse(text: string): { readonly json: unknown } | undefined {
   try {

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { isRecord } from '../lib/record.ts';
 import { channelLimits } from './limits.ts';
 
 /** One request; nothing is followed, inflated or tried twice. */
@@ -115,14 +116,9 @@ function failureOf(error: Error, signal: AbortSignal): HttpAnswer {
 export function jsonObjectOf(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     // A provider that answers no JSON is treated by the caller as one that makes no sense.
     return undefined;
   }
-}
-
-/** Whether a part of an answer has members. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -69,6 +69,15 @@ export function isBigNumber(value: unknown): value is BigNumber {
   return JSON.isRawJSON(value);
 }
 
+/** Whether the value is a JSON object. */
+export function isJsonObject(
+  value: JsonValue | undefined,
+): value is { readonly [key: string]: JsonValue } {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !isBigNumber(value)
+  );
+}
+
 /** Whether both values are written as the same JSON text. */
 export function sameJson(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { readActuatorValue } from '../wire/actuator.ts';
-import { isObject, readDatapoints } from '../wire/datapoint.ts';
+import { readDatapoints } from '../wire/datapoint.ts';
 import { isRawText } from '../wire/raw-text.ts';
 
 /** What a publish on …/value or …/values holds. */
@@ -18,8 +18,8 @@ export interface PublishedValues {
 export function readPublishedValues(payload: Uint8Array): PublishedValues {
   const value = readPayload(payload);
   const datapoints = readDatapoints(value);
-  if (isObject(value)) return { datapoints, form: 'object' };
-  const isArray = Array.isArray(value) && (value.length === 0 || isObject(value[0]));
+  if (isJsonObject(value)) return { datapoints, form: 'object' };
+  const isArray = Array.isArray(value) && (value.length === 0 || isJsonObject(value[0]));
   return { datapoints, form: isArray ? 'array' : 'bare' };
 }
 

@@ -5,9 +5,10 @@ import { parseActuatorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { parseDuration } from '../lib/duration.ts';
 import type { JsonValue } from '../lib/json.ts';
+import { isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, Id, newMeta, OneOf, Text, type Wire } from './fields.ts';
-import { createReader, isRecord } from './validation.ts';
+import { createReader } from './validation.ts';
 
 const valueTypeText = 'What kind of value it takes.';
 

@@ -3,8 +3,8 @@ import type { BulkLine, BulkReport } from '../domain/datapoints/ingest-many.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
-import { isObject, readDatapoint } from './datapoint.ts';
+import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { readDatapoint } from './datapoint.ts';
 import { Anything, DateText, Prose, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
@@ -46,7 +46,7 @@ export function readBulkLine(
 ): BulkLine {
   try {
     const body = parseLine(text);
-    if (!isObject(body)) {
+    if (!isJsonObject(body)) {
       throw invalid(`send an object {"${deviceId}", "${sensorId}", "value", "timestamp"?}`);
     }
     const sensor = {

@@ -2,10 +2,10 @@ import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { type CsvCell, CsvError, type CsvRecord, createCsvReader } from '../lib/csv-reader.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { parseTimestamp } from '../lib/timestamp.ts';
 import { parseValueCell } from './csv.ts';
-import { type CsvCell, CsvError, type CsvRecord, createCsvReader } from './csv-reader.ts';
 import { readInstant } from './datapoint.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 

@@ -3,7 +3,7 @@ import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { invalid } from '../domain/errors.ts';
 import type { Instant } from '../lib/clock.ts';
-import { isBigNumber, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
@@ -58,14 +58,14 @@ export const DatapointMessage = Type.Object(
 export function readDatapoints(body: JsonValue): readonly NewDatapoint[] {
   if (Array.isArray(body)) {
     if (body.length === 0) return [];
-    return isObject(body[0]) ? body.map(readElement) : [{ value: body }];
+    return isJsonObject(body[0]) ? body.map(readElement) : [{ value: body }];
   }
-  return [isObject(body) ? readDatapoint(body, '') : { value: body as JsonValue }];
+  return [isJsonObject(body) ? readDatapoint(body, '') : { value: body as JsonValue }];
 }
 
 /** One element of an array of datapoints; `index` counts from 0. */
 export function readElement(element: JsonValue, index: number): NewDatapoint {
-  if (isObject(element)) return readDatapoint(element, ` of datapoint ${index + 1}`);
+  if (isJsonObject(element)) return readDatapoint(element, ` of datapoint ${index + 1}`);
   throw invalid(`datapoint ${index + 1} must be an object with a value`);
 }
 
@@ -88,15 +88,6 @@ export function readInstant(text: unknown, field: string): Instant {
   if (instant !== undefined) return instant;
   const shown = JSON.stringify(text)?.slice(0, 60);
   throw invalid(`${field} must be an ISO 8601 date such as 2016-06-08T18:20:27.873Z, got ${shown}`);
-}
-
-/** Whether it is a JSON object. */
-export function isObject(
-  value: JsonValue | undefined,
-): value is Readonly<Record<string, JsonValue>> {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !isBigNumber(value)
-  );
 }
 
 /** A last value as sensors and devices show it. */

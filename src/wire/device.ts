@@ -4,6 +4,7 @@ import type { NewDevice } from '../domain/devices/devices.ts';
 import { invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseGatewayId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
+import { isRecord } from '../lib/record.ts';
 import { findTimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import {
@@ -15,7 +16,7 @@ import {
 import { Anything, DateText, Id, newMeta, OneOf, Prose, Text, type Wire } from './fields.ts';
 import { LocationMessage, locationFromWire } from './location.ts';
 import { NewSensorMessage, SensorMessage, sensorFromWire, sensorToWire } from './sensor.ts';
-import { createReader, isRecord } from './validation.ts';
+import { createReader } from './validation.ts';
 
 export const visibilities = ['public', 'private'] as const;
 

@@ -5,11 +5,12 @@ import type { NewGateway } from '../domain/gateways/gateways.ts';
 import { parseGatewayId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { JsonValue } from '../lib/json.ts';
+import { isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { DeviceMessage, visibilities } from './device.ts';
 import { Anything, DateText, Id, OneOf, Text, type Wire } from './fields.ts';
 import { LocationMessage, locationFromWire } from './location.ts';
-import { createReader, isRecord } from './validation.ts';
+import { createReader } from './validation.ts';
 
 const described = {
   id: Id('Unique among all gateways.', 'MyGateway'),

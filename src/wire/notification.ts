@@ -13,9 +13,10 @@ import {
 } from '../domain/notifications/notification.ts';
 import type { NotificationPatch } from '../domain/notifications/notifications.ts';
 import type { JsonValue } from '../lib/json.ts';
+import { isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, OneOf, Text, type Wire } from './fields.ts';
-import { createReader, isRecord } from './validation.ts';
+import { createReader } from './validation.ts';
 
 export const ConditionMessage = Type.Object(
   {

@@ -3,9 +3,9 @@ import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { invalid } from '../domain/errors.ts';
 import { type DeviceId, parseSensorId, type SensorId } from '../domain/ids.ts';
 import type { Instant } from '../lib/clock.ts';
-import { type JsonValue, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { isObject, readInstant } from './datapoint.ts';
+import { readInstant } from './datapoint.ts';
 import { DateText, type Wire } from './fields.ts';
 
 /** Parameters of an update by their names, whichever part of the request held them. */
@@ -36,7 +36,7 @@ export function readUpdateBody(text: string, isJson: boolean): UpdateParameters 
   if (text.trim() === '') return new Map();
   if (!isJson) return given(new URLSearchParams(text.trim()).entries());
   const body = parsed(text);
-  if (!isObject(body)) throw invalid('the body must be a JSON object such as {"field1": 21.5}');
+  if (!isJsonObject(body)) throw invalid('the body must be a JSON object such as {"field1": 21.5}');
   return given(
     Object.entries(body).map(([name, value]) => [
       name,

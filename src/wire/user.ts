@@ -5,8 +5,9 @@ import { limits } from '../domain/limits.ts';
 import type { NewAccount } from '../domain/users/accounts.ts';
 import { isProven, provableAddresses } from '../domain/users/address-proofs.ts';
 import type { Profile, User, UserChanges } from '../domain/users/user.ts';
+import { isRecord } from '../lib/record.ts';
 import { Text, type Wire } from './fields.ts';
-import { createReader, isRecord } from './validation.ts';
+import { createReader } from './validation.ts';
 
 /** One text or several, as clients send either. */
 const Texts = (description: string, example: string) =>

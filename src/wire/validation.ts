@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { invalid } from '../domain/errors.ts';
+import { isRecord } from '../lib/record.ts';
 
 /** Checks a message against its schema and gives it back typed. Throws DomainError invalid. */
 export type Reader<Schema extends TSchema> = (message: unknown) => Static<Schema>;
@@ -44,10 +45,6 @@ function withoutNulls(schema: SchemaNode, value: unknown): unknown {
     cleaned[key] = withoutNulls(property, field);
   }
   return cleaned;
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 interface ValidationError {

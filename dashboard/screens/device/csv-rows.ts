@@ -1,3 +1,10 @@
+import {
+  type CsvCell,
+  CsvError,
+  type CsvRecord,
+  createCsvReader,
+} from '../../../src/lib/csv-reader.ts';
+
 /** One row of a CSV as the service takes it in bulk. */
 export interface UploadRow {
   readonly line: number;
@@ -5,17 +12,6 @@ export interface UploadRow {
   readonly sensor_id: string;
   readonly value: unknown;
   readonly timestamp?: string;
-}
-
-/** Cells of one record; a cell in quotes is a text, however it looks. */
-interface Cell {
-  readonly text: string;
-  readonly isQuoted: boolean;
-}
-
-interface CsvRecord {
-  readonly line: number;
-  readonly cells: readonly Cell[];
 }
 
 /** Why a file cannot be read, and where. */
@@ -37,7 +33,7 @@ export function readCsvRows(
   text: string,
   sensor: { readonly device: string; readonly sensor: string },
 ): readonly UploadRow[] {
-  const records = readRecords(text.replace(/^\uFEFF/, ''));
+  const records = readRecords(text);
   const [header, ...rows] = records;
   if (header === undefined) return [];
   const columns = header.cells.map((cell) => cell.text.trim().toLowerCase());
@@ -59,7 +55,7 @@ export function readCsvRows(
   });
 }
 
-function textAt(cells: readonly Cell[], place: number): string | undefined {
+function textAt(cells: readonly CsvCell[], place: number): string | undefined {
   const text = place < 0 ? undefined : cells[place]?.text.trim();
   return text === undefined || text === '' ? undefined : text;
 }
@@ -67,7 +63,7 @@ function textAt(cells: readonly Cell[], place: number): string | undefined {
 const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
 
 /** Bare cells are numbers, true, false, null; quoted JSON objects and arrays are such. */
-function cellValue({ text, isQuoted }: Cell): unknown {
+function cellValue({ text, isQuoted }: CsvCell): unknown {
   if (isQuoted) return /^[[{"]/.test(text) ? parsed(text) : text;
   if (text === 'true' || text === 'false' || text === 'null' || number.test(text)) {
     return JSON.parse(text) as unknown;
@@ -83,59 +79,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** RFC 4180, with comma or semicolon, whichever the first line holds first. */
+/** A whole file at once: it is in memory already. */
 function readRecords(text: string): readonly CsvRecord[] {
-  const firstLine = text.slice(0, text.search(/[\r\n]|$/));
-  const separator = /[,;]/.exec(firstLine)?.[0] ?? ',';
-  const records: CsvRecord[] = [];
-  let line = 1;
-  let at = 0;
-  while (at < text.length) {
-    const start = line;
-    const cells: Cell[] = [];
-    let isEnd = false;
-    while (!isEnd) {
-      const cell = readCell(text, at, separator, line);
-      cells.push(cell.cell);
-      at = cell.end;
-      line = cell.line;
-      if (text[at] === separator) at += 1;
-      else isEnd = true;
-    }
-    if (text[at] === '\r') at += 1;
-    if (text[at] === '\n') at += 1;
-    line += 1;
-    if (cells.length > 1 || cells[0]?.text !== '') records.push({ line: start, cells });
+  const reader = createCsvReader({ recordCharactersMax: text.length });
+  try {
+    return [...reader.push(text), ...reader.end()];
+  } catch (error) {
+    if (error instanceof CsvError) throw new CsvFault(error.line, '"');
+    throw error;
   }
-  return records;
 }
-
-function readCell(
-  text: string,
-  from: number,
-  separator: string,
-  line: number,
-): { readonly cell: Cell; readonly end: number; readonly line: number } {
-  if (text[from] !== '"') {
-    let end = from;
-    while (end < text.length && text[end] !== separator && !isBreak(text[end])) end += 1;
-    return { cell: { text: text.slice(from, end), isQuoted: false }, end, line };
-  }
-  let content = '';
-  let at = from + 1;
-  for (;;) {
-    const quote = text.indexOf('"', at);
-    if (quote < 0) throw new CsvFault(line, '"');
-    content += text.slice(at, quote);
-    at = quote + 1;
-    if (text[at] !== '"') break;
-    content += '"';
-    at += 1;
-  }
-  const next = text[at];
-  if (next !== undefined && next !== separator && !isBreak(next)) throw new CsvFault(line, '"');
-  const breaks = content.split('\n').length - 1;
-  return { cell: { text: content, isQuoted: true }, end: at, line: line + breaks };
-}
-
-const isBreak = (char: string | undefined): boolean => char === '\r' || char === '\n';

@@ -1,6 +1,7 @@
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
+import { isRecord } from '../../lib/record.ts';
 import { type AfricasTalkingSettings, postToAfricasTalking } from '../africas-talking-account.ts';
-import { type HttpAnswer, type HttpClient, isObject, jsonObjectOf } from '../http-exchange.ts';
+import { type HttpAnswer, type HttpClient, jsonObjectOf } from '../http-exchange.ts';
 import { nonsense, notReached, pauseOf, refused, retry, sanitized, sent } from '../outcome.ts';
 import { cutToParts } from './sms-text.ts';
 
@@ -41,10 +42,10 @@ function outcomeOf(answer: HttpAnswer, now: number): Outcome {
   if (status === 400) return refused("Africa's Talking refuses the message as malformed");
   if (status !== 200 && status !== 201) return nonsense("Africa's Talking");
   const report = jsonObjectOf(answer.text)?.['SMSMessageData'];
-  if (!isObject(report)) return nonsense("Africa's Talking");
+  if (!isRecord(report)) return nonsense("Africa's Talking");
   const recipients = report['Recipients'];
   const first: unknown = Array.isArray(recipients) ? recipients[0] : undefined;
-  if (isObject(first)) return outcomeForRecipient(first);
+  if (isRecord(first)) return outcomeForRecipient(first);
   // No recipient at all: the whole request was refused, and Message says why.
   const words = typeof report['Message'] === 'string' ? sanitized(report['Message']) : '';
   if (words === 'InvalidSenderId') {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
-import { type HttpAnswer, type HttpClient, isObject, jsonObjectOf } from '../http-exchange.ts';
+import { isRecord } from '../../lib/record.ts';
+import { type HttpAnswer, type HttpClient, jsonObjectOf } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { bounded, nonsense, notReached, pauseOf, refused, retry, sanitized } from '../outcome.ts';
 import { signedAuthorization } from './oauth-signature.ts';
@@ -51,7 +52,7 @@ export function createTwitterChannel(parts: {
     const answer = await ask({ path: `/2/users/by/username/${handle}`, signal });
     if (answer.kind !== 'answer') return answer;
     const body = jsonObjectOf(answer.text);
-    const id = isObject(body?.['data']) ? body['data']['id'] : undefined;
+    const id = isRecord(body?.['data']) ? body['data']['id'] : undefined;
     if (typeof id === 'string' && /^\d{1,20}$/.test(id)) {
       ids.set(handle, { id, until: now() + channelLimits.twitterIdMs });
       return id;
@@ -72,7 +73,7 @@ export function createTwitterChannel(parts: {
       const answer = await ask({ path, message: { text: cut(message.text) }, signal });
       if (answer.kind !== 'answer') return answer;
       const data = jsonObjectOf(answer.text)?.['data'];
-      return isObject(data) && typeof data['dm_event_id'] === 'string'
+      return isRecord(data) && typeof data['dm_event_id'] === 'string'
         ? { kind: 'sent' }
         : nonsense('X');
     },

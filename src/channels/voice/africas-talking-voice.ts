@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallTextStore } from '../../domain/notifications/call-text-store.ts';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
+import { isRecord } from '../../lib/record.ts';
 import { type AfricasTalkingSettings, postToAfricasTalking } from '../africas-talking-account.ts';
-import { type HttpAnswer, type HttpClient, isObject, jsonObjectOf } from '../http-exchange.ts';
+import { type HttpAnswer, type HttpClient, jsonObjectOf } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { nonsense, notReached, pauseOf, refused, retry, sanitized, sent } from '../outcome.ts';
 import { spoken } from './spoken-text.ts';
@@ -95,7 +96,7 @@ function outcomeOf(answer: HttpAnswer, now: number): Outcome {
   }
   const entries = body['entries'];
   const first: unknown = Array.isArray(entries) ? entries[0] : undefined;
-  const state = isObject(first) ? first['status'] : undefined;
+  const state = isRecord(first) ? first['status'] : undefined;
   if (state === 'Queued') return sent;
   const words = typeof state === 'string' ? state : body['errorMessage'];
   return typeof words === 'string' ? refusalOf(words) : nonsense("Africa's Talking");

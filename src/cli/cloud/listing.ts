@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../lib/json.ts';
-import { isRecord } from '../../wire/validation.ts';
+import { isRecord } from '../../lib/record.ts';
 import { type ApiClient, reasonOf } from '../client/api-client.ts';
 import { cloudLimits } from './cloud-limits.ts';
 

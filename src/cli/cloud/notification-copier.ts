@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../lib/json.ts';
-import { isRecord } from '../../wire/validation.ts';
+import { isRecord } from '../../lib/record.ts';
 import { reasonOf, UnreachableError } from '../client/api-client.ts';
 import { remoteLimits } from './cloud-limits.ts';
 import type { Settler } from './device-copier.ts';

@@ -1,6 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Clock } from '../../lib/clock.ts';
-import { isRecord } from '../../wire/validation.ts';
+import { isRecord } from '../../lib/record.ts';
+import { createSequence } from '../../lib/sequence.ts';
 import { cloudLimits } from './cloud-limits.ts';
 import type { Position } from './value-reader.ts';
 
@@ -30,17 +31,16 @@ export async function openProgressFile(options: {
   const { file, about, clock } = options;
   const checkpoints = await readCheckpoints(file, about);
   let savedAt = clock.now();
-  let writing: Promise<void> = Promise.resolve();
+  // Two writes of one file would mix.
+  const writes = createSequence();
 
   function save(): Promise<void> {
     savedAt = clock.now();
-    // One after the other: two writes of one file would mix.
-    writing = writing.then(async () => {
+    return writes.run(async () => {
       const text = JSON.stringify({ about, sensors: Object.fromEntries(checkpoints) });
       await writeFile(`${file}.new`, text);
       await rename(`${file}.new`, file);
     });
-    return writing;
   }
 
   return {
@@ -51,7 +51,7 @@ export async function openProgressFile(options: {
     },
     save,
     async remove() {
-      await writing;
+      await writes.drain();
       await rm(file, { force: true });
     },
   };

@@ -1,5 +1,5 @@
+import { isRecord } from '../../lib/record.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
-import { isRecord } from '../../wire/validation.ts';
 import { type ApiClient, reasonOf } from '../client/api-client.ts';
 import { cloudLimits } from './cloud-limits.ts';
 import type { Checkpoint, ProgressFile } from './progress-file.ts';

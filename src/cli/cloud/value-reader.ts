@@ -1,6 +1,6 @@
 import { type BodyElement, createArraySplitter } from '../../http/body-elements.ts';
 import type { Instant } from '../../lib/clock.ts';
-import { JsonError, type JsonValue, parseJson } from '../../lib/json.ts';
+import { isJsonObject, JsonError, type JsonValue, parseJson } from '../../lib/json.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import { type ApiClient, UnreachableError } from '../client/api-client.ts';
 import { cloudLimits, remoteLimits } from './cloud-limits.ts';
@@ -160,7 +160,7 @@ function createCursor(begin: Position): Cursor {
 function readElement(element: BodyElement): SourceDatapoint {
   if (typeof element !== 'string') return broken(`a datapoint is ${element.problem}`);
   const json = parsed(element);
-  if (!isRecord(json) || !Object.hasOwn(json, 'value')) return broken('it is no datapoint');
+  if (!isJsonObject(json) || !Object.hasOwn(json, 'value')) return broken('it is no datapoint');
   const { value = null, timestamp, date_received: receivedAt } = json;
   if (typeof timestamp === 'string' && timestamp !== '') {
     return { value, timestamp, orderTime: parseTimestamp(timestamp) };
@@ -181,8 +181,4 @@ function parsed(text: string): JsonValue | undefined {
     if (reason instanceof JsonError) return undefined;
     throw reason;
   }
-}
-
-function isRecord(json: JsonValue | undefined): json is Readonly<Record<string, JsonValue>> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }

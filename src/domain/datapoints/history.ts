@@ -11,6 +11,7 @@ import type { Sensor } from '../devices/sensor.ts';
 import { limits } from '../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
+import { following } from './pages.ts';
 
 export interface HistoryQuery extends Page {
   /** The page is counted from the newest datapoint, whatever the order it is answered in. */
@@ -85,22 +86,10 @@ export async function* readSteps(
     if (step.length > 0) yield step;
     remaining -= step.length;
     if (step.length === 0 || (step.length < limit && !isCut)) return undefined;
-    page = following(page, step);
+    page = following(page, step.length, (index) => orderTime(step[index] as Datapoint));
     // The store answers from memory and from a mapped file: without this nobody else has a turn.
     if (remaining > 0 && pace.isOver()) await pace.rest();
   }
-}
-
-function following(page: Page, step: readonly Datapoint[]): Page {
-  const end = orderTime(step.at(-1) as Datapoint);
-  let seenAtEnd = 0;
-  while (seenAtEnd < step.length && orderTime(step.at(-1 - seenAtEnd) as Datapoint) === end) {
-    seenAtEnd += 1;
-  }
-  // A whole step at one order time: some of those skipped may share it, so only the skip grows.
-  if (seenAtEnd === step.length) return { ...page, skip: page.skip + step.length };
-  const skip = seenAtEnd;
-  return page.order === 'asc' ? { ...page, from: end, skip } : { ...page, to: end, skip };
 }
 
 async function* calibrated(

@@ -16,6 +16,7 @@ import {
   type SensorSelection,
   type Source,
 } from './merged-history.ts';
+import { following } from './pages.ts';
 import { thin } from './thinning.ts';
 
 export interface SensorBucket {
@@ -144,19 +145,7 @@ async function* scan(options: {
     if (step.count > 0) yield calibratedColumns(step, calibration);
     if (step.count === 0 || (step.count < limit && !isCut)) return;
     remaining -= step.count;
-    page = following(page, step);
+    page = following(page, step.count, (index) => timeIn(step, index));
     await othersRan();
   }
-}
-
-/** The rest of the page: from where the step ended, without what was seen at that order time. */
-function following(page: Page, step: DatapointColumns): Page {
-  const end = timeIn(step, step.count - 1);
-  let seenAtEnd = 1;
-  while (seenAtEnd < step.count && timeIn(step, step.count - 1 - seenAtEnd) === end) seenAtEnd += 1;
-  // A whole step at one order time: some of those skipped may share it, so only the skip grows.
-  if (seenAtEnd === step.count) return { ...page, skip: page.skip + step.count };
-  return page.order === 'asc'
-    ? { ...page, from: end, skip: seenAtEnd }
-    : { ...page, to: end, skip: seenAtEnd };
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import { isBigNumber, type JsonValue } from '../../lib/json.ts';
+import { isJsonObject, type JsonValue } from '../../lib/json.ts';
 import type { Device } from './device.ts';
 import { passes, passesInTime } from './query-evaluation.ts';
 import { type FieldTest, parseTests } from './query-parser.ts';
@@ -113,7 +113,7 @@ function lookUp(name: string, device: Device, lastValueOf: LastValueOf): JsonVal
 function valueAt(root: JsonValue | undefined, path: string): JsonValue | undefined {
   let value = root;
   let rest = path;
-  while (isObject(value)) {
+  while (isJsonObject(value)) {
     // Own keys only: meta.constructor is not what a client stored.
     if (Object.hasOwn(value, rest)) return value[rest];
     const dot = rest.indexOf('.');
@@ -123,10 +123,4 @@ function valueAt(root: JsonValue | undefined, path: string): JsonValue | undefin
     rest = rest.slice(dot + 1);
   }
   return undefined;
-}
-
-function isObject(value: JsonValue | undefined): value is { readonly [key: string]: JsonValue } {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !isBigNumber(value)
-  );
 }

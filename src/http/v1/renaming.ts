@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { isRecord } from '../../wire/validation.ts';
+import { isRecord } from '../../lib/record.ts';
 import { keyToV1, textToV1, textToV2 } from './dictionary.ts';
 import { emptyFieldsOf } from './differences.ts';
 

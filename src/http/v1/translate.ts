@@ -1,8 +1,8 @@
 import type { TObject } from 'typebox';
 import { DomainError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { isRecord } from '../../lib/record.ts';
 import type { Spelling } from '../../wire/spelling.ts';
-import { isRecord } from '../../wire/validation.ts';
 import type { Answer } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
 import { EdgeError } from '../errors.ts';

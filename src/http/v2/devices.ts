@@ -7,6 +7,7 @@ import { parseFilter } from '../../domain/devices/query.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import { isRecord } from '../../lib/record.ts';
 import {
   CreatedDeviceMessage,
   DeviceChangesMessage,
@@ -19,7 +20,6 @@ import {
   readTimezone,
 } from '../../wire/device.ts';
 import { deviceTexts, smallDeviceText } from '../../wire/device-text.ts';
-import { isRecord } from '../../wire/validation.ts';
 import { done, json, jsonType, text, written } from '../answer.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';

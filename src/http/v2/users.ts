@@ -8,6 +8,7 @@ import type { Accounts } from '../../domain/users/accounts.ts';
 import type { AddressProving } from '../../domain/users/address-proving.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import type { User } from '../../domain/users/user.ts';
+import { isRecord } from '../../lib/record.ts';
 import {
   NewUserMessage,
   newAccountFromWire,
@@ -16,7 +17,6 @@ import {
   userChangesFromWire,
   userToWire,
 } from '../../wire/user.ts';
-import { isRecord } from '../../wire/validation.ts';
 import { bare, done, json } from '../answer.ts';
 import { bearerSecret } from '../authentication.ts';
 import { type BareBody, bareJson } from '../body.ts';

@@ -5,6 +5,7 @@ import { actuatorOf, type Device, sensorOf } from '../../domain/devices/device.t
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId, Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import { withChanges } from '../../lib/record.ts';
 import { type LastValueReads, passing } from '../device-filter.ts';
 import { descriptionBytes, partBytes } from '../sql/stored-size.ts';
 import type { MemoryDatapoints } from './datapoints.ts';
@@ -14,7 +15,6 @@ import {
   removeDevice,
   removeGrantsOn,
   sameUsername,
-  withChanges,
 } from './memory-state.ts';
 
 /** Devices in memory. */

@@ -1,11 +1,11 @@
 import type { GatewayStore } from '../../domain/gateways/gateway-store.ts';
+import { withChanges } from '../../lib/record.ts';
 import {
   isVisible,
   type MemoryState,
   removeGateway,
   removeGrantsOn,
   sameUsername,
-  withChanges,
 } from './memory-state.ts';
 
 /** Gateways in memory. */

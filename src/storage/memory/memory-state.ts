@@ -318,12 +318,3 @@ export function isVisible(
   if (sameUsername(owner, who.username)) return true;
   return reachingOf(state, kind, who.username).some(({ resource }) => resource === id);
 }
-
-/** The object after changes in which undefined means "remove this". */
-export function withChanges<Value extends object>(value: Value, changes: object): Value {
-  const merged = Object.entries({ ...value, ...changes }).filter(
-    ([, field]) => field !== undefined,
-  );
-  // The same fields with the same types: changes are typed by the caller's interface.
-  return Object.fromEntries(merged) as Value;
-}

@@ -3,6 +3,7 @@ import type { Firing, FiringOutcome, NewDelivery } from '../../domain/notificati
 import type { NotificationStore } from '../../domain/notifications/notification-store.ts';
 import { outboxFull } from '../../domain/notifications/notification-store.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { withChanges } from '../../lib/record.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import {
   findByUsername,
@@ -11,7 +12,6 @@ import {
   type MemoryState,
   removeDeliveriesOf,
   sameUsername,
-  withChanges,
 } from './memory-state.ts';
 
 /** Notifications in memory. */

@@ -1,13 +1,13 @@
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { Project } from '../../domain/projects/project.ts';
 import type { ProjectStore } from '../../domain/projects/project-store.ts';
+import { withChanges } from '../../lib/record.ts';
 import {
   isVisible,
   type MemoryState,
   memberKey,
   removeProject,
   sameUsername,
-  withChanges,
 } from './memory-state.ts';
 
 /** Projects in memory. */

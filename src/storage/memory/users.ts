@@ -4,6 +4,7 @@ import { limits } from '../../domain/limits.ts';
 import { addressKey, emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
 import type { User, UserChanges } from '../../domain/users/user.ts';
 import type { RemovedThings, StoredLogin, UserStore } from '../../domain/users/user-store.ts';
+import { withChanges } from '../../lib/record.ts';
 import {
   endLoginsOf,
   endTokensOf,
@@ -17,7 +18,6 @@ import {
   removeProject,
   removeSocial,
   sameUsername,
-  withChanges,
 } from './memory-state.ts';
 
 /** Accounts in memory. */

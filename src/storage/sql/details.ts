@@ -1,4 +1,4 @@
-import { isBigNumber, type JsonValue, parseJson } from '../../lib/json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 
 /** A row holds something that this program did not write. */
 export class DamagedRowError extends Error {
@@ -11,7 +11,7 @@ export class DamagedRowError extends Error {
 /** The object that a JSON text holds; throws where it holds none. */
 export function detailsFrom<Details>(text: string): Details {
   const value = parseJson(text);
-  if (!isObject(value)) throw new DamagedRowError('the details are no JSON object');
+  if (!isJsonObject(value)) throw new DamagedRowError('the details are no JSON object');
   // The text was written from such an object.
   return value as Details;
 }
@@ -28,14 +28,6 @@ export function numbersFrom(text: string): readonly number[] {
   const value = parseJson(text);
   if (Array.isArray(value) && value.every((element) => typeof element === 'number')) return value;
   throw new DamagedRowError('expected a JSON array of numbers');
-}
-
-export function isObject(
-  value: JsonValue | undefined,
-): value is { readonly [key: string]: JsonValue } {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !isBigNumber(value)
-  );
 }
 
 export function areTexts(value: JsonValue | undefined): value is readonly string[] {

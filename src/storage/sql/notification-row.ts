@@ -11,8 +11,8 @@ import type {
   NotificationDraft,
   TalliedNotification,
 } from '../../domain/notifications/notification.ts';
-import { type JsonValue, parseJson } from '../../lib/json.ts';
-import { areTexts, DamagedRowError, detailsFrom, isObject } from './details.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { areTexts, DamagedRowError, detailsFrom } from './details.ts';
 
 /** A row of the table notifications, without its tally. */
 export interface NotificationRow {
@@ -84,11 +84,11 @@ function draftFrom(text: string): NotificationDraft {
   const details = detailsFrom<NotificationDraft & { readonly [key: string]: JsonValue }>(text);
   const { condition, action } = details as { readonly [key: string]: JsonValue };
   const isSound =
-    isObject(condition) &&
+    isJsonObject(condition) &&
     areTexts(condition['devices']) &&
     areTexts(condition['sensors']) &&
     typeof condition['expression'] === 'string' &&
-    isObject(action) &&
+    isJsonObject(action) &&
     (action['kind'] === 'message'
       ? areTexts(action['usernames']) &&
         areTexts(action['channels']) &&
@@ -116,7 +116,7 @@ const isInstantOrAbsent = (value: JsonValue | undefined): boolean =>
 /** The values of an object that may be absent; anything else is no such object. */
 function valuesOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (value === undefined) return [];
-  if (!isObject(value)) throw new DamagedRowError('the state is malformed');
+  if (!isJsonObject(value)) throw new DamagedRowError('the state is malformed');
   return Object.values(value);
 }
 

@@ -11,6 +11,7 @@ import { DomainError } from '../../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import { othersRan, runInSteps } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
+import { createSequence } from '../../../lib/sequence.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { asRefusal, readSafely } from '../failures.ts';
 import { createLastValues } from '../last-values.ts';
@@ -231,7 +232,7 @@ function createAppendQueue(options: {
 /** Runs one piece of work at a time, in the order they came; at most `waitingMax` wait. */
 function createTurns(waitingMax: number) {
   let waiting = 0;
-  let previous: Promise<unknown> = Promise.resolve();
+  const turns = createSequence();
 
   return <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (waiting >= waitingMax) {
@@ -240,11 +241,8 @@ function createTurns(waitingMax: number) {
       );
     }
     waiting += 1;
-    const turn = previous.then(work).finally(() => {
+    return turns.run(work).finally(() => {
       waiting -= 1;
     });
-    // Whoever asked for the turn learns of its failure; the next in line need not.
-    previous = turn.catch(() => undefined);
-    return turn;
   };
 }
