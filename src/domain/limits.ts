@@ -156,7 +156,7 @@ export const limits = {
   csvRecordCharactersMax: 2 * 1_048_576,
   /** Lines of a bulk request that go to the commit together, and their bytes; two such wait. */
   bulkLinesPerStep: 8_192,
-  bulkBytesPerStep: 4 * 1_048_576,
+  bulkBytesPerStep: 1_048_576,
   /** One line, or element, of a bulk request. */
   bulkLineBytesMax: 1_048_576,
   /** Refused lines that a bulk answer tells about; the others are counted. */

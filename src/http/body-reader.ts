@@ -89,6 +89,35 @@ function readBody(
   payload.on('error', fail);
 }
 
+/**
+ * Counts a body that is read piece by piece, for who sends it. What it answers takes the length of
+ * a piece, and throws rate_limited when there is no room for more of the body.
+ */
+export function createBodyCount(
+  request: FastifyRequest,
+  payload: IncomingMessage,
+  parts: BodyReaderParts,
+): (bytes: number) => void {
+  // Asked for now: when the pieces are read, the next request may have come.
+  const answer = answerUnderWay(payload.socket);
+  let received = 0;
+  let held: HeldRoom | undefined;
+  let refusal: Error | undefined;
+  const refuse = (error: Error): void => {
+    refusal = error;
+  };
+  return (bytes) => {
+    received += bytes;
+    if (received > limits.freeBodyBytes) {
+      held ??= holdRoom(request, payload, parts, refuse, answer);
+      held.grow(Math.min(received, bulkBytesHeldMax));
+    }
+    if (refusal !== undefined) throw refusal;
+  };
+}
+
+const bulkBytesHeldMax = 2 * limits.bulkBytesPerStep + limits.bulkLineBytesMax;
+
 interface HeldRoom {
   /** Holds room for so many bytes in all, or refuses the body. */
   grow(bytes: number): void;
@@ -99,6 +128,7 @@ function holdRoom(
   payload: IncomingMessage,
   { room, authenticate, clients }: BodyReaderParts,
   refuse: (error: Error) => void,
+  answer = answerUnderWay(payload.socket),
 ): HeldRoom {
   let payer: Payer | undefined;
   let wanted = 0;
@@ -121,8 +151,9 @@ function holdRoom(
     hold();
   }
 
-  // The answer is sent, or the connection is gone.
-  answerUnderWay(payload.socket)?.once('close', release);
+  // The answer is sent, or the connection is gone; if it is gone already, nobody would tell.
+  if (payload.socket.destroyed) isOver = true;
+  answer?.once('close', release);
   function release(): void {
     isOver = true;
     if (payer !== undefined && held > 0) room.release(payer, held);
@@ -132,6 +163,7 @@ function holdRoom(
   void payerOfRequest(request, authenticate, clients).then(begin);
   return {
     grow(bytes) {
+      if (bytes === wanted) return;
       wanted = bytes;
       hold();
     },

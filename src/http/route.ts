@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Actor } from '../domain/actor.ts';
+import type { Budget } from '../domain/budgets/budget.ts';
 import { payerOf } from '../domain/budgets/payer.ts';
 import { type ErrorCode, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -135,16 +136,21 @@ export function mountRoutes(
     readonly authenticate: Authenticate;
     readonly clients: Clients;
     readonly room: AnswerRoom;
+    /** Room for bodies that have not arrived whole. */
+    readonly partialBytes: Budget;
     readonly turns: FairTurns;
     readonly reporter: Reporter;
     /** For reads that may be compressed and repeated with If-None-Match; absent: none are. */
     readonly compressor?: Compressor;
   },
 ): void {
-  const { prefix, routes } = options;
+  const { prefix, routes, partialBytes } = options;
   for (const route of routes) {
     if (route.body?.kind !== 'stream') mountRoute(fastify, route, options);
-    else inStreamScope(fastify, (scope) => mountRoute(scope, route, options));
+    else
+      inStreamScope(fastify, { ...options, room: partialBytes }, (scope) =>
+        mountRoute(scope, route, options),
+      );
   }
   for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
     refuseOtherMethods(

@@ -103,11 +103,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   }
   options.connections.watch(fastify.server);
 
-  readBodiesAsBytes(fastify, {
-    room: options.budgets.of('partial_bytes'),
-    authenticate,
-    clients,
-  });
+  const partialBytes = options.budgets.of('partial_bytes');
+  readBodiesAsBytes(fastify, { room: partialBytes, authenticate, clients });
   const room = createAnswerRoom(fastify, {
     budget: options.budgets.of('answer_bytes'),
     ...{ clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
@@ -115,10 +112,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   allowOrigins(fastify);
   answerErrors(fastify, { reporter, log });
   const turns = createFairTurns({ turnMs: limits.turnMs });
-  const edge = { authenticate, clients, room, turns, reporter, compressor: createCompressor() };
-  mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, ...edge });
-  mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, ...edge });
-  mountCompatibleDoors(fastify, { services, authenticate, clients, room, turns, reporter, log });
+  const edge = { authenticate, clients, room, partialBytes, turns, reporter };
+  const compressor = createCompressor();
+  mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, ...edge, compressor });
+  mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, ...edge, compressor });
+  mountCompatibleDoors(fastify, { services, ...edge, log });
   mountOperations(fastify, { ...options, authenticate });
   if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
   const documents = versionDocuments({ version: options.version, routes, services });

@@ -22,7 +22,7 @@ after(() => service[Symbol.asyncDispose]());
 const path = '/api/v2/devices/D/sensors/T/values';
 
 /** A push that stops in its body; resolves with what is answered, or with what `held` says. */
-async function half(bytes: number, headers = '', announced = 8_000_000) {
+async function half(bytes: number, headers = '', announced = 8_000_000, at = path) {
   const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
@@ -31,7 +31,7 @@ async function half(bytes: number, headers = '', announced = 8_000_000) {
     answer += chunk;
   });
   socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}` +
+    `POST ${at} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}` +
       `Content-Length: ${announced}\r\n\r\n`,
   );
   await new Promise((resolve) => socket.write(Buffer.alloc(bytes, ' '), resolve));
@@ -104,4 +104,18 @@ test('what was held is free again when the answer is sent or the sender is gone'
     assert.equal(reply.status, 204);
   }
   while ((await usedBytes()) > 0);
+});
+
+test('bulk requests under way count as well, and give back what they took', async () => {
+  const bulk = '/api/v2/sensors_data';
+  const held = await half(200_000, from('198.51.100.4'), 8_000_000, bulk);
+  while ((await usedBytes()) < 200_000) await new Promise((resolve) => setImmediate(resolve));
+  const refused = await half(200_000, from('198.51.100.4'), 8_000_000, bulk);
+  while (!refused.answer().includes('partial_bytes')) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.match(refused.answer(), /HTTP\/1\.1 429 /);
+  refused.socket.destroy();
+  held.socket.destroy();
+  while ((await usedBytes()) > 0) await new Promise((resolve) => setImmediate(resolve));
 });

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
+import type { Budget } from '../../domain/budgets/budget.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Reporter } from '../../domain/reporter.ts';
 import type { FairTurns } from '../../lib/fair-turns.ts';
@@ -29,12 +30,13 @@ export function mountCompatibleDoors(
     readonly authenticate: Authenticate;
     readonly clients: Clients;
     readonly room: AnswerRoom;
+    readonly partialBytes: Budget;
     readonly turns: FairTurns;
     readonly reporter: Reporter;
     readonly log: Log;
   },
 ): void {
-  const { services, reporter, log, authenticate, clients, room, turns } = options;
+  const { services, reporter, log, authenticate, clients, room, partialBytes, turns } = options;
   const tokens = acceptingTokens(authenticate);
   const mount = (
     prefix: string,
@@ -44,7 +46,16 @@ export function mountCompatibleDoors(
   ): void => {
     fastify.register(async (scope) => {
       answerErrors(scope, { reporter, log, refuse });
-      mountRoutes(scope, { prefix, routes, authenticate, clients, room, turns, reporter });
+      mountRoutes(scope, {
+        prefix,
+        routes,
+        authenticate,
+        clients,
+        room,
+        partialBytes,
+        turns,
+        reporter,
+      });
     });
   };
   mount('/api/v2', compatibleV2Routes(services), tokens, refuseForInflux);
