@@ -81,6 +81,7 @@ export function createNotificationServices(parts: {
   return {
     notifications: createNotifications({
       ...{ store, devices, access, book, evaluations, notifier, clock, budgets },
+      grants: storage.grants,
       evaluateOnCreate: parts.evaluateOnCreate,
     }),
     preview: createPreview({ datapoints, access, book, clock, budget: budgets.of('previews') }),

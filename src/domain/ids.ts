@@ -60,6 +60,10 @@ export const parseAccessKeyId = (text: unknown): AccessKeyId =>
 
 const usernamePattern = /^[A-Za-z0-9._@-]+$/;
 
+/** Usernames differ in more than their letter case. */
+export const sameUsername = (one: string, other: string): boolean =>
+  one.toLowerCase() === other.toLowerCase();
+
 /** The username of an account: letters, digits and . _ @ -; never the guest's. */
 export function parseUsername(text: unknown): Username {
   if (typeof text !== 'string') throw invalid('username must be a string');

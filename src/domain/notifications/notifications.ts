@@ -1,7 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
+import { othersRan } from '../../lib/event-loop.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
+import type { GrantStore } from '../access/grant-store.ts';
 import type { Actor } from '../actor.ts';
 import { budgetError } from '../budgets/budget.ts';
 import type { Budgets } from '../budgets/budgets.ts';
@@ -10,7 +12,7 @@ import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource } from '../devices/devices.ts';
 import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
-import { type DeviceId, type NotificationId, parseNotificationId } from '../ids.ts';
+import { type DeviceId, type NotificationId, parseNotificationId, sameUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { Delivery } from './delivery.ts';
@@ -25,6 +27,7 @@ import type {
 } from './notification.ts';
 import type { NotificationStore } from './notification-store.ts';
 import type { Notifier } from './notifier.ts';
+import { createReadable, isInCharge } from './readable.ts';
 import { bytesOf, createRule, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 
@@ -62,7 +65,8 @@ export interface Notifications {
 
 export interface NotificationParts {
   readonly store: NotificationStore;
-  readonly devices: Pick<DeviceStore, 'find'>;
+  readonly devices: Pick<DeviceStore, 'find' | 'list' | 'existing'>;
+  readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly access: Access;
   readonly book: RuleBook;
   readonly evaluations: Pick<Evaluations, 'of'>;
@@ -74,6 +78,7 @@ export interface NotificationParts {
 
 export function createNotifications(parts: NotificationParts): Notifications {
   const { store, devices, access, book, notifier, clock, budgets } = parts;
+  const readable = createReadable({ ...parts, index: book.index });
 
   async function require(id: NotificationId): Promise<TalliedNotification> {
     const found = await store.find(id);
@@ -91,7 +96,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
   /** Nobody may watch data that is not theirs to see, or set what is not theirs to set. */
   async function requireRights(actor: Actor, draft: NotificationDraft): Promise<void> {
     for (const [index, id] of draft.condition.devices.entries()) {
-      if (index % devicesPerTurn === devicesPerTurn - 1) await nextTurn();
+      if (index % devicesPerTurn === devicesPerTurn - 1) await othersRan();
       const device = await devices.find(id);
       // One that does not exist hinders nobody [contract 4].
       if (device === undefined) continue;
@@ -109,10 +114,10 @@ export function createNotifications(parts: NotificationParts): Notifications {
     const max = limits.notificationsOfStrangersMax;
     if (naming.length < max) return;
     const device = await devices.find(deviceId);
-    if (device !== undefined && sameName(device.owner, owner)) return;
+    if (device !== undefined && sameUsername(device.owner, owner)) return;
     const strangers = naming.filter(
       ({ notification: other }) =>
-        other.id !== id && (device === undefined || !sameName(other.owner, device.owner)),
+        other.id !== id && (device === undefined || !sameUsername(other.owner, device.owner)),
     );
     if (strangers.length < max) return;
     throw limitReached(`${deviceId} has ${max} notifications of others than its owner already`);
@@ -121,7 +126,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
   /** Each push to a sensor looks at all its rules, whoever made them. */
   async function requireRoom({ triggers, notification }: Rule): Promise<void> {
     const { id, owner, condition } = notification;
-    const isOwn = (other: Rule): boolean => sameName(other.notification.owner, owner);
+    const isOwn = (other: Rule): boolean => sameUsername(other.notification.owner, owner);
     const { notificationsPerUserAndSensorMax: ownMax, notificationsPerSensorMax: allMax } = limits;
     // Without devices it stands beside those of its owner alone.
     const places = condition.devices.length === 0 ? [undefined] : condition.devices;
@@ -138,7 +143,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
         }
         if (deviceId === undefined || others.length < allMax) continue;
         const device = await devices.find(deviceId);
-        if (device !== undefined && sameName(device.owner, owner)) continue;
+        if (device !== undefined && sameUsername(device.owner, owner)) continue;
         throw limitReached(
           `the sensor ${sensorId} of ${deviceId} has ${allMax} notifications already`,
         );
@@ -160,28 +165,6 @@ export function createNotifications(parts: NotificationParts): Notifications {
     room.takeOrThrow(rule.payer, bytes);
     // The book counts the rule itself from then on.
     return () => room.release(rule.payer, bytes);
-  }
-
-  function createReadable(actor: Actor): (notification: Notification) => Promise<boolean> {
-    const known = new Map<DeviceId, boolean>();
-    const mayView = async (id: DeviceId): Promise<boolean> => {
-      const answer = known.get(id);
-      if (answer !== undefined) return answer;
-      const device = await devices.find(id);
-      const may =
-        device === undefined ||
-        (await access.allows(actor, 'devices:view', deviceResource(device)));
-      known.set(id, may);
-      return may;
-    };
-    return async (notification) => {
-      if (isInCharge(actor, notification)) return true;
-      const { condition } = notification;
-      // It watches every device of its owner: nobody else may view them all.
-      if (condition.devices.length === 0) return false;
-      for (const id of condition.devices) if (!(await mayView(id))) return false;
-      return true;
-    };
   }
 
   async function evaluateNow(rule: Rule): Promise<void> {
@@ -220,17 +203,13 @@ export function createNotifications(parts: NotificationParts): Notifications {
     },
     async get(actor, id) {
       const found = await require(id);
-      if (await createReadable(actor)(found.notification)) return found;
+      if (await readable.may(actor, found.notification)) return found;
       throw forbidden('you may not view all devices of this notification');
     },
     async list(actor, { limit, offset }) {
-      const isReadable = createReadable(actor);
-      const ids: NotificationId[] = [];
-      for (const { notification } of book.index.all()) {
-        if (await isReadable(notification)) ids.push(notification.id);
-      }
-      const notifications = await store.findMany(ids.slice(offset, offset + limit));
-      return { notifications, total: ids.length };
+      const rules = await readable.rulesOf(actor);
+      const ids = rules.slice(offset, offset + limit).map(({ notification }) => notification.id);
+      return { notifications: await store.findMany(ids), total: rules.length };
     },
     async update(actor, id, { condition, ...others }) {
       const { notification } = await requireOwn(actor, id);
@@ -277,18 +256,10 @@ export function createNotifications(parts: NotificationParts): Notifications {
   };
 }
 
-function isInCharge(actor: Actor, { owner }: Notification): boolean {
-  if (actor.kind === 'guest' || actor.key !== undefined) return false;
-  return actor.kind === 'admin' || sameName(actor.username, owner);
-}
-
 /** Devices that are asked for before others have their turn. */
 const devicesPerTurn = 50;
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const limitReached = (sentence: string) => new DomainError('limit_reached', sentence);
-
-const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** Refuses what can never fire or be kept; answers the rule that it makes. */
 export function requireSound(notification: Notification, payer: Payer): Rule {

@@ -6,7 +6,7 @@ import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { Device } from '../devices/device.ts';
 import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
-import type { NotificationId, Username } from '../ids.ts';
+import { type NotificationId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { UserStore } from '../users/user-store.ts';
@@ -38,7 +38,6 @@ export interface RuleBook {
 
 /** Devices that are asked for before others have their turn. */
 const devicesPerTurn = 50;
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export function createRuleBook(options: {
   readonly store: Pick<NotificationStore, 'load'>;
@@ -71,7 +70,7 @@ export function createRuleBook(options: {
     if (condition.devices.length > 0) {
       const found: Device[] = [];
       for (const [index, id] of condition.devices.entries()) {
-        if (index % devicesPerTurn === devicesPerTurn - 1) await nextTurn();
+        if (index % devicesPerTurn === devicesPerTurn - 1) await othersRan();
         const device = await devices.find(id);
         if (device !== undefined) found.push(device);
       }
@@ -80,7 +79,7 @@ export function createRuleBook(options: {
     const page = { limit: limits.evaluatedDevicesMax, offset: 0 };
     const listing = await devices.list({ ...page, visibleTo: { who: { username: owner } } });
     let ids = listing.devices
-      .filter((device) => device.owner.toLowerCase() === owner.toLowerCase())
+      .filter((device) => sameUsername(device.owner, owner))
       .map(({ id }) => id);
     const found: Device[] = [];
     while (ids.length > 0) {

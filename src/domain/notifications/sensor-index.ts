@@ -16,8 +16,14 @@ export interface SensorIndex {
   rulesAt(deviceId: DeviceId | undefined, sensorId: SensorId, owner: Username): readonly Rule[];
   /** The rules that name the device, in no order. */
   rulesNaming(deviceId: DeviceId): readonly Rule[];
+  /** Every device that a rule names. */
+  namedDevices(): readonly DeviceId[];
+  /** The rules that a user made, in no order. */
+  rulesBy(owner: Username): Iterable<Rule>;
   /** In order of creation. */
   all(): readonly Rule[];
+  /** Those of the rules that are in the index, in order of creation. */
+  inOrder(some: Iterable<Rule>): readonly Rule[];
 }
 
 /** A rule with its place in the order of creation. */
@@ -37,6 +43,7 @@ export function createSensorIndex(): SensorIndex {
   const byDevice = new Map<DeviceId, DeviceRules>();
   /** Rules for every device of their owner: by sensor, then owner. */
   const byOwner = new Map<SensorId, Map<string, PlacedRule[]>>();
+  const byCreator = new Map<string, Set<PlacedRule>>();
   let lastPlace = 0;
 
   function onDevice(deviceId: DeviceId, sensorId: SensorId): readonly PlacedRule[] {
@@ -58,6 +65,8 @@ export function createSensorIndex(): SensorIndex {
 
   function enter(rule: PlacedRule): void {
     const { condition, owner } = rule.notification;
+    const creator = owner.toLowerCase();
+    byCreator.set(creator, (byCreator.get(creator) ?? new Set()).add(rule));
     for (const deviceId of condition.devices) {
       const device: DeviceRules = byDevice.get(deviceId) ?? { rules: [], bySensor: new Map() };
       byDevice.set(deviceId, device);
@@ -72,6 +81,9 @@ export function createSensorIndex(): SensorIndex {
 
   function leave(rule: PlacedRule): void {
     const { condition, owner } = rule.notification;
+    const own = byCreator.get(owner.toLowerCase());
+    own?.delete(rule);
+    if (own?.size === 0) byCreator.delete(owner.toLowerCase());
     for (const deviceId of condition.devices) {
       const device = byDevice.get(deviceId);
       const at = device?.rules.indexOf(rule) ?? -1;
@@ -121,7 +133,11 @@ export function createSensorIndex(): SensorIndex {
         ? (byOwner.get(sensorId)?.get(owner.toLowerCase()) ?? none)
         : onDevice(deviceId, sensorId),
     rulesNaming: (deviceId) => byDevice.get(deviceId)?.rules ?? none,
-    all: () => [...rules.values()].sort((a, b) => a.place - b.place),
+    namedDevices: () => [...byDevice.keys()],
+    rulesBy: (owner) => byCreator.get(owner.toLowerCase()) ?? none,
+    all: () => inOrder([...rules.values()]),
+    inOrder: (some) =>
+      inOrder([...some].flatMap(({ notification: { id } }) => rules.get(id) ?? [])),
   };
 }
 

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aDevice, aUser, deviceId, username } from '../../storage/contract/builders.ts';
+import { aNotification } from '../../storage/contract/notifications.contract.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import type { Actor } from '../actor.ts';
+import { createReadable } from './readable.ts';
+import { createRule } from './rule.ts';
+import { createSensorIndex } from './sensor-index.ts';
+
+const person = (name: string) => ({
+  kind: 'user' as const,
+  userId: aUser(name).id,
+  username: username(name),
+});
+
+/** Rules of ana's on devices of hers, by the letters of what they name. */
+async function start() {
+  const storage = createMemoryStorage();
+  const index = createSensorIndex();
+  for (const [id, visibility] of [
+    ['open', 'public'],
+    ['hidden', 'private'],
+    ['granted', 'private'],
+  ] as const) {
+    await storage.devices.insert(aDevice(id, { owner: username('ana'), visibility }));
+  }
+  await storage.users.insert(aUser('bob'), 'hash');
+  const scopes = ['devices:view'] as const;
+  const of = { kind: 'device', resource: 'granted', username: username('bob') } as const;
+  assert.equal(await storage.grants.put({ ...of, scopes }), 'put');
+  const named = ['open', 'hidden', 'granted', 'gone', 'open hidden', 'open granted gone', ''];
+  for (const id of named) {
+    const devices = id.split(' ').flatMap((one) => (one === '' ? [] : deviceId(one)));
+    const condition = { devices, sensors: [], expression: 'TC1 > 30' };
+    index.put(createRule(aNotification(id, { condition })));
+  }
+  const access = { settings: { publicPush: 'granted' } } as const;
+  const readable = createReadable({
+    ...{ index, devices: storage.devices, grants: storage.grants, access },
+  });
+  const listOf = async (actor: Actor) => {
+    const listed = (await readable.rulesOf(actor)).map(({ notification }) => notification);
+    const single: string[] = [];
+    for (const { notification } of index.all()) {
+      if (await readable.may(actor, notification)) single.push(notification.id);
+    }
+    const ids = listed.map(({ id }): string => id);
+    assert.deepEqual(ids, single, 'a list shows what can be read one by one');
+    return ids;
+  };
+  return { named, listOf };
+}
+
+test('one reads what one made, and what names nothing that is hidden from one', async () => {
+  const { named, listOf } = await start();
+  assert.deepEqual(await listOf(person('ana')), named);
+  assert.deepEqual(await listOf({ ...person('root'), kind: 'admin' as const }), named);
+  assert.deepEqual(await listOf(person('bob')), ['open', 'granted', 'gone', 'open granted gone']);
+  assert.deepEqual(await listOf(person('eve')), ['open', 'gone']);
+  assert.deepEqual(await listOf({ kind: 'guest' }), ['open', 'gone']);
+});
