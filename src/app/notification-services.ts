@@ -6,10 +6,10 @@ import { limits } from '../domain/limits.ts';
 import { createActuate } from '../domain/notifications/actuate.ts';
 import { catchUp } from '../domain/notifications/catch-up.ts';
 import type { Channel } from '../domain/notifications/channel.ts';
+import { createDispatcher } from '../domain/notifications/dispatcher.ts';
 import { createEvaluations } from '../domain/notifications/evaluations.ts';
 import { createNotifications } from '../domain/notifications/notifications.ts';
 import { createNotifier } from '../domain/notifications/notifier.ts';
-import { createOutbox } from '../domain/notifications/outbox.ts';
 import type { DailyMax } from '../domain/notifications/outbox-store.ts';
 import { createPreview } from '../domain/notifications/preview.ts';
 import { createRuleBook } from '../domain/notifications/rule-book.ts';
@@ -53,7 +53,7 @@ export function createNotificationServices(parts: {
     publish: (actuation) => parts.feed.publish([{ kind: 'actuator', ...actuation }]),
   });
   const outboxParts = { users, channels, actuate, clock, reporter, log, ...parts.messages };
-  const outbox = createOutbox({ store: storage.outbox, ...outboxParts });
+  const outbox = createDispatcher({ store: storage.outbox, ...outboxParts });
   const states = createStateBook({ store, log });
   const evaluations = createEvaluations();
   // Rules wait for silences, and silences are told to rules.

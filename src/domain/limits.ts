@@ -261,7 +261,7 @@ export const limits = {
   expressionDurationMsMax: 366 * day,
   /** The value of a sensor in a message: a number or a word, not a file. */
   variableCharactersMax: 256,
-  /** Settled deliveries kept of each notification; the oldest go. */
+  /** Completed deliveries kept of each notification; the oldest go. */
   deliveriesPerNotificationMax: 1_000,
   deliveriesPageDefault: 100,
   /** Deliveries of one notification that wait; further ones are filed as failed. */
@@ -326,8 +326,8 @@ export const limits = {
   outboxLookMs: 5 * second,
   /** How long the end of the service waits for messages under way. */
   outboxDrainMs: 5 * second,
-  settlementsPerCommitMax: 500,
-  settlementsWaitingMax: 10_000,
+  completionsPerCommitMax: 500,
+  completionsWaitingMax: 10_000,
   testMessagesPerMinuteMax: 5,
   testMessagesUsersMax: 10_000,
 

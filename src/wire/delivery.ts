@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { Delivery } from '../domain/notifications/delivery.ts';
+import type { FiledDelivery } from '../domain/notifications/delivery.ts';
 import { type Evaluation, evaluationOutcomes } from '../domain/notifications/evaluations.ts';
 import { channelNames } from '../domain/notifications/notification.ts';
 import type { Previewed } from '../domain/notifications/preview.ts';
@@ -25,7 +25,7 @@ export const DeliveryMessage = Type.Object(
   { title: 'Delivery' },
 );
 
-export function deliveryToWire(delivery: Delivery): Static<typeof DeliveryMessage> {
+export function deliveryToWire(delivery: FiledDelivery): Static<typeof DeliveryMessage> {
   const { username, channel, message, attempts, createdAt, progress } = delivery;
   const reason = progress.status === 'sent' ? undefined : progress.reason;
   return {

@@ -30,7 +30,7 @@ function stuckAt(step: Step): (storage: Storage) => Storage {
     };
     return step === 'datapoint'
       ? { ...storage, notifications: { ...notifications, fire: stop } }
-      : { ...storage, outbox: { ...outbox, settle: stop } };
+      : { ...storage, outbox: { ...outbox, complete: stop } };
   };
 }
 

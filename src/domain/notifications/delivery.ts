@@ -3,7 +3,7 @@ import type { DeviceId, NotificationId, SocialId } from '../ids.ts';
 import type { ChannelName, DeviceState } from './notification.ts';
 
 /** Where a delivery goes: to a user, or to an actuator. */
-export type DeliveryWay = ChannelName | 'actuation';
+export type DeliveryTarget = ChannelName | 'actuation';
 
 /** What a delivery is part of. */
 export type DeliverySource =
@@ -26,7 +26,7 @@ export type DeliveryProgress =
 export interface NewDelivery {
   /** Whom it reaches; the owner, for an actuator. */
   readonly username: string;
-  readonly channel: DeliveryWay;
+  readonly channel: DeliveryTarget;
   /** The text, or what the actuator is set to as JSON. */
   readonly message: string;
   readonly progress: DeliveryProgress;
@@ -35,7 +35,7 @@ export interface NewDelivery {
 }
 
 /** A delivery of a notification, as it is listed. */
-export interface Delivery extends Omit<NewDelivery, 'isUnderWay'> {
+export interface FiledDelivery extends Omit<NewDelivery, 'isUnderWay'> {
   readonly attempts: number;
   readonly createdAt: Instant;
 }
@@ -45,7 +45,7 @@ export interface ClaimedDelivery {
   readonly id: string;
   readonly source: DeliverySource;
   readonly username: string;
-  readonly channel: DeliveryWay;
+  readonly channel: DeliveryTarget;
   readonly message: string;
   readonly createdAt: Instant;
   /** This one included; it also tells two claims of the same delivery apart. */
@@ -57,7 +57,7 @@ export interface ClaimedDelivery {
 }
 
 /** What became of a try. */
-export type Settlement = {
+export type Completion = {
   readonly id: string;
   readonly attempts: number;
   readonly at: Instant;

@@ -6,9 +6,9 @@ import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { ClaimedDelivery, Firing, FiringOutcome } from './delivery.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import type { Evaluation } from './evaluations.ts';
 import type { NotificationStore } from './notification-store.ts';
-import type { Outbox } from './outbox.ts';
 import type { Rule } from './rule.ts';
 import type { Proposal } from './state-book.ts';
 
@@ -22,7 +22,7 @@ export interface PlannedFiring {
 
 export interface FireParts {
   readonly store: Pick<NotificationStore, 'fire'>;
-  readonly outbox: Pick<Outbox, 'wake' | 'deliver'>;
+  readonly outbox: Pick<Dispatcher, 'wake' | 'deliver'>;
   readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;

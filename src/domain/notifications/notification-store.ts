@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
-import type { Delivery, Firing, FiringOutcome } from './delivery.ts';
+import type { FiledDelivery, Firing, FiringOutcome } from './delivery.ts';
 import type {
   DeviceState,
   Notification,
@@ -49,7 +49,7 @@ export interface NotificationStore {
   deliveries(
     id: NotificationId,
     page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly deliveries: readonly Delivery[]; readonly total: number }>;
+  ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }>;
 }
 
 /** Why a delivery is not even filed as waiting. */

@@ -1,10 +1,10 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { ActuatorId, DeviceId, NotificationId, SensorId, Username } from '../ids.ts';
-import type { Channel } from '../socials/social.ts';
+import type { SocialChannel } from '../socials/social.ts';
 
 /** The ways that a notification may take; `none` is for social messages. */
-export type ChannelName = Exclude<Channel, 'none'>;
+export type ChannelName = Exclude<SocialChannel, 'none'>;
 
 export const channelNames = [
   'twitter',

@@ -15,7 +15,7 @@ import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
 import { type DeviceId, type NotificationId, parseNotificationId, sameUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
-import type { Delivery } from './delivery.ts';
+import type { FiledDelivery } from './delivery.ts';
 import type { Evaluation, Evaluations } from './evaluations.ts';
 import { parseExpression } from './expression.ts';
 import type {
@@ -58,7 +58,7 @@ export interface Notifications {
     actor: Actor,
     id: NotificationId,
     page: Page,
-  ): Promise<{ readonly deliveries: readonly Delivery[]; readonly total: number }>;
+  ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }>;
   /** The last evaluations, newest first; for its owner and admins. */
   why(actor: Actor, id: NotificationId): Promise<readonly Evaluation[]>;
 }

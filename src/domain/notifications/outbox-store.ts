@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { ClaimedDelivery, DeliveryWay, Settlement } from './delivery.ts';
+import type { ClaimedDelivery, Completion, DeliveryTarget } from './delivery.ts';
 
 /** What a claim asks for. */
 export interface Claim {
@@ -7,11 +7,11 @@ export interface Claim {
   /** Until then nobody else gets what is claimed. */
   readonly leaseEndsAt: Instant;
   /** How many of each channel may be handed out. */
-  readonly rooms: ReadonlyMap<DeliveryWay, number>;
+  readonly rooms: ReadonlyMap<DeliveryTarget, number>;
   /** How many of each channel one payer may have under way; absent: as many as there is room. */
   readonly perPayerMax?: number;
   /** What is under way already, by channel and payer. */
-  readonly underWay?: ReadonlyMap<DeliveryWay, ReadonlyMap<string, number>>;
+  readonly underWay?: ReadonlyMap<DeliveryTarget, ReadonlyMap<string, number>>;
   /** Messages of a paid channel and day (UTC); absent: no end. */
   readonly perDay?: DailyMax;
 }
@@ -33,7 +33,7 @@ export interface ClaimOutcome {
   readonly nextDueAt: Instant | undefined;
 }
 
-/** Deliveries that are not settled yet, of notifications and of social messages. */
+/** Deliveries that are not completed yet, of notifications and of social messages. */
 export interface OutboxStore {
   /**
    * Hands out deliveries that are due, one of each payer and then the next of each, each to one
@@ -47,13 +47,13 @@ export interface OutboxStore {
    * of it. A delivery that was claimed again since, or that went, is left alone. What failed for
    * good gives its credit back.
    */
-  settle(settlements: readonly Settlement[]): Promise<void>;
+  complete(completions: readonly Completion[]): Promise<void>;
   /** Takes one message from the payer's credit and from the day, in one step. */
-  pay(payer: string, channel: DeliveryWay, at: Instant, perDay?: DailyMax): Promise<Payment>;
+  pay(payer: string, channel: DeliveryTarget, at: Instant, perDay?: DailyMax): Promise<Payment>;
 }
 
 /** The sentence for a message that could not be paid for. */
-export function unpaidReason(channel: DeliveryWay, why: Exclude<Payment, 'paid'>): string {
+export function unpaidReason(channel: DeliveryTarget, why: Exclude<Payment, 'paid'>): string {
   switch (why) {
     case 'no_credit':
       return `the sms_credit for the channel ${channel} is used up`;
@@ -78,4 +78,4 @@ export function oneOfEach<Item>(lists: readonly (readonly Item[])[], count: numb
 }
 
 /** Channels of which a delivery costs one credit [contract 7]. */
-export const paidChannels: readonly DeliveryWay[] = ['sms', 'voice'];
+export const paidChannels: readonly DeliveryTarget[] = ['sms', 'voice'];

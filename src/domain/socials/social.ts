@@ -3,10 +3,10 @@ import type { SocialId, Username } from '../ids.ts';
 
 /** The ways to reach a user; `none` keeps the message and reaches nobody [contract 5, 7]. */
 export const channels = ['twitter', 'sms', 'voice', 'email', 'webhook', 'none'] as const;
-export type Channel = (typeof channels)[number];
+export type SocialChannel = (typeof channels)[number];
 
 /** The key that names the provider of a channel [contract 1]. */
-const keyOf: Readonly<Partial<Record<Channel, string>>> = {
+const keyOf: Readonly<Partial<Record<SocialChannel, string>>> = {
   twitter: 'KIPIMO_TWITTER_URL',
   sms: 'KIPIMO_SMS_URL',
   voice: 'KIPIMO_VOICE_URL',
@@ -14,7 +14,7 @@ const keyOf: Readonly<Partial<Record<Channel, string>>> = {
 };
 
 /** Why a channel leads nowhere, with the key to set [contract 7]. */
-export function notConfigured(channel: Channel): string {
+export function notConfigured(channel: SocialChannel): string {
   const key = keyOf[channel];
   const remedy = key === undefined ? '' : `: ${key} names its provider`;
   return `the channel ${channel} is not configured${remedy}`;
@@ -30,7 +30,7 @@ export type Social = SocialState & {
   readonly id: SocialId;
   readonly sender: Username;
   readonly recipient: Username;
-  readonly channel: Channel;
+  readonly channel: SocialChannel;
   readonly message: string;
   readonly createdAt: Instant;
 };

@@ -6,14 +6,14 @@ import { parseSocialId, type SocialId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Person, requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user-store.ts';
-import { type Channel, notConfigured, type Social, type SocialState } from './social.ts';
+import { notConfigured, type Social, type SocialChannel, type SocialState } from './social.ts';
 import type { SocialListing, SocialStore } from './social-store.ts';
 
 /** One text for each of these users on each of these channels. */
 export interface NewSocials {
   /** As the client wrote them, in any case. */
   readonly usernames: readonly string[];
-  readonly channels: readonly Channel[];
+  readonly channels: readonly SocialChannel[];
   readonly message: string;
 }
 
@@ -34,7 +34,7 @@ export function createSocials(options: {
   readonly users: Pick<UserStore, 'findByUsername'>;
   readonly clock: Clock;
   /** The channels that lead somewhere. */
-  readonly configured: ReadonlySet<Channel>;
+  readonly configured: ReadonlySet<SocialChannel>;
   /** Called when messages wait to be sent. */
   readonly onFiled?: () => void;
 }): Socials {
@@ -106,7 +106,10 @@ const mayRemove = ({ kind, username }: Person, { sender }: Social): boolean =>
 
 const noSocial = (id: SocialId) => notFound(`there is no message with id ${id}`);
 
-function stateOnFiling(channel: Channel, configured: ReadonlySet<Channel>): SocialState {
+function stateOnFiling(
+  channel: SocialChannel,
+  configured: ReadonlySet<SocialChannel>,
+): SocialState {
   if (channel === 'none') return { status: 'sent' };
   if (configured.has(channel)) return { status: 'pending' };
   return { status: 'failed', reason: notConfigured(channel) };

@@ -228,7 +228,7 @@ const delivered: Promises = {
     assert.ok(a && b && c);
     assert.equal(c.attempts, 2);
     const at = noon + 5;
-    await outbox.settle([
+    await outbox.complete([
       { id: a.id, attempts: 1, at, kind: 'sent', code: 200 },
       { id: b.id, attempts: 1, at, kind: 'retry', dueAt: noon + 9_000, reason: 'busy' },
       { id: c.id, attempts: 2, at, kind: 'failed', reason: 'no phone' },
@@ -264,14 +264,14 @@ const delivered: Promises = {
     assert.equal(await credit(), 0);
     const paid = claimed.find(({ channel, unpaid }) => channel === 'sms' && unpaid === undefined);
     assert.ok(paid);
-    const settled = { id: paid.id, attempts: 1, at: noon };
-    await outbox.settle([{ ...settled, kind: 'retry', dueAt: noon + 1, reason: 'busy' }]);
+    const completed = { id: paid.id, attempts: 1, at: noon };
+    await outbox.complete([{ ...completed, kind: 'retry', dueAt: noon + 1, reason: 'busy' }]);
     const again = (await claim(opened, noon + 1)).claimed;
     assert.deepEqual(
       again.map(({ unpaid }) => unpaid),
       [undefined],
     );
-    await outbox.settle([{ ...settled, attempts: 2, kind: 'failed', reason: 'no' }]);
+    await outbox.complete([{ ...completed, attempts: 2, kind: 'failed', reason: 'no' }]);
     assert.equal(await credit(), 1);
   },
 
@@ -330,7 +330,7 @@ const delivered: Promises = {
     const [a, b, ...others] = (await claim(opened)).claimed;
     assert.ok(a && b && others.length === 0);
     assert.deepEqual([a.source, a.username], [{ kind: 'social', id: 's1' }, 'bob']);
-    await outbox.settle([
+    await outbox.complete([
       { id: a.id, attempts: 1, at: noon, kind: 'sent', code: 200 },
       { id: b.id, attempts: 1, at: noon, kind: 'failed', reason: 'gone' },
     ]);

@@ -101,8 +101,8 @@ function fire(state: MemoryState, firing: Firing): FiringOutcome {
     lastFiredAt: Math.max(at, lastFiredAt ?? at),
   };
   kept.states.set(firing.deviceId, firing.state);
-  const settled = deliveriesOf(state, id).slice(0, -limits.deliveriesPerNotificationMax);
-  for (const [position, { progress }] of settled) {
+  const completed = deliveriesOf(state, id).slice(0, -limits.deliveriesPerNotificationMax);
+  for (const [position, { progress }] of completed) {
     if (progress.status !== 'pending') state.deliveries.delete(position);
   }
   return { kind: 'fired', deliveryIds };

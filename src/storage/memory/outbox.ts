@@ -1,7 +1,7 @@
 import type {
   ClaimedDelivery,
-  DeliveryWay,
-  Settlement,
+  Completion,
+  DeliveryTarget,
 } from '../../domain/notifications/delivery.ts';
 import {
   type Claim,
@@ -16,7 +16,7 @@ import { findByUsername, type KeptDelivery, type MemoryState } from './memory-st
 /** The outbox in memory. */
 export function createOutboxStore(state: MemoryState): OutboxStore {
   const { deliveries } = state;
-  const lastOf = new Map<DeliveryWay, string>();
+  const lastOf = new Map<DeliveryTarget, string>();
 
   return {
     async claimDue(order) {
@@ -55,8 +55,8 @@ export function createOutboxStore(state: MemoryState): OutboxStore {
     async pay(payer, channel, at, perDay) {
       return pay(state, payer, { channel, at, ...(perDay !== undefined && { perDay }) });
     },
-    async settle(settlements) {
-      for (const settlement of settlements) settle(state, settlement);
+    async complete(completions) {
+      for (const completion of completions) complete(state, completion);
     },
   };
 }
@@ -99,7 +99,7 @@ const dayMs = 86_400_000;
 function pay(
   state: MemoryState,
   payer: string,
-  about: { readonly channel: DeliveryWay; readonly at: number; readonly perDay?: DailyMax },
+  about: { readonly channel: DeliveryTarget; readonly at: number; readonly perDay?: DailyMax },
 ): Payment {
   const { channel, at, perDay } = about;
   const day = Math.floor(at / dayMs);
@@ -125,50 +125,50 @@ function addCredit(state: MemoryState, payer: string, by: number): void {
   state.users.set(user.id, { ...stored, user });
 }
 
-function settle(state: MemoryState, settlement: Settlement): void {
-  const position = Number(settlement.id.slice(settlement.id.lastIndexOf('-') + 1));
+function complete(state: MemoryState, completion: Completion): void {
+  const position = Number(completion.id.slice(completion.id.lastIndexOf('-') + 1));
   const kept = state.deliveries.get(position);
-  if (kept?.attempts !== settlement.attempts || kept.progress.status !== 'pending') return;
-  const isFailed = settlement.kind === 'failed';
+  if (kept?.attempts !== completion.attempts || kept.progress.status !== 'pending') return;
+  const isFailed = completion.kind === 'failed';
   if (isFailed && kept.isCharged) addCredit(state, kept.payer, 1);
-  if (kept.source.kind === 'social' && settlement.kind !== 'retry') {
+  if (kept.source.kind === 'social' && completion.kind !== 'retry') {
     state.deliveries.delete(position);
     const social = state.socials.get(kept.source.id);
     if (social === undefined) return;
     state.socials.set(
       social.id,
       isFailed
-        ? { ...social, status: 'failed', reason: settlement.reason }
+        ? { ...social, status: 'failed', reason: completion.reason }
         : { ...social, status: 'sent' },
     );
     return;
   }
   const isCharged = isFailed ? false : kept.isCharged;
-  state.deliveries.set(position, { ...kept, isCharged, progress: progressOf(settlement) });
-  if (kept.source.kind === 'notification') tally(state, kept.source.id, settlement);
+  state.deliveries.set(position, { ...kept, isCharged, progress: progressOf(completion) });
+  if (kept.source.kind === 'notification') tally(state, kept.source.id, completion);
 }
 
-function progressOf(settlement: Settlement): KeptDelivery['progress'] {
-  switch (settlement.kind) {
+function progressOf(completion: Completion): KeptDelivery['progress'] {
+  switch (completion.kind) {
     case 'sent':
-      return { status: 'sent', sentAt: settlement.at };
+      return { status: 'sent', sentAt: completion.at };
     case 'retry':
-      return { status: 'pending', dueAt: settlement.dueAt, reason: settlement.reason };
+      return { status: 'pending', dueAt: completion.dueAt, reason: completion.reason };
     case 'failed':
-      return { status: 'failed', reason: settlement.reason };
+      return { status: 'failed', reason: completion.reason };
   }
 }
 
 function tally(
   { notifications }: MemoryState,
   id: Extract<KeptDelivery['source'], { kind: 'notification' }>['id'],
-  settlement: Settlement,
+  completion: Completion,
 ): void {
   const kept = notifications.get(id);
   if (kept === undefined) return;
-  const { at } = settlement;
+  const { at } = completion;
   kept.tally =
-    settlement.kind === 'sent'
-      ? { ...kept.tally, lastSuccessAt: at, lastSuccessCode: settlement.code }
-      : { ...kept.tally, lastFailureAt: at, lastFailureReason: settlement.reason };
+    completion.kind === 'sent'
+      ? { ...kept.tally, lastSuccessAt: at, lastSuccessCode: completion.code }
+      : { ...kept.tally, lastFailureAt: at, lastFailureReason: completion.reason };
 }

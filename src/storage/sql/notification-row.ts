@@ -1,9 +1,9 @@
 import type { NotificationId, Username } from '../../domain/ids.ts';
 import type {
   ClaimedDelivery,
-  Delivery,
   DeliveryProgress,
-  DeliveryWay,
+  DeliveryTarget,
+  FiledDelivery,
 } from '../../domain/notifications/delivery.ts';
 import type {
   DeviceState,
@@ -164,11 +164,11 @@ function deliveryDetailsFrom(text: string): DeliveryDetails {
   throw new DamagedRowError('a delivery lacks whom it reaches or what it says');
 }
 
-export function deliveryFromRow(row: DeliveryRow): Delivery {
+export function deliveryFromRow(row: DeliveryRow): FiledDelivery {
   const { username, message, reason } = deliveryDetailsFrom(row.details);
   return {
     username,
-    channel: row.channel as DeliveryWay,
+    channel: row.channel as DeliveryTarget,
     message,
     attempts: row.attempts,
     createdAt: row.created_at,
@@ -216,7 +216,7 @@ export function claimedFromRow(row: ClaimedRow): ClaimedDelivery {
             id: row.social as (ClaimedDelivery['source'] & { kind: 'social' })['id'],
           },
     username,
-    channel: row.channel as DeliveryWay,
+    channel: row.channel as DeliveryTarget,
     message,
     createdAt: row.created_at,
     attempts: row.attempts,

@@ -1,5 +1,5 @@
 import type { SocialId, Username } from '../../domain/ids.ts';
-import type { Channel, Social, SocialState } from '../../domain/socials/social.ts';
+import type { Social, SocialChannel, SocialState } from '../../domain/socials/social.ts';
 import { detailsFrom } from './details.ts';
 
 /** A row of the table socials. */
@@ -16,7 +16,7 @@ export interface SocialRow {
 export const socialColumns = 'id, sender, recipient, status, created_at, details';
 
 interface SocialDetails {
-  readonly channel: Channel;
+  readonly channel: SocialChannel;
   readonly message: string;
   readonly reason?: string;
 }

@@ -164,7 +164,7 @@ export function createOutboxStore(options: {
       if (unreadable.length > 0) await writer.call('setAsideDeliveries', unreadable);
       return { claimed, nextDueAt: await next() };
     },
-    settle: (settlements) => writer.call('settleDeliveries', settlements),
+    complete: (completions) => writer.call('completeDeliveries', completions),
     pay: (payer, channel, at, perDay) => writer.call('payForMessage', payer, channel, at, perDay),
   };
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Settlement } from '../../domain/notifications/delivery.ts';
+import type { Completion } from '../../domain/notifications/delivery.ts';
 import {
   type DailyMax,
   oneOfEach,
@@ -84,7 +84,7 @@ export function createOutboxWrites(database: DatabaseSync) {
   const payers = createSelection<{ payer: string }>(database, selectPayers);
   const takeLease = database.prepare(lease);
   const payment = createPayment(database);
-  const settleOne = createSettle(database);
+  const completeOne = createComplete(database);
   const keepDamaged = database.prepare(setAside);
   const isPaid = new Set<string>(paidChannels);
   /** Whose delivery was the last of the first round, by channel: the next claim goes on there. */
@@ -130,8 +130,8 @@ export function createOutboxWrites(database: DatabaseSync) {
     setAsideDeliveries(positions: readonly number[]): void {
       for (const position of positions) keepDamaged.run(position);
     },
-    settleDeliveries(settlements: readonly Settlement[]): void {
-      for (const settlement of settlements) settleOne(settlement);
+    completeDeliveries(completions: readonly Completion[]): void {
+      for (const completion of completions) completeOne(completion);
     },
   };
 }
@@ -170,7 +170,7 @@ function createPayment(database: DatabaseSync) {
   };
 }
 
-function createSettle(database: DatabaseSync): (settlement: Settlement) => void {
+function createComplete(database: DatabaseSync): (completion: Completion) => void {
   const claimed = createSelection<ClaimedState>(database, selectClaimed);
   const update = database.prepare(updateDelivery);
   const remove = database.prepare(deleteDelivery);
@@ -179,27 +179,27 @@ function createSettle(database: DatabaseSync): (settlement: Settlement) => void 
   const fail = database.prepare(recordFailure);
   const tellSocial = createSocialTeller(database);
 
-  return (settlement) => {
-    const position = positionOf(settlement.id);
-    const found = claimed.first(position, settlement.attempts);
+  return (completion) => {
+    const position = positionOf(completion.id);
+    const found = claimed.first(position, completion.attempts);
     if (found === undefined) return;
-    const { kind, at } = settlement;
+    const { kind, at } = completion;
     if (kind === 'failed' && found.is_charged === 1) give.run(found.payer);
     if (found.social !== null && kind !== 'retry') {
-      tellSocial(found.social, settlement);
+      tellSocial(found.social, completion);
       remove.run(position);
       return;
     }
     const { username, message } = JSON.parse(found.details) as DeliveryDetails;
-    const reason = kind === 'sent' ? undefined : settlement.reason;
+    const reason = kind === 'sent' ? undefined : completion.reason;
     const status = kind === 'retry' ? 'pending' : kind;
-    const dueAt = kind === 'retry' ? settlement.dueAt : null;
+    const dueAt = kind === 'retry' ? completion.dueAt : null;
     const sentAt = kind === 'sent' ? at : null;
     const charged = kind === 'failed' ? 0 : found.is_charged;
     const details = deliveryDetails({ username, message, reason });
     update.run(status, dueAt, sentAt, charged, details, position);
     if (found.notification === null) return;
-    if (kind === 'sent') succeed.run(at, settlement.code, found.notification);
+    if (kind === 'sent') succeed.run(at, completion.code, found.notification);
     else fail.run(at, JSON.stringify(reason), found.notification);
   };
 }
@@ -207,12 +207,12 @@ function createSettle(database: DatabaseSync): (settlement: Settlement) => void 
 function createSocialTeller(database: DatabaseSync) {
   const social = createSelection<{ details: string }>(database, selectSocial);
   const update = database.prepare(updateSocial);
-  return (id: string, settlement: Settlement): void => {
+  return (id: string, completion: Completion): void => {
     const found = social.first(id);
     if (found === undefined) return;
     const details = JSON.parse(found.details) as object;
-    const isFailed = settlement.kind === 'failed';
-    const told = isFailed ? { ...details, reason: settlement.reason } : details;
+    const isFailed = completion.kind === 'failed';
+    const told = isFailed ? { ...details, reason: completion.reason } : details;
     update.run(isFailed ? 'failed' : 'sent', JSON.stringify(told), id);
   };
 }

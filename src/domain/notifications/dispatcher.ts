@@ -9,14 +9,14 @@ import type { Reporter } from '../reporter.ts';
 import { notConfigured } from '../socials/social.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { Channel, Outcome } from './channel.ts';
-import type { ClaimedDelivery, DeliveryWay, Settlement } from './delivery.ts';
+import type { ClaimedDelivery, Completion, DeliveryTarget } from './delivery.ts';
 import { createHostTurns, type HostTurns, hostOf } from './host-turns.ts';
 import { channelNames } from './notification.ts';
 import { type DailyMax, type OutboxStore, unpaidReason } from './outbox-store.ts';
 import { recipientOf } from './recipient.ts';
 
 /** The pump: hands out what is due to the channels and records what became of it. */
-export interface Outbox {
+export interface Dispatcher {
   /** Looks for what is due from now on. */
   start(): void;
   /** Something was filed. */
@@ -27,7 +27,7 @@ export interface Outbox {
   stop(): Promise<void>;
 }
 
-export interface OutboxOptions {
+export interface DispatcherOptions {
   readonly store: OutboxStore;
   readonly users: Pick<UserStore, 'findByUsername'>;
   /** Those that are configured. */
@@ -44,9 +44,9 @@ export interface OutboxOptions {
   readonly mustBeProven?: boolean;
 }
 
-const ways: readonly DeliveryWay[] = [...channelNames, 'actuation'];
+const targets: readonly DeliveryTarget[] = [...channelNames, 'actuation'];
 
-export function createOutbox(options: OutboxOptions): Outbox {
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, clock, reporter, log } = options;
   const turns = createHostTurns({
     underWayMax: limits.deliveriesUnderWayPerHostMax,
@@ -55,9 +55,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     onWait: wake,
   });
   const tryOnce = createTry(options, turns);
-  const settle = createSettling(options);
+  const complete = createCompleting(options);
   const stopping = new AbortController();
-  const underWay = new Map<DeliveryWay, Map<string, number>>();
+  const underWay = new Map<DeliveryTarget, Map<string, number>>();
   const inFlight = new Set<Promise<void>>();
   let nextDueAt: Instant = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -67,9 +67,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   async function deliver(delivery: ClaimedDelivery): Promise<void> {
     const outcome = await tryOnce(delivery, stopping.signal);
-    const settlement = settlementOf(delivery, outcome, clock.now(), options.random ?? Math.random);
-    reporter.deliveryTried(delivery.channel, settlement.kind);
-    await settle(settlement);
+    const completion = completionOf(delivery, outcome, clock.now(), options.random ?? Math.random);
+    reporter.deliveryTried(delivery.channel, completion.kind);
+    await complete(completion);
   }
 
   function count({ channel, payer }: ClaimedDelivery, by: number): void {
@@ -81,10 +81,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   /** What takes room of a channel; webhooks that wait for their host do not. */
-  function inAll(way: DeliveryWay): number {
-    const counts = underWay.get(way)?.values();
+  function inAll(target: DeliveryTarget): number {
+    const counts = underWay.get(target)?.values();
     const all = counts?.reduce((sum, own) => sum + own, 0) ?? 0;
-    return way === 'webhook' ? all - turns.waiting() : all;
+    return target === 'webhook' ? all - turns.waiting() : all;
   }
 
   function begin(delivery: ClaimedDelivery): void {
@@ -92,7 +92,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const done = deliver(delivery)
       .catch((error: unknown) => {
         // It comes back when its lease ends.
-        log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be settled');
+        log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be completed');
       })
       .finally(() => {
         count(delivery, -1);
@@ -102,9 +102,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     inFlight.add(done);
   }
 
-  function freeRooms(): ReadonlyMap<DeliveryWay, number> {
+  function freeRooms(): ReadonlyMap<DeliveryTarget, number> {
     const max = limits.deliveriesUnderWayPerChannelMax;
-    const free = ways.map((way) => [way, max - inAll(way)] as const);
+    const free = targets.map((target) => [target, max - inAll(target)] as const);
     // Little room is waited for, so that claims are few.
     return new Map(free.filter(([, room]) => room >= max / 16));
   }
@@ -176,19 +176,19 @@ export function createOutbox(options: OutboxOptions): Outbox {
 }
 
 /** One try at a delivery; never throws. */
-function createTry(options: OutboxOptions, turns: HostTurns) {
+function createTry(options: DispatcherOptions, turns: HostTurns) {
   const { users, channels, actuate, log, mustBeProven = false } = options;
   return async (delivery: ClaimedDelivery, stop: AbortSignal): Promise<Outcome> => {
-    const { id, channel: way, username, message: text, createdAt, source } = delivery;
+    const { id, channel: target, username, message: text, createdAt, source } = delivery;
     try {
       // An actuation is filed for the owner of its notification.
-      if (way === 'actuation') return await actuate(text, username as Username);
+      if (target === 'actuation') return await actuate(text, username as Username);
       if (delivery.unpaid !== undefined) {
-        return { kind: 'refused', reason: unpaidReason(way, delivery.unpaid) };
+        return { kind: 'refused', reason: unpaidReason(target, delivery.unpaid) };
       }
-      const channel = channels.get(way);
-      if (channel === undefined) return { kind: 'refused', reason: notConfigured(way) };
-      const to = recipientOf(await users.findByUsername(username), username, way, {
+      const channel = channels.get(target);
+      if (channel === undefined) return { kind: 'refused', reason: notConfigured(target) };
+      const to = recipientOf(await users.findByUsername(username), username, target, {
         mustBeProven,
       });
       if ('refusal' in to) return { kind: 'refused', reason: to.refusal };
@@ -197,7 +197,7 @@ function createTry(options: OutboxOptions, turns: HostTurns) {
         const signal = AbortSignal.any([stop, AbortSignal.timeout(limits.deliveryTimeoutMs)]);
         return channel.send({ deliveryId: id, to, text, createdAt, ...from }, signal);
       };
-      const host = way === 'webhook' ? hostOf(to.webhook) : undefined;
+      const host = target === 'webhook' ? hostOf(to.webhook) : undefined;
       if (host === undefined) return await send();
       const outcome = await turns.run({ host, payer: delivery.payer.toLowerCase() }, send);
       return outcome === 'busy' ? { kind: 'retry', reason: busyHost } : outcome;
@@ -210,42 +210,42 @@ function createTry(options: OutboxOptions, turns: HostTurns) {
 
 const busyHost = 'many messages wait for the server of this webhook: it is tried again';
 
-/** Settlements that come together are recorded together. */
-function createSettling({ store }: OutboxOptions): (settlement: Settlement) => Promise<void> {
-  const group = createGroupCommit<Settlement, undefined>({
+/** Completions that come together are recorded together. */
+function createCompleting({ store }: DispatcherOptions): (completion: Completion) => Promise<void> {
+  const group = createGroupCommit<Completion, undefined>({
     commit: async (batch) => {
-      await store.settle(batch);
+      await store.complete(batch);
       return batch.map(() => undefined);
     },
     weigh: () => 1,
     laneOf: () => '',
-    batchWeightMax: limits.settlementsPerCommitMax,
-    queueWeightMax: limits.settlementsWaitingMax,
-    laneWeightMax: limits.settlementsWaitingMax,
+    batchWeightMax: limits.completionsPerCommitMax,
+    queueWeightMax: limits.completionsWaitingMax,
+    laneWeightMax: limits.completionsWaitingMax,
     laneWeightFloor: 0,
     refusal: () => new DomainError('unavailable', 'too many deliveries wait to be recorded'),
   });
   return group.add;
 }
 
-function settlementOf(
+function completionOf(
   { id, attempts, createdAt, channel }: ClaimedDelivery,
   outcome: Outcome,
   at: Instant,
   random: () => number,
-): Settlement {
-  const settled = { id, attempts, at };
+): Completion {
+  const completed = { id, attempts, at };
   if (outcome.kind === 'sent') {
-    return { ...settled, kind: 'sent', code: channel === 'actuation' ? 204 : 200 };
+    return { ...completed, kind: 'sent', code: channel === 'actuation' ? 204 : 200 };
   }
   const { reason } = outcome;
-  if (outcome.kind === 'refused') return { ...settled, kind: 'failed', reason };
+  if (outcome.kind === 'refused') return { ...completed, kind: 'failed', reason };
   const { deliveryPauseMsMin: minMs, deliveryPauseMsMax: maxMs } = limits;
   const dueAt = at + Math.max(outcome.afterMs ?? 0, backoffMs(attempts, { minMs, maxMs, random }));
   const isOver =
     dueAt > createdAt + limits.deliveryLifeMs || attempts >= limits.deliveryAttemptsMax;
   const tries = attempts === 1 ? 'one try' : `${attempts} tries`;
   return isOver
-    ? { ...settled, kind: 'failed', reason: `given up after ${tries}: ${reason}` }
-    : { ...settled, kind: 'retry', dueAt, reason };
+    ? { ...completed, kind: 'failed', reason: `given up after ${tries}: ${reason}` }
+    : { ...completed, kind: 'retry', dueAt, reason };
 }

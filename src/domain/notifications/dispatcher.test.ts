@@ -8,8 +8,8 @@ import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
 import type { Channel, Outcome } from './channel.ts';
-import type { Delivery, NewDelivery } from './delivery.ts';
-import { createOutbox, type Outbox } from './outbox.ts';
+import type { FiledDelivery, NewDelivery } from './delivery.ts';
+import { createDispatcher, type Dispatcher } from './dispatcher.ts';
 
 const { id: notificationId } = aNotification('n');
 
@@ -49,7 +49,7 @@ function aPump(storage: Awaited<ReturnType<typeof aStore>>) {
       }
     },
   };
-  const outbox: Outbox = createOutbox({
+  const outbox: Dispatcher = createDispatcher({
     ...{ store: storage.outbox, users: storage.users, clock },
     channels: new Map([['webhook', channel]]),
     actuate: async () => ({ kind: 'sent' }),
@@ -74,14 +74,14 @@ async function until(isSo: () => unknown): Promise<void> {
 
 async function deliveriesOf(
   storage: Awaited<ReturnType<typeof aStore>>,
-): Promise<readonly Delivery[]> {
+): Promise<readonly FiledDelivery[]> {
   const page = { limit: 1_000, offset: 0 };
   return (await storage.notifications.deliveries(notificationId, page)).deliveries;
 }
 
 const areAll = async (
   storage: Awaited<ReturnType<typeof aStore>>,
-  status: Delivery['progress']['status'],
+  status: FiledDelivery['progress']['status'],
 ): Promise<boolean> =>
   (await deliveriesOf(storage)).every(({ progress }) => progress.status === status);
 
