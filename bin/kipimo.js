@@ -9,6 +9,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const majorMin = 24;
+// Packages that bring a Node; which of the two there is depends on the platform.
+const families = ['node-', 'node-bin-'];
 const here = dirname(fileURLToPath(import.meta.url));
 
 const script = findScript();
@@ -51,15 +53,18 @@ function newestChange(folder) {
 
 function findPinnedNode() {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
-  const name = `node-${platform}-${process.arch}`;
-  try {
-    const about = createRequire(import.meta.url).resolve(`${name}/package.json`);
-    const file = join(dirname(about), 'bin', platform === 'win' ? 'node.exe' : 'node');
-    return existsSync(file) ? file : undefined;
-  } catch (_error) {
-    // Not installed: an optional package for another platform, or left out on purpose.
-    return undefined;
-  }
+  const { resolve } = createRequire(import.meta.url);
+  return families.reduce((found, family) => {
+    if (found !== undefined) return found;
+    try {
+      const about = resolve(`${family}${platform}-${process.arch}/package.json`);
+      const file = join(dirname(about), 'bin', platform === 'win' ? 'node.exe' : 'node');
+      return existsSync(file) ? file : undefined;
+    } catch (_error) {
+      // Not installed: an optional package for another platform, or left out on purpose.
+      return undefined;
+    }
+  }, undefined);
 }
 
 function ownNodeIfNewEnough() {

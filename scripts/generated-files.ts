@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { readVersion } from '../src/app/version.ts';
+import { commandKeys } from '../src/config/command-keys.ts';
 import { configKeys } from '../src/config/config-keys.ts';
 import { later } from '../src/config/config-kinds.ts';
 import { errorCodes } from '../src/domain/errors.ts';
@@ -72,6 +73,15 @@ function configurationPage(): string {
     '',
     'Lines of `.env` are `NAME=value`; `#` starts a comment, quotes around a value are taken off,',
     'and nothing is expanded.',
+    '',
+    '## Secrets of commands',
+    '',
+    'Commands that log in, or make accounts, read these from their environment, so that no secret',
+    'stands in a command line; options go before them. The service passes over them.',
+    '',
+    '| key | meaning |',
+    '|---|---|',
+    ...Object.entries(commandKeys).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`),
   );
 }
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -60,8 +68,8 @@ function addProgram(directory: string, path: 'src/main.ts' | 'dist/main.js'): vo
 }
 
 /** An optional package whose Node is the one of this test, and says that it was taken. */
-function addPinnedNode(directory: string): void {
-  const name = `node-${process.platform}-${process.arch}`;
+function addPinnedNode(directory: string, family = 'node-'): void {
+  const name = `${family}${process.platform}-${process.arch}`;
   const folder = join(directory, 'node_modules', name);
   mkdirSync(join(folder, 'bin'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version: '24.0.0' }));
@@ -105,6 +113,29 @@ test('the pinned Node is taken where it is installed, whatever Node runs the lau
       assert.match((await outcome(child)).out, /"by":"pinned"/);
     }
   }));
+
+test('both families of packages that bring a Node are looked for', () =>
+  withPackage(async ({ directory, launch }) => {
+    addProgram(directory, 'dist/main.js');
+    addPinnedNode(directory, 'node-bin-');
+    const child = launch([], { isOld: true });
+    child.stdin?.end();
+    assert.match((await outcome(child)).out, /"by":"pinned"/);
+  }));
+
+test('the Node it runs on comes with it, also on a Mac, in a version that is new enough', () => {
+  const { optionalDependencies } = JSON.parse(
+    readFileSync(join(repositoryRoot, 'package.json'), 'utf8'),
+  ) as { readonly optionalDependencies: Readonly<Record<string, string>> };
+  const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win-x64'];
+  const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
+  for (const platform of platforms) {
+    const version =
+      optionalDependencies[`node-${platform}`] ?? optionalDependencies[`node-bin-${platform}`];
+    assert.match(version ?? '', /^(24|26)\.\d+\.\d+$/, platform);
+    assert.ok(readme.includes(`| ${platform} | ${version} |`), `the README tells of ${platform}`);
+  }
+});
 
 test('an old Node without the pinned one is refused with what to do', () =>
   withPackage(async ({ directory, launch }) => {

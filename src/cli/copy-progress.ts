@@ -1,7 +1,10 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** What shells answer after a Ctrl-C: 128 and the number of the signal. */
-const interruptedCode = 130;
+/** Signals that end a command, and what shells answer then: 128 and the number of the signal. */
+const endings = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const;
 
 /** Shows how far a long work is; the total may become known, or grow, on the way. */
 export interface CopyProgressBar {
@@ -17,19 +20,22 @@ export function openProgressBar(unit: string): CopyProgressBar {
   const settings = { format, hideCursor: true, gracefulExit: false };
   const bar = new SingleBar(settings, Presets.shades_classic);
   bar.start(1, 0);
-  const leave = (): void => {
-    bar.stop();
-    // Commands that stop in steps listen, too: they leave when they are done.
-    if (process.listenerCount('SIGINT') === 0) process.exit(interruptedCode);
-  };
-  process.once('SIGINT', leave);
+  const leavings = endings.map(([signal, code]) => {
+    const leave = (): void => {
+      bar.stop();
+      // Commands that stop in steps listen, too: they leave when they are done.
+      if (process.listenerCount(signal) === 0) process.exit(code);
+    };
+    process.once(signal, leave);
+    return () => process.off(signal, leave);
+  });
   return {
     show(done, total) {
       bar.setTotal(total);
       bar.update(done);
     },
     stop: () => {
-      process.off('SIGINT', leave);
+      for (const forget of leavings) forget();
       bar.stop();
     },
   };

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import type { Account } from './client/identity.ts';
 import {
-  allowHttpOption,
+  addServiceOptions,
   givenPassword,
-  type LoginOptions,
   passwordOf,
   requirePrivateWay,
+  type ServiceOptions,
+  tokenOf,
 } from './client/login-options.ts';
 import { demoLimits } from './demo/demo-limits.ts';
 import { type SimulationOptions, simulate } from './demo/simulation.ts';
@@ -15,8 +16,7 @@ import { parseDuration, wholeNumber } from './option-values.ts';
 import { printableLines } from './printable.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
-interface DemoOptions extends LoginOptions {
-  readonly url: string;
+interface DemoOptions extends ServiceOptions {
   readonly guest?: boolean;
   readonly devices: number;
   readonly prefix: string;
@@ -30,29 +30,18 @@ interface DemoOptions extends LoginOptions {
 
 /** `kipimo demo`: devices all over Africa that push believable values to a running service. */
 export function createDemoCommand(): Command {
-  return new Command('demo')
-    .description(
-      'Simulate devices in towns of Africa that push believable values to a running service, ' +
-        'until Ctrl-C. Without an account it makes the user demo, whose generated password it ' +
-        'prints. Run again it goes on where it was: nothing is stored twice.',
-    )
-    .addOption(option('--url <url>', 'where the service is', readUrl, 'http://127.0.0.1:8080'))
-    .option('--username <name>', 'log in as this user, instead of a user demo of its own')
-    .option('--password-file <file>', 'has the password of that user, or of demo')
-    .option('--password <text>', 'the password itself, for everybody on this machine to see')
-    .addOption(
-      new Option(
-        '--token <text>',
-        'a token, or better an access key, which does not expire',
-      ).conflicts(['username', 'password', 'passwordFile', 'guest']),
-    )
+  const command = new Command('demo').description(
+    'Simulate devices in towns of Africa that push believable values to a running service, ' +
+      'until Ctrl-C. Without an account it makes the user demo, whose generated password it ' +
+      'prints. Run again it goes on where it was: nothing is stored twice.',
+  );
+  return addServiceOptions(command, 'log in as this user, instead of a user demo of its own')
     .addOption(
       new Option(
         '--guest',
         'without an account: all devices are public, nothing is shared',
-      ).conflicts(['username', 'password', 'passwordFile']),
+      ).conflicts(['username', 'password', 'passwordFile', 'token']),
     )
-    .option(...allowHttpOption)
     .addOption(
       option('--devices <n>', 'how many devices', wholeNumber(1, demoLimits.devicesMax), 8),
     )
@@ -127,8 +116,9 @@ function simulationOf(options: DemoOptions, account: Account): SimulationOptions
 }
 
 async function accountOf(options: DemoOptions): Promise<Account> {
-  const { url, username, token, guest } = options;
+  const { url, username, guest } = options;
   if (guest === true) return { kind: 'guest' };
+  const token = tokenOf(options);
   requirePrivateWay(url, options.allowHttp);
   if (token !== undefined) return { kind: 'token', token };
   if (username === undefined) {
@@ -136,9 +126,4 @@ async function accountOf(options: DemoOptions): Promise<Account> {
     return { kind: 'demo', ...(password !== undefined && { password }) };
   }
   return { kind: 'user', username, password: await passwordOf(username, options) };
-}
-
-function readUrl(text: string): string {
-  if (/^https?:\/\/[^/\s]/.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError('write it with its scheme, for instance http://127.0.0.1:8080.');
 }

@@ -12,6 +12,7 @@ const fileProblems: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'there is no such file or directory'],
   ['ENOTDIR', 'a part of the path is no directory'],
   ['EISDIR', 'it is a directory'],
+  ['EEXIST', 'there is a file of that name'],
   ['EACCES', 'this user may not open it'],
   ['EPERM', 'this user may not do that with it'],
   ['ENOSPC', 'the disk is full'],
@@ -19,7 +20,9 @@ const fileProblems: ReadonlyMap<string, string> = new Map([
 ]);
 
 function fileSentence(error: Error): string | undefined {
-  const { code, path } = error as NodeJS.ErrnoException;
+  const { code, path, syscall } = error as NodeJS.ErrnoException;
   const problem = code === undefined ? undefined : fileProblems.get(code);
-  return problem === undefined || path === undefined ? undefined : `${path}: ${problem}`;
+  // Reads do not tell of which file.
+  const place = path ?? (syscall === 'read' ? 'the file' : undefined);
+  return problem === undefined || place === undefined ? undefined : `${place}: ${problem}`;
 }

@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import { createApiClient } from './client/api-client.ts';
-import { allowHttpOption, logInAs } from './client/login-options.ts';
+import {
+  addPasswordOptions,
+  allowHttpOption,
+  logInAs,
+  readUrl,
+  type SecretKeys,
+  tokenOption,
+} from './client/login-options.ts';
 import { importCloud, whoIs } from './cloud/cloud-import.ts';
 import { cloudLimits, remoteLimits } from './cloud/cloud-limits.ts';
 import { openProgressFile } from './cloud/progress-file.ts';
@@ -16,12 +23,14 @@ import { waitForStopSignal } from './stop-signal.ts';
 
 interface CloudOptions {
   readonly from: string;
-  readonly user?: string;
+  readonly username?: string;
   readonly passwordFile?: string;
+  readonly password?: string;
   readonly token?: string;
   readonly to: string;
-  readonly toUser?: string;
+  readonly toUsername?: string;
   readonly toPasswordFile?: string;
+  readonly toPassword?: string;
   readonly toToken?: string;
   readonly all?: boolean;
   readonly only?: readonly string[];
@@ -32,23 +41,27 @@ interface CloudOptions {
   readonly allowHttp?: boolean;
 }
 
+const targetKeys: SecretKeys = { password: 'KIPIMO_TO_PASSWORD', token: 'KIPIMO_TO_TOKEN' };
+
 /** `kipimo import cloud`: from another service of this API into a running Kipimo. */
 export function createCloudCommand(): Command {
   const { sensorsInParallel, sensorsInParallelMax } = cloudLimits;
-  return new Command('cloud')
+  const command = new Command('cloud')
     .description(
       'Copy devices, sensors, actuators, gateways, projects, notifications and values from ' +
         'another service that speaks API v2. Interrupted and run again, it goes on; nothing is ' +
         'stored twice. Exit code 1 when anything could not be copied.',
     )
     .requiredOption('--from <url>', 'the service to copy from', readUrl)
-    .option('--user <name>', 'log in there as this user; otherwise as a guest')
-    .option('--password-file <file>', 'has the password of that user; otherwise it is asked for')
-    .addOption(new Option('--token <text>', 'a token or access key there').conflicts('user'))
+    .option('--user, --username <name>', 'log in there as this user; otherwise as a guest');
+  addPasswordOptions(command)
+    .addOption(tokenOption())
     .option('--to <url>', 'the Kipimo to copy into', readUrl, 'http://127.0.0.1:8080')
-    .option('--to-user <name>', 'log in there as this user; otherwise as a guest')
-    .option('--to-password-file <file>', 'has the password of that user')
-    .addOption(new Option('--to-token <text>', 'a token or access key there').conflicts('toUser'))
+    .option('--to-user, --to-username <name>', 'log in there as this user; otherwise as a guest');
+  addPasswordOptions(command, { prefix: 'to-', key: targetKeys.password }).addOption(
+    tokenOption('to-', targetKeys.token),
+  );
+  return command
     .option(...allowHttpOption)
     .option('--all', 'what others own, too, as far as you may see it')
     .option('--only <prefix...>', 'only devices and gateways whose ids begin like this')
@@ -63,11 +76,6 @@ export function createCloudCommand(): Command {
     .action(runCloud);
 }
 
-function readUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:/i.test(text)) return text;
-  throw new InvalidArgumentError('write an address such as https://api.example.org.');
-}
-
 async function runCloud(options: CloudOptions): Promise<void> {
   const stop = new AbortController();
   const { signal } = stop;
@@ -80,17 +88,18 @@ async function runCloud(options: CloudOptions): Promise<void> {
   const remoteAt = (url: string) =>
     createApiClient({ url, signal, wait, isImporting: true, limits: remoteLimits });
   const [source, target] = [remoteAt(options.from), remoteAt(options.to)];
-  const { user: username, passwordFile, token, allowHttp } = options;
-  await logInAs(source, { username, passwordFile, token, allowHttp });
-  await logInAs(target, {
-    username: options.toUser,
+  await logInAs(source, options);
+  const account = {
+    username: options.toUsername,
     passwordFile: options.toPasswordFile,
+    password: options.toPassword,
     token: options.toToken,
-    allowHttp,
-  });
-  const sourceUsername = (await whoIs(source)).username ?? options.user;
+    allowHttp: options.allowHttp,
+  };
+  await logInAs(target, account, targetKeys);
+  const sourceUsername = (await whoIs(source)).username ?? options.username;
 
-  const about = [source.url, sourceUsername ?? '', target.url, options.toUser ?? ''].join(' ');
+  const about = [source.url, sourceUsername ?? '', target.url, options.toUsername ?? ''].join(' ');
   const digest = createHash('sha256').update(about).digest('hex').slice(0, 8);
   const file = resolve(options.state ?? `kipimo-import-${digest}.json`);
   const bar = openProgressBar('sensors');

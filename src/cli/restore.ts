@@ -14,7 +14,7 @@ export function createRestoreCommand(): Command {
     )
     .argument('<file>', 'as kipimo backup wrote it')
     .option('--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR')
-    .option('--force', 'move data that is there into a directory beside it')
+    .option('--force', 'move data that is there into a directory inside of it')
     .action(restoreFrom);
 }
 

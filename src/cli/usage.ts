@@ -1,36 +1,31 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { invalid } from '../domain/errors.ts';
 import { table } from './bench/table.ts';
-import { createApiClient } from './client/api-client.ts';
-import { allowHttpOption, type LoginOptions, logInAs } from './client/login-options.ts';
+import {
+  addServiceOptions,
+  asAdmin,
+  openService,
+  type ServiceOptions,
+} from './client/login-options.ts';
 import { printable, printableJson } from './printable.ts';
 
-interface UsageOptions extends LoginOptions {
-  readonly url: string;
+interface UsageOptions extends ServiceOptions {
   readonly json?: boolean;
 }
 
 /** `kipimo usage`: what is used of every budget of a running service, and by whom most. */
 export function createUsageCommand(): Command {
-  return new Command('usage')
-    .description(
-      'What is used of every budget of a running service, and who uses the most. Asks as an ' +
-        'administrator; budgets are explained in docs/limits.md.',
-    )
-    .option('--url <url>', 'where the service is', 'http://127.0.0.1:8080')
-    .option('--username <name>', 'an administrator', 'admin')
-    .option('--password-file <path>', 'its password in a file; asked for when absent')
-    .option('--token <text>', 'a token or access key of an administrator')
-    .option(...allowHttpOption)
+  const command = new Command('usage').description(
+    'What is used of every budget of a running service, and who uses the most. Asks as an ' +
+      'administrator; budgets are explained in docs/limits.md.',
+  );
+  return addServiceOptions(command, 'an administrator; otherwise admin')
     .option('--json', 'the answer of the service as it is')
     .action(showUsage);
 }
 
 async function showUsage(options: UsageOptions): Promise<void> {
-  const { signal } = new AbortController();
-  const client = createApiClient({ url: options.url, signal, wait: (pause) => delay(pause) });
-  await logInAs(client, options);
+  const client = await openService(asAdmin(options));
   const { json } = await client.need({ method: 'GET', path: '/admin/usage' }, 200);
   if (options.json === true) process.stdout.write(`${printableJson(json)}\n`);
   else process.stdout.write(`${table([head, ...rowsOf(json)])}\n`);

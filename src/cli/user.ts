@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import { invalid } from '../domain/errors.ts';
+import { parseNewUsername } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
+import { requireStrongPassword } from '../domain/users/profile.ts';
 import type { User } from '../domain/users/user.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 import { systemClock } from '../lib/clock.ts';
 import { profileFromWire } from '../wire/user.ts';
 import { addAccount, allAccounts, replacePassword, requireUser } from './account-work.ts';
-import { givenPassword, type PasswordOptions } from './client/login-options.ts';
+import { addPasswordOptions, givenPassword, type PasswordOptions } from './client/login-options.ts';
 import { choosePassword } from './client/password-prompt.ts';
+import { openProgressBar } from './copy-progress.ts';
 import { directoryOf } from './data-directory.ts';
 import { printable, printableJson } from './printable.ts';
 import { type ImportReport, importAccounts, parseImport } from './user-import.ts';
@@ -19,25 +21,16 @@ interface DirectoryOption {
   readonly dataDir?: string;
 }
 
-const passwordFileOption = [
-  '--password-file <file>',
-  'has the password; otherwise it is asked for, or generated and printed once',
-] as const;
-const passwordOption = [
-  '--password <text>',
-  'the password itself, for everybody on this machine to see',
-] as const;
+const absent = 'asked for, or generated and printed once';
 
 /** `kipimo user`: accounts in the data directory, also while the service runs. */
 export function createUserCommand(): Command {
   const user = new Command('user').description(
     'Accounts in the data directory (KIPIMO_DATA_DIR); works while the service runs, too.',
   );
-  command(user, 'add <name>', 'Add an account.')
+  addPasswordOptions(command(user, 'add <name>', 'Add an account.'), { absent })
     .option('--admin', 'may do everything')
     .option('--email <address>', 'e-mail address')
-    .option(...passwordFileOption)
-    .option(...passwordOption)
     .action(add);
   command(
     user,
@@ -45,10 +38,10 @@ export function createUserCommand(): Command {
     'Add accounts from a JSON array of {id?, username, password, admin?, …profile}. ' +
       'Given ids are kept; passwords may be weak. Exit code 1 when any entry is refused.',
   ).action(importFile);
-  command(user, 'passwd <name>', 'Set a password; ends all tokens of the user.')
-    .option(...passwordFileOption)
-    .option(...passwordOption)
-    .action(setPassword);
+  addPasswordOptions(
+    command(user, 'passwd <name>', 'Set a password; ends all tokens of the user.'),
+    { absent },
+  ).action(setPassword);
   command(
     user,
     'disable <name>',
@@ -79,8 +72,10 @@ async function add(
     PasswordOptions & { readonly admin?: boolean; readonly email?: string },
 ): Promise<void> {
   const profile = profileFromWire(options.email === undefined ? {} : { email: options.email });
+  parseNewUsername(name);
+  const { password, isGenerated } = await choosePassword(await givenPassword(options));
+  requireStrongPassword(password);
   await withUsers(options, async (users) => {
-    const { password, isGenerated } = await choosePassword(await givenPassword(options));
     const isAdmin = options.admin === true;
     const account = { username: name, password, isAdmin, profile };
     const user = await addAccount({ users, clock: systemClock }, account);
@@ -117,12 +112,12 @@ async function importFile(file: string, options: DirectoryOption): Promise<void>
   const entries = parseImport(await readFile(file, 'utf8'));
   await withUsers(options, async (users) => {
     const wasWithoutAdmin = (await users.countAdmins()) === 0;
-    const bar = openProgressBar(entries.length);
+    const bar = openProgressBar('users');
     const report = await importAccounts({
       entries,
       users,
       clock: systemClock,
-      onProgress: (done) => bar.update(done),
+      onProgress: (done) => bar.show(done, entries.length),
     }).finally(() => bar.stop());
     printReport(report);
     if (wasWithoutAdmin && (await users.countAdmins()) > 0) {
@@ -176,10 +171,14 @@ async function requireAnotherAdmin(users: UserStore, user: User): Promise<void> 
   throw invalid(`${user.username} is the last admin: make another user admin first`);
 }
 
+/** As `withKnownUsers`, also before the first start: then the database is made. */
 async function withUsers(
   options: DirectoryOption,
   work: (users: UserStore) => Promise<void>,
 ): Promise<void> {
+  if (options.dataDir !== undefined && !existsSync(options.dataDir)) {
+    throw invalid(`there is no directory ${options.dataDir}: make it, if the data shall be there`);
+  }
   const directory = directoryOf(options);
   const { openAccounts } = await import('../storage/sqlite/accounts.ts');
   const accounts = await openAccounts(directory);
@@ -197,13 +196,6 @@ function printReport({ added, refused }: ImportReport): void {
   }
   print(`added ${added}, refused ${refused.length}`);
   if (refused.length > 0) process.exitCode = 1;
-}
-
-function openProgressBar(total: number): { update(done: number): void; stop(): void } {
-  if (!process.stderr.isTTY) return { update: () => undefined, stop: () => undefined };
-  const bar = new SingleBar({ format: '{bar} {value}/{total} users' }, Presets.shades_classic);
-  bar.start(total, 0);
-  return bar;
 }
 
 function toJson(user: User): string {

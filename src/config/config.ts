@@ -1,6 +1,7 @@
 import type { ChannelSettings } from '../channels/index.ts';
 import type { BudgetTotals } from '../domain/budgets/budgets.ts';
 import type { Username } from '../domain/ids.ts';
+import { commandKeys } from './command-keys.ts';
 import { type ConfigKey, configKeys, type LogLevel } from './config-keys.ts';
 
 /** What the service listens on. */
@@ -99,6 +100,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
 function unknownKeys(environment: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith('KIPIMO_') && !Object.hasOwn(configKeys, name))
+    .filter((name) => !Object.hasOwn(commandKeys, name))
     .map((name) => `${name} is unknown: docs/configuration.md lists the keys`);
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CommandKey } from './command-keys.ts';
 import { ConfigError, loadConfig } from './config.ts';
 
 /** A file of settings is typed by people; more is not such a file. */
@@ -16,6 +17,12 @@ export function loadConfigHere(
   const named = Object.entries(given).filter(([, value]) => value !== undefined);
   const environment = readEnvironment(process.cwd(), process.env);
   return loadConfig({ ...environment, ...Object.fromEntries(named) });
+}
+
+/** What a key for commands says in the environment of this process; empty counts as not set. */
+export function readCommandKey(key: CommandKey): string | undefined {
+  const value = process.env[key];
+  return value === '' ? undefined : value;
 }
 
 /** The process's environment on top of `.env` in `directory`, when there is one. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
@@ -142,12 +142,92 @@ durable('an account is disabled, enabled and made admin while the service runs',
   assert.match((await kipimoUser('admin', 'zawadi', '--off')).stdout, /no admin any more/);
 });
 
-durable('kipimo user list --data-dir typo says so and makes no database', async () => {
+durable('no command makes an empty database of a mistyped --data-dir', async () => {
   const typo = join(directory, 'typo');
-  const { code, stderr } = await kipimoUser('list', '--data-dir', typo);
-  assert.equal(code, 1);
-  assert.match(stderr, /typo holds no data of Kipimo/);
-  assert.equal(existsSync(typo), false);
+  const file = join(directory, 'some.json');
+  writeFileSync(file, '[]');
+  for (const words of [
+    ['user', 'list'],
+    ['user', 'add', 'x', '--password', 'long enough'],
+    ['user', 'import', file],
+    ['user', 'passwd', 'x'],
+    ['user', 'disable', 'x'],
+    ['user', 'admin', 'x'],
+    ['backup', join(directory, 'b.kipimo')],
+  ]) {
+    const { code, stderr } = await runProgram([...words, '--data-dir', typo], { directory });
+    assert.equal(code, 1);
+    assert.match(stderr, /typo holds no data of Kipimo|there is no (database|directory)/);
+    assert.equal(existsSync(typo), false, words.join(' '));
+  }
+  const weak = ['user', 'add', 'x', '--password', 'weak'];
+  assert.equal((await runProgram(weak, { directory: missingPlace() })).code, 1);
+  assert.deepEqual(readdirSync(missingPlace()), [], 'nor does a refused account');
+});
+
+function missingPlace(): string {
+  const place = join(directory, 'nothing');
+  mkdirSync(place, { recursive: true });
+  return place;
+}
+
+durable('no raw ENOENT from any command', async () => {
+  const none = join(directory, 'none');
+  const nobody = ['--url', 'http://127.0.0.1:1', '--username', 'ama', '--password-file', none];
+  for (const words of [
+    ['user', 'import', none],
+    ['user', 'add', 'x', '--password-file', none],
+    ['backup', join(none, 'file')],
+    ['restore', none],
+    ['import', 'csv', none],
+    ['import', 'csv', none, ...nobody],
+    ['import', 'cloud', '--from', 'http://127.0.0.1:1', '--user', 'a', '--password-file', none],
+    ['demo', ...nobody],
+    ['usage', ...nobody],
+    ['user', 'import', directory],
+    ['serve', '--data-dir', process.execPath],
+  ]) {
+    const { code, stderr } = await runProgram(words, { directory });
+    assert.equal(code, 1, words.join(' '));
+    assert.match(stderr, /^kipimo: .*(no such file|no file|is a directory|a file of that name)/);
+    assert.doesNotMatch(stderr, /ENOENT|EISDIR|EEXIST/);
+  }
+});
+
+durable('one set of options for all commands, passwords by file or environment', async () => {
+  const { commands } = await import('../../src/cli/commands.ts');
+  const flagsOf = async (...path: readonly string[]) => {
+    const entry = commands.find(({ name }) => name === path[0]);
+    let command = await entry?.load();
+    for (const name of path.slice(1)) {
+      command = command?.commands.find((one) => one.name() === name);
+    }
+    return (command?.options ?? []).map(({ long }) => long);
+  };
+  const login = ['--username', '--password-file', '--password', '--token', '--allow-http'];
+  for (const path of [['usage'], ['demo'], ['import', 'csv'], ['import', 'cloud']]) {
+    const flags = await flagsOf(...path);
+    for (const flag of login) assert.ok(flags.includes(flag), `${path.join(' ')} ${flag}`);
+  }
+  for (const path of [
+    ['user', 'add'],
+    ['user', 'passwd'],
+  ]) {
+    const flags = await flagsOf(...path);
+    assert.ok(flags.includes('--password-file') && flags.includes('--password'));
+  }
+  assert.equal((await kipimoUser('passwd', 'admin', '--password', 'another one')).code, 0);
+  const environment = { KIPIMO_PASSWORD: 'another one' };
+  const words = ['usage', '--url', service.url, '--username', 'admin'];
+  const done = await runProgram(words, { directory, environment });
+  assert.equal(done.code, 0, done.stderr);
+  const token = await (await logIn('admin', 'another one')).text();
+  const byToken = { KIPIMO_TOKEN: token };
+  const again = ['usage', '--url', service.url];
+  assert.equal((await runProgram(again, { directory, environment: byToken })).code, 0);
+});
+
+durable('files that a command cannot find are named', async () => {
   const missing = await kipimoUser('import', join(directory, 'none.json'));
   assert.match(missing.stderr, /none\.json: there is no such file or directory/);
   assert.doesNotMatch(missing.stderr, /ENOENT/);
@@ -159,6 +239,7 @@ durable(
     const file = join(directory, 'first.json');
     writeFileSync(file, JSON.stringify([{ username: 'root', password: 'x', admin: true }]));
     const fresh = join(directory, 'fresh');
+    mkdirSync(fresh);
     const { code, stdout } = await kipimoUser('import', file, '--data-dir', fresh);
     assert.equal(code, 0, stdout);
     assert.match(stdout, /first start of the service makes no other one/);

@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CommandKey } from '../../config/command-keys.ts';
+import { readCommandKey } from '../../config/environment-file.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { ApiClient } from './api-client.ts';
+import { type ApiClient, createApiClient } from './api-client.ts';
 import { askPassword } from './password-prompt.ts';
 
-/** How a password may be given to a command; neither: it is asked for. */
+/** How a password may be given to a command; none of them: it is asked for. */
 export interface PasswordOptions {
   readonly password?: string | undefined;
   readonly passwordFile?: string | undefined;
@@ -17,23 +21,123 @@ export interface LoginOptions extends PasswordOptions {
   readonly allowHttp?: boolean | undefined;
 }
 
+/** Of a command that speaks to a running service. */
+export interface ServiceOptions extends LoginOptions {
+  readonly url: string;
+}
+
+/** The keys of the environment that stand in for options. */
+export interface SecretKeys {
+  readonly password: CommandKey;
+  readonly token: CommandKey;
+}
+
+const usualKeys: SecretKeys = { password: 'KIPIMO_PASSWORD', token: 'KIPIMO_TOKEN' };
+
+const passwordWarning = 'the password itself, for everybody on this machine to see (ps)';
+
+/** Adds what every command has that takes a password. */
+export function addPasswordOptions(
+  command: Command,
+  texts: { readonly absent?: string; readonly prefix?: string; readonly key?: CommandKey } = {},
+): Command {
+  const { absent = 'asked for', prefix = '', key = usualKeys.password } = texts;
+  return command
+    .option(`--${prefix}password-file <file>`, `has the password; otherwise ${key}, or ${absent}`)
+    .option(`--${prefix}password <text>`, passwordWarning);
+}
+
+/** Adds what every command has that speaks to a running service. */
+export function addServiceOptions(
+  command: Command,
+  username = 'log in as this user; otherwise as a guest',
+): Command {
+  command
+    .addOption(
+      new Option('--url <url>', 'where the service is')
+        .argParser(readUrl)
+        .default('http://127.0.0.1:8080'),
+    )
+    .option('--username <name>', username);
+  return addPasswordOptions(command)
+    .addOption(tokenOption())
+    .option(...allowHttpOption);
+}
+
+/** An option for a token, which goes with no username. */
+export function tokenOption(prefix: '' | 'to-' = '', key: CommandKey = usualKeys.token): Option {
+  const others =
+    prefix === ''
+      ? ['username', 'password', 'passwordFile']
+      : ['toUsername', 'toPassword', 'toPasswordFile'];
+  const meaning = `a token, or better an access key, which does not expire; otherwise ${key}`;
+  return new Option(`--${prefix}token <text>`, meaning).conflicts(others);
+}
+
+/** An address as it is given; throws a usage error for anything else. */
+export function readUrl(text: string): string {
+  if (/^https?:\/\/[^/\s]/i.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('write it with its scheme, for instance http://127.0.0.1:8080.');
+}
+
+/** A client of that service, logged in as the options say. Throws LoginError, and invalid. */
+export async function openService(
+  options: ServiceOptions,
+  isImporting = false,
+): Promise<ApiClient> {
+  const { signal } = new AbortController();
+  const wait = (pauseMs: number) => delay(pauseMs);
+  const client = createApiClient({ url: options.url, signal, wait, isImporting });
+  await logInAs(client, options);
+  return client;
+}
+
 /** Logs the client in as the options say. Throws LoginError, and invalid without encryption. */
-export async function logInAs(client: ApiClient, options: LoginOptions): Promise<void> {
-  const { username, token } = options;
+export async function logInAs(
+  client: ApiClient,
+  options: LoginOptions,
+  keys: SecretKeys = usualKeys,
+): Promise<void> {
+  const token = tokenOf(options, keys);
+  const { username } = options;
   if (token === undefined && username === undefined) return;
   requirePrivateWay(client.url, options.allowHttp);
   if (token !== undefined) client.authorize(token);
-  else if (username !== undefined)
-    await client.logIn(username, await passwordOf(username, options));
+  else if (username !== undefined) {
+    await client.logIn(username, await passwordOf(username, options, keys));
+  }
+}
+
+/** The token given, or that of the environment where no user is named. */
+export function tokenOf(options: LoginOptions, keys = usualKeys): string | undefined {
+  const { token, username } = options;
+  return token ?? (username === undefined ? readCommandKey(keys.token) : undefined);
+}
+
+/** The same options with the usual administrator, where nobody is named. */
+export function asAdmin<Options extends LoginOptions>(options: Options): Options {
+  if (options.username !== undefined || tokenOf(options) !== undefined) return options;
+  return { ...options, username: 'admin' };
 }
 
 /** The password given, or what is typed when the terminal asks for it. */
-export async function passwordOf(username: string, options: PasswordOptions): Promise<string> {
-  return (await givenPassword(options)) ?? (await askPassword(`Password of ${username}: `));
+export async function passwordOf(
+  username: string,
+  options: PasswordOptions,
+  keys = usualKeys,
+): Promise<string> {
+  const given = await givenPassword(options, keys.password);
+  return given ?? (await askPassword(`Password of ${username}: `));
 }
 
-/** The password from the command line, with a warning, or from a file; undefined: neither. */
-export async function givenPassword(options: PasswordOptions): Promise<string | undefined> {
+/**
+ * The password from the command line, with a warning, from a file, or from the environment;
+ * undefined: none of them.
+ */
+export async function givenPassword(
+  options: PasswordOptions,
+  key = usualKeys.password,
+): Promise<string | undefined> {
   const { password, passwordFile } = options;
   if (password !== undefined && passwordFile !== undefined) {
     throw invalid('give --password or --password-file, not both');
@@ -41,11 +145,11 @@ export async function givenPassword(options: PasswordOptions): Promise<string | 
   if (password !== undefined) {
     process.stderr.write(
       'kipimo: --password can be seen by everybody on this machine (ps): better give ' +
-        '--password-file, or nothing, and it is asked for\n',
+        `--password-file, or ${key}, or nothing, and it is asked for\n`,
     );
     return password;
   }
-  if (passwordFile === undefined) return undefined;
+  if (passwordFile === undefined) return readCommandKey(key);
   // Editors end the last line.
   return (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
 }

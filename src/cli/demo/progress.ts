@@ -1,4 +1,4 @@
-import { Presets, SingleBar } from 'cli-progress';
+import { openProgressBar } from '../copy-progress.ts';
 
 /** Shows how far a long work is. */
 export interface Progress {
@@ -17,10 +17,15 @@ export function openProgress(options: {
 }
 
 function openBar(total: number): Progress {
-  const format = '{bar} {percentage} % | {value}/{total} values | {eta_formatted} left';
-  const bar = new SingleBar({ format, hideCursor: true }, Presets.shades_classic);
-  bar.start(total, 0);
-  return { advance: (count) => bar.increment(count), stop: () => bar.stop() };
+  const bar = openProgressBar('values');
+  let done = 0;
+  return {
+    advance(count) {
+      done += count;
+      bar.show(done, total);
+    },
+    stop: bar.stop,
+  };
 }
 
 function openLines(total: number, print: (line: string) => void): Progress {

@@ -104,6 +104,13 @@ test('a sum beyond the range of a double is left out', async () => {
   assert.deepEqual(await valuesOf(series(1e308, 1e308), 'sum', 'max'), [[undefined, 1e308]]);
 });
 
+test('avg of huge numbers is there, also when their sum is beyond a double', async () => {
+  const huge = Number.MAX_VALUE;
+  assert.deepEqual(await valuesOf(series(huge, huge, huge), 'avg', 'sum'), [[huge, undefined]]);
+  assert.deepEqual(await valuesOf(series(1e308, 1e308, -2e307, 3), 'avg'), [[4.5e307]]);
+  assert.deepEqual(await valuesOf(series(huge, huge, -huge, -huge), 'avg', 'sum'), [[0, 0]]);
+});
+
 test('calibration comes before aggregation, and leaves text alone', async () => {
   const calibration = {
     isEnabled: true,

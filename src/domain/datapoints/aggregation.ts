@@ -82,6 +82,8 @@ interface Tally {
   sum: number;
   /** What rounding took from the sum. */
   lost: number;
+  /** What numbers are multiplied with before they are added: 1 while the sum is a double. */
+  scale: number;
   min: number;
   max: number;
 }
@@ -98,6 +100,7 @@ function openTally(step: DatapointColumns, row: number, { bucketOf }: Aggregatio
     numbers: 0,
     sum: 0,
     lost: 0,
+    scale: 1,
     min: Number.POSITIVE_INFINITY,
     max: Number.NEGATIVE_INFINITY,
   };
@@ -116,9 +119,12 @@ function rowOfTime(step: DatapointColumns, row: number, end: Instant): number {
   return low;
 }
 
+/** So many of the largest numbers could be added with it. */
+const scaleOfHugeSums = 2 ** -60;
+
 /** Adds the numbers of some rows; answers how many rows have none. */
 function addNumbers(tally: Tally, step: DatapointColumns, from: number, to: number): number {
-  let { sum, lost, min, max } = tally;
+  let { sum, lost, scale, min, max } = tally;
   let skipped = 0;
   for (let row = from; row < to; row += 1) {
     const number = numberIn(step, row);
@@ -126,14 +132,21 @@ function addNumbers(tally: Tally, step: DatapointColumns, from: number, to: numb
       skipped += 1;
       continue;
     }
+    let addend = number * scale;
+    if (!Number.isFinite(sum + addend)) {
+      sum *= scaleOfHugeSums;
+      lost *= scaleOfHugeSums;
+      scale *= scaleOfHugeSums;
+      addend = number * scale;
+    }
     // Neumaier's summation: ten times 0.1 is 1.
-    const next = sum + number;
-    lost += Math.abs(sum) >= Math.abs(number) ? sum - next + number : number - next + sum;
+    const next = sum + addend;
+    lost += Math.abs(sum) >= Math.abs(addend) ? sum - next + addend : addend - next + sum;
     sum = next;
     if (number < min) min = number;
     if (number > max) max = number;
   }
-  Object.assign(tally, { sum, lost, min, max });
+  Object.assign(tally, { sum, lost, scale, min, max });
   tally.numbers += to - from - skipped;
   return skipped;
 }
@@ -162,7 +175,7 @@ function aggregateOf(tally: Tally, name: Aggregate): JsonValue | undefined {
   if (tally.numbers === 0) return undefined;
   if (name === 'min' || name === 'max') return tally[name];
   const sum = tally.sum + tally.lost;
-  const value = name === 'sum' ? sum : sum / tally.numbers;
+  const value = (name === 'sum' ? sum : sum / tally.numbers) / tally.scale;
   // Sums beyond the range of a double have no JSON.
   return Number.isFinite(value) ? value : undefined;
 }
