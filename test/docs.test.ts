@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { staleFiles } from '../scripts/generated-files.ts';
+import { commandKeys } from '../src/config/command-keys.ts';
 import { configKeys } from '../src/config/config-keys.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes } from '../src/http/errors.ts';
@@ -24,8 +25,9 @@ function namesInColumn(path: string, column: number): readonly string[] {
     .flatMap((line) => /^`([^`]+)`$/.exec(line.split('|')[column]?.trim() ?? '')?.[1] ?? []);
 }
 
-test('docs/configuration.md lists exactly the keys the service reads', () => {
-  assert.deepEqual(namesInColumn('docs/configuration.md', 1), Object.keys(configKeys));
+test('docs/configuration.md lists exactly the keys the service and the commands read', () => {
+  const keys = [...Object.keys(configKeys), ...Object.keys(commandKeys)];
+  assert.deepEqual(namesInColumn('docs/configuration.md', 1), keys);
 });
 
 test('docs/errors.md lists exactly the codes the service answers', () => {

@@ -19,7 +19,6 @@ export function openProgressBar(unit: string): CopyProgressBar {
   // The bar would catch Ctrl-C and let the work go on, without a cursor.
   const settings = { format, hideCursor: true, gracefulExit: false };
   const bar = new SingleBar(settings, Presets.shades_classic);
-  bar.start(1, 0);
   const leavings = endings.map(([signal, code]) => {
     const leave = (): void => {
       bar.stop();
@@ -29,6 +28,8 @@ export function openProgressBar(unit: string): CopyProgressBar {
     process.once(signal, leave);
     return () => process.off(signal, leave);
   });
+  // From here on there is no cursor.
+  bar.start(1, 0);
   return {
     show(done, total) {
       bar.setTotal(total);
