@@ -174,6 +174,19 @@ const fired: Promises = {
     ]);
   },
 
+  'a changed condition forgets what was remembered of devices, other changes keep it': async ({
+    notifications,
+  }) => {
+    const id = notificationId('n1');
+    const statesNow = async () => [...((await notifications.load())[0]?.states.keys() ?? [])];
+    await notifications.fire([aFiring('n1')]);
+    await notifications.update(id, { description: 'a', status: 'inactive' }, noon + 1);
+    assert.deepEqual(await statesNow(), ['d1']);
+    const { condition } = aNotification('n1');
+    await notifications.update(id, { condition }, noon + 2);
+    assert.deepEqual(await statesNow(), []);
+  },
+
   'deliveries are listed newest first, and what failed at once is told': async (opened) => {
     const { notifications } = opened;
     const failed = aDelivery({ username: 'kim', progress: { status: 'failed', reason: 'no key' } });
