@@ -270,6 +270,9 @@ export const limits = {
   deliveriesPendingPerPayerMax: 10_000,
   /** Devices whose last values are remembered between evaluations. */
   evaluatedDevicesMax: 20_000,
+  evaluatedCharactersMax: 33_554_432,
+  /** What a rule sees of the value of a sensor beside the one that is pushed to. */
+  otherValueCharactersMax: 4_096,
   /** Evaluations remembered of one notification. */
   evaluationsMax: 50,
   /** How often a firing that could not be stored is tried again while its push waits. */
@@ -299,9 +302,8 @@ export const limits = {
   previewDatapointsMax: 2_000_000,
   previewFiringsMax: 1_000,
   previewDevicesMax: 100,
-  /** Devices times sensors of a preview, and what it keeps of a value: 2 048 are looked at. */
+  /** Devices times sensors of a preview. */
   previewSensorsMax: 1_000,
-  previewValueCharactersMax: 4_096,
 
   // The outbox.
   /** A claimed delivery is given to somebody else when nothing is heard of it for so long. */

@@ -2,6 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import { shortened } from './compact-value.ts';
 
 /** What an evaluation came to, in the words of the API. */
 export const evaluationOutcomes = {
@@ -65,7 +66,11 @@ export function createEvaluations(): Evaluations {
 export type Note = (id: NotificationId, outcome: EvaluationOutcome) => Evaluation;
 
 /** Rules that come to the same share one evaluation, as a thousand of them may look at it. */
-export function createNote(evaluations: Evaluations, about: Omit<Evaluation, 'outcome'>): Note {
+export function createNote(evaluations: Evaluations, look: Omit<Evaluation, 'outcome'>): Note {
+  const { value } = look;
+  // A rule keeps many of them, and a value may be a file.
+  const about =
+    value === undefined ? look : { ...look, value: shortened(value, limits.variableCharactersMax) };
   let quiet: Evaluation | undefined;
   return (id, outcome) => {
     // One that was sent may turn out throttled, so it is never shared.

@@ -92,6 +92,7 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
         looks += rules.length;
         if (looks >= limits.datapointsPerTurn) looks = await othersRan().then(() => 0);
       }
+      if (values !== undefined) known.keep(device, values);
       if (stored.length > 0)
         batch.firings.set(push, handled(Promise.all(stored).then(() => undefined)));
     }

@@ -16,13 +16,14 @@ import { invalid } from '../errors.ts';
 import { type DeviceId, parseNotificationId, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
+import { compacted } from './compact-value.ts';
 import { messageAt } from './firing.ts';
 import { readingAt } from './look.ts';
 import type { DeviceState, NotificationDraft } from './notification.ts';
 import { requireSound } from './notifications.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import type { SeenValues } from './sensor-values.ts';
+import { SeenValues } from './sensor-values.ts';
 import { freshState, lookAgainAt, type Reading, type RuleState, step } from './step.ts';
 
 /** One moment at which a draft would have fired. */
@@ -133,12 +134,8 @@ async function* momentsOf(options: {
 }): AsyncGenerator<Moment> {
   const { rule, sources, range, datapoints, now } = options;
   const end = Math.min(range.to, now);
-  const { previewDatapointsMax: max, previewValueCharactersMax: charactersMax } = limits;
+  const { previewDatapointsMax: max } = limits;
   const quiet = createQuiet(rule, sources, range.from);
-  const compact = (value: JsonValue): JsonValue =>
-    typeof value === 'string' && value.length > charactersMax
-      ? value.slice(0, charactersMax)
-      : value;
   // The merge asks for nothing but pages.
   const store = datapoints as DatapointStore;
   const page = { ...range, order: 'asc', skip: 0, limit: max + 1 } as const;
@@ -154,7 +151,10 @@ async function* momentsOf(options: {
       yield* quiet.until(Math.min(time, end));
       quiet.heard(source, time);
       const calibrated = calibratedDatapoint(sensor, raw);
-      const datapoint = { ...calibrated, value: compact(calibrated.value) };
+      const datapoint = {
+        ...calibrated,
+        value: compacted(calibrated.value, limits.otherValueCharactersMax),
+      };
       yield { time, device, sensorId: sensor.id, datapoint };
     }
   }
@@ -215,7 +215,7 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previ
   for await (const { time, device, sensorId, datapoint, silence } of moments) {
     moment += 1;
     if (moment % momentsPerTurn === 0) await othersRan();
-    const known = devices.get(device.id) ?? { values: new Map(), state: freshState.device };
+    const known = devices.get(device.id) ?? { values: new SeenValues(), state: freshState.device };
     devices.set(device.id, known);
     if (datapoint !== undefined) {
       counts.datapoints += 1;

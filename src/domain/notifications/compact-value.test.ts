@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { JsonValue } from '../../lib/json.ts';
+import { charactersOf, compacted, shortened } from './compact-value.ts';
+import { SeenValues } from './sensor-values.ts';
+
+const json = fc.jsonValue() as fc.Arbitrary<JsonValue>;
+
+test('what is small stays as it is, and what is large becomes small', () => {
+  fc.assert(
+    fc.property(json, fc.integer({ min: 8, max: 40 }), (value, max) => {
+      for (const compact of [compacted, shortened]) {
+        const small = compact(value, max);
+        if (charactersOf(value) <= max) assert.equal(small, value);
+        else assert.ok(charactersOf(small) <= 8 * max + 8, JSON.stringify(small));
+      }
+    }),
+  );
+});
+
+test('a list keeps the elements that fit, and an object its fields', () => {
+  assert.deepEqual(compacted(['a', 'x'.repeat(50), 'b'], 10), ['a', 'b']);
+  assert.deepEqual(compacted({ a: 1, b: 'x'.repeat(50) }, 20), { a: 1 });
+  assert.equal(shortened(['a', 'b'], 6), '["a","');
+});
+
+test('values of a device know what they take', () => {
+  const values = new SeenValues();
+  values.set('TC1', { value: 'x'.repeat(100_000), at: 1 });
+  const large = values.characters;
+  assert.ok(large > 4_096 && large < 5_000, `${large}`);
+  values.set('TC1', { value: 1, at: 2 });
+  assert.ok(values.characters < 200);
+  values.delete('TC1');
+  assert.equal(values.characters, 0);
+});

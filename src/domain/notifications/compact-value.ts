@@ -1,0 +1,37 @@
+import { isBigNumber, type JsonValue } from '../../lib/json.ts';
+
+/** How many characters a value takes, roughly: as text, or as JSON. */
+export function charactersOf(value: JsonValue): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null || isBigNumber(value)) return 8;
+  return JSON.stringify(value).length;
+}
+
+/** The value, or where it has more characters the beginning of its text, for people to see. */
+export function shortened(value: JsonValue, charactersMax: number): JsonValue {
+  if (charactersOf(value) <= charactersMax) return value;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.slice(0, charactersMax);
+}
+
+/** The value, or what of it rules look at where it has more characters: it stays of its kind. */
+export function compacted(value: JsonValue, charactersMax: number): JsonValue {
+  if (charactersOf(value) <= charactersMax) return value;
+  if (typeof value !== 'object' || value === null || isBigNumber(value)) {
+    return shortened(value, charactersMax);
+  }
+  let room = charactersMax;
+  const fits = (characters: number): boolean => {
+    const isIn = characters < room;
+    if (isIn) room -= characters + 1;
+    return isIn;
+  };
+  if (Array.isArray(value)) {
+    const elements: readonly JsonValue[] = value;
+    return elements.filter((element) => fits(charactersOf(element)));
+  }
+  const fields = Object.entries(value);
+  return Object.fromEntries(
+    fields.filter(([key, field]) => fits(key.length + charactersOf(field))),
+  );
+}
