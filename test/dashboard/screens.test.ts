@@ -171,13 +171,16 @@ browserTest('a session that ended says so, and goes on after the password', asyn
   await page.goto('/profile');
   await page.getByLabel('First name').fill('Esi');
   await stage.service.as('esi')({ method: 'DELETE', path: '/auth/token' });
-  await page.getByRole('button', { name: 'Save' }).click();
+  const save = page
+    .getByRole('region', { name: 'About you' })
+    .getByRole('button', { name: 'Save' });
+  await save.click();
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
   await dialog.getByLabel('Password').fill('password of esi');
   await dialog.getByRole('button', { name: 'Log in' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('First name').inputValue(), 'Esi');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await save.click();
   await page.getByText('Your profile is saved').waitFor();
   await page.context().close();
 });
