@@ -11,6 +11,7 @@ const sourceTextTests = [
   'test/tidy.test.ts',
   'test/docs.test.ts',
   'test/code-text.test.ts',
+  'test/promises.test.ts',
 ];
 
 const failures: string[] = [];

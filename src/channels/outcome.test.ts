@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assert as check, property, string } from 'fast-check';
+import fc, { property, string } from 'fast-check';
 import { channelLimits } from './limits.ts';
 import { pauseOf, sanitized } from './outcome.ts';
 
@@ -34,7 +34,7 @@ for (const [words, shown] of [
 }
 
 test('what a provider says is short and on one line, whatever it is', () => {
-  check(
+  fc.assert(
     property(string({ unit: 'binary', maxLength: 2_000 }), (words) => {
       const shown = sanitized(words);
       assert.ok(shown.length <= channelLimits.reasonCharactersMax);

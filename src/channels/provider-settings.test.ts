@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assert as check, constantFrom, oneof, property, string } from 'fast-check';
+import fc, { constantFrom, oneof, property, string } from 'fast-check';
 import { channelUrls } from './index.ts';
 import { ProviderUrlError } from './provider-url.ts';
 
@@ -106,7 +106,7 @@ for (const [what, read, text, problem] of [
 test('any text is read or refused in words that show nothing of it', () => {
   const scheme = constantFrom('twilio', 'africastalking', 'smpp', 'smpps', 'x', 'smtp', 'smtps');
   const secret = 'Zq7-secret';
-  check(
+  fc.assert(
     property(
       oneof(string(), string({ unit: 'binary' })),
       string(),

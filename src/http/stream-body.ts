@@ -18,12 +18,13 @@ export function inStreamScope(
   parts: BodyReaderParts,
   mount: (scope: FastifyInstance) => void,
 ): void {
-  fastify.register(async (scope) => {
+  fastify.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (request, payload, done) => {
       done(null, { payload, count: createBodyCount(request, payload, parts) });
     });
     mount(scope);
+    done();
   });
 }
 

@@ -220,10 +220,11 @@ test('a list and its filter leave out what the caller may not see', async () => 
 /** Sends a target that no client library has touched. */
 function getRaw(target: string): Promise<readonly string[]> {
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
-  const sent = request(`${service.url}`, { path: target }, async (answer) => {
-    const chunks = await Array.fromAsync(answer);
-    const text = Buffer.concat(chunks as Buffer[]).toString();
-    resolve((JSON.parse(text) as { id: string }[]).map(({ id }) => id));
+  const sent = request(`${service.url}`, { path: target }, (answer) => {
+    Array.fromAsync(answer).then((chunks) => {
+      const text = Buffer.concat(chunks as Buffer[]).toString();
+      resolve((JSON.parse(text) as { id: string }[]).map(({ id }) => id));
+    }, reject);
   });
   sent.on('error', reject).end();
   return promise;

@@ -130,9 +130,12 @@ test('a service without pages, projects and notifications gives what it has', as
     return (response) => {
       source
         .as('ama')({ path: asked.pathname.slice(7) + asked.search })
-        .then(({ text }) => {
-          response.writeHead(200, { 'content-type': 'application/json' }).end(text);
-        });
+        .then(
+          ({ text }) => {
+            response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+          },
+          (error: Error) => response.destroy(error),
+        );
     };
   });
   const done = await copy({ from: old.url });

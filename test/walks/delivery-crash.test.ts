@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,11 +35,14 @@ interface Push {
 async function startReceiver() {
   const got: { notification: string; message: string; id: string }[] = [];
   let onMessage: (moment: Moment) => boolean = () => false;
-  const server = createServer(async (request, response) => {
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     got.push(JSON.parse(await readText(request)));
     // Never answered: the process was killed.
     if (onMessage('message asked')) return;
     response.end(() => onMessage('message taken'));
+  };
+  const server = createServer((request, response) => {
+    take(request, response).catch((error: Error) => response.destroy(error));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

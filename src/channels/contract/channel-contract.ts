@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asyncProperty, assert as check, string } from 'fast-check';
+import fc, { asyncProperty, string } from 'fast-check';
 import { parseUsername } from '../../domain/ids.ts';
 import type {
   Channel,
@@ -136,7 +136,7 @@ export function describeChannel(tested: ChannelUnderTest): void {
   test(`${name} sends any text`, async () => {
     await using opened = await tested.open('accepts');
     const { signal } = new AbortController();
-    await check(
+    await fc.assert(
       asyncProperty(string({ unit: 'binary', maxLength: 400 }), async (anyText) => {
         const message = aMessage({ to, text: `x${anyText}` });
         assert.deepEqual(await opened.channel.send(message, signal), { kind: 'sent' });

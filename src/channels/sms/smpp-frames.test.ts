@@ -2,16 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
-import {
-  array,
-  asyncProperty,
-  assert as check,
-  constantFrom,
-  nat,
-  oneof,
-  record,
-  uint8Array,
-} from 'fast-check';
+import fc, { array, asyncProperty, constantFrom, nat, oneof, record, uint8Array } from 'fast-check';
 import smpp, { type Pdu } from 'smpp';
 import { parseUsername } from '../../domain/ids.ts';
 import { aMessage } from '../contract/channel-contract.ts';
@@ -76,7 +67,7 @@ test('a message centre that sends any frames gets an outcome, and harms nobody',
   const settings = readSmsUrl(`smpp://id:pw@127.0.0.1:${port}?from=KIPIMO`);
   assert.ok(settings.provider === 'smpp');
   const to = { username: parseUsername('ama'), phone: '+255712345678' };
-  await check(
+  await fc.assert(
     asyncProperty(array(anyFrame, { maxLength: 12 }), async (sent) => {
       frames = sent;
       const channel = await createSmppSms({ settings, responseMs: 200 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assert as check, property, string } from 'fast-check';
+import fc, { property, string } from 'fast-check';
 import { channelLimits } from '../limits.ts';
 import { alphabetOf, cutToParts, partsOf } from './sms-text.ts';
 
@@ -35,7 +35,7 @@ test('a text that is too long ends with dots, in the number of parts that is all
 });
 
 test('any text keeps its letters whole and stays within the parts that are allowed', () => {
-  check(
+  fc.assert(
     property(string({ unit: 'binary', maxLength: 1_500 }), (text) => {
       const cut = cutToParts(text);
       const { parts, alphabet } = partsOf(cut);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assert as check, constantFrom, integer, property, tuple } from 'fast-check';
+import fc, { constantFrom, integer, property, tuple } from 'fast-check';
 import { parseUsername } from '../../domain/ids.ts';
 import { aMessage } from '../contract/channel-contract.ts';
 import { isPublicAddress, refusedRanges } from './address-filter.ts';
@@ -65,7 +65,7 @@ const anyRefusedV4 = tuple(
 
 test('every address of every private range is refused, however it is written', async () => {
   const addresses: number[] = [];
-  check(
+  fc.assert(
     property(anyRefusedV4, (value) => {
       assert.equal(isPublicAddress(octetsOf(value).join('.')), false);
       addresses.push(value);

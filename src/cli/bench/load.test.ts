@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { test } from 'node:test';
-import { array, assert as check, constantFrom, integer, property, string } from 'fast-check';
+import fc, { array, constantFrom, integer, property, string } from 'fast-check';
 import { measureAnswer } from './http-answer.ts';
 import { createLatencyHistogram } from './latency-histogram.ts';
 import { compare, measure, median } from './rounds.ts';
@@ -13,7 +13,7 @@ const pace = { sliceMs: 20, rounds: 2 };
 
 test('a quantile is exact to 1.6 percent, or to a microsecond', () => {
   const latencies = array(integer({ min: 0, max: 60_000_000 }), { minLength: 1, maxLength: 200 });
-  check(
+  fc.assert(
     property(latencies, integer({ min: 1, max: 100 }), (microseconds, percent) => {
       const histogram = createLatencyHistogram();
       for (const latency of microseconds) histogram.record(latency / 1_000);
@@ -35,7 +35,7 @@ test('latencies beyond a minute are counted in the last bucket', () => {
 test('an answer is measured when its last byte has come, not before', () => {
   const bodies = string({ maxLength: 300 });
   const names = constantFrom('Content-Length', 'content-length');
-  check(
+  fc.assert(
     property(bodies, names, constantFrom(200, 404), (body, name, status) => {
       const { byteLength } = Buffer.from(body);
       const whole = Buffer.from(

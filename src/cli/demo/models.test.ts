@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assert as check, integer, property } from 'fast-check';
+import fc, { integer, property } from 'fast-check';
 import { createFleet, type DemoDevice } from './fleet.ts';
 import { chance, drift, jitter, noiseKey } from './noise.ts';
 import { places } from './places.ts';
@@ -42,7 +42,7 @@ function saysOf(device: DemoDevice, sensorId: string, instant: number): number |
 }
 
 test('every sensor stays in the range of what it measures, at any time of any year', () => {
-  check(
+  fc.assert(
     property(anInstant, integer({ min: 0, max: 1_000 }), (instant, seed) => {
       for (const { id, sensors } of createFleet({ count: 10, seed, prefix: 'x' })) {
         for (const sensor of sensors) {
@@ -112,7 +112,7 @@ test('rain falls in the season of rain, and its parts add up', () => {
   };
   assert.ok(millimetres(0) > 60, `${millimetres(0)} mm in January and February`);
   assert.ok(millimetres(180) < 20, `${millimetres(180)} mm in July and August`);
-  check(
+  fc.assert(
     property(anInstant, integer({ min: 0, max: 24 }), (instant, hours) => {
       const [from, middle, to] = [instant, instant + hours * hourMs, instant + dayMs];
       const whole = rainBetween(from, to);
@@ -179,7 +179,7 @@ test('chance is spread evenly and drift has no jumps', () => {
     10_000;
   assert.ok(Math.abs(mean((index) => chance(key, index)) - 0.5) < 0.02);
   assert.ok(Math.abs(mean((index) => jitter(key, index * 1_000))) < 0.02);
-  check(
+  fc.assert(
     property(anInstant, (instant) => {
       const step = drift(key, instant + 1_000, dayMs) - drift(key, instant, dayMs);
       assert.ok(Math.abs(step) < 0.001);

@@ -44,7 +44,7 @@ export function mountCompatibleDoors(
     authenticate: Authenticate,
     refuse: Refuse,
   ): void => {
-    fastify.register(async (scope) => {
+    fastify.register((scope, _options, done) => {
       answerErrors(scope, { reporter, log, refuse });
       mountRoutes(scope, {
         prefix,
@@ -56,6 +56,7 @@ export function mountCompatibleDoors(
         turns,
         reporter,
       });
+      done();
     });
   };
   mount('/api/v2', compatibleV2Routes(services), tokens, refuseForInflux);

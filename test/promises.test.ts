@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { test } from 'node:test';
+import { findLosePromises } from '../scripts/promise-check.ts';
+
+const root = join(import.meta.dirname, '..');
+
+test('every promise is waited for, or said to be let go', () => {
+  for (const project of ['tsconfig.json', 'dashboard/tsconfig.json']) {
+    assert.deepEqual(findLosePromises(join(root, project)), [], project);
+  }
+});
+
+/** What is written without a wait, and what is found in it. */
+const plants: readonly (readonly [code: string, what: string | undefined])[] = [
+  ['users.remove(id);', 'nobody waits for it'],
+  ['const { remove } = users; remove(id);', 'nobody waits for it'],
+  ['access.require(actor, scope, device);', 'nobody waits for it'],
+  ['users.remove(id).then(() => undefined);', 'nobody waits for it'],
+  ['if (access.allows(actor, scope, device)) return;', 'a promise is always true'],
+  ['return !access.allows(actor, scope, device);', 'a promise is always true'],
+  ['return access.allows(actor, scope, device) ? 1 : 2;', 'a promise is always true'],
+  ['return access.allows(actor, scope, device) && 1;', 'a promise is always true'],
+  [
+    "process.on('exit', async () => void (await users.remove(id)));",
+    'the caller waits for nothing',
+  ],
+  ['feed.subscribe(async () => void (await users.remove(id)));', 'the caller waits for nothing'],
+  ['const told = { onOpened: async () => {} } satisfies Ends;', 'the caller waits for nothing'],
+  ['await users.remove(id);', undefined],
+  ['void users.remove(id);', undefined],
+  ['users.remove(id).catch(() => undefined);', undefined],
+  ['if (await access.allows(actor, scope, device)) return;', undefined],
+  ['feed.onChange(async () => void (await users.remove(id)));', undefined],
+];
+
+test('a missing await is found, and one that is there is not', () => {
+  mkdirSync(join(root, '.scratch'), { recursive: true });
+  const folder = mkdtempSync(join(root, '.scratch', 'promises-'));
+  try {
+    const imports = [
+      "import type { Access } from '../../src/domain/access/access.ts';",
+      "import type { Resource } from '../../src/domain/access/policy.ts';",
+      "import type { Scope } from '../../src/domain/access/scopes.ts';",
+      "import type { Actor } from '../../src/domain/actor.ts';",
+      "import type { Feed } from '../../src/domain/datapoints/feed.ts';",
+      "import type { UserId } from '../../src/domain/ids.ts';",
+      "import type { UserStore } from '../../src/domain/users/user-store.ts';",
+      'interface Ends { readonly onOpened: () => void }',
+    ];
+    const given =
+      'users: UserStore, access: Access, feed: Feed, id: UserId, actor: Actor, scope: Scope, ' +
+      'device: Resource';
+    const functions = plants.map(
+      ([code], at) => `export async function p${at}(${given}) { ${code} }`,
+    );
+    const file = join(folder, 'planted.ts');
+    writeFileSync(file, [...imports, ...functions].join('\n'));
+    const config = { extends: '../../tsconfig.json', include: ['planted.ts'] };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const found = findLosePromises(join(folder, 'tsconfig.json')).filter(({ place }) =>
+      place.startsWith(relative(process.cwd(), file)),
+    );
+    const byLine = new Map(found.map(({ place, what }) => [Number(place.split(':').at(-1)), what]));
+    for (const [at, [code, what]] of plants.entries()) {
+      assert.equal(byLine.get(imports.length + at + 1), what, code);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
