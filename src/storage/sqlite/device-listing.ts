@@ -57,6 +57,10 @@ export function createDeviceListing(options: {
 
   /** Devices from the head of these, as many as one slice may hold in memory. */
   function loadSome(ids: readonly DeviceId[], pace?: Pace): SomeDevices {
+    return inSnapshot(reader, () => loadSlice(ids, pace));
+  }
+
+  function loadSlice(ids: readonly DeviceId[], pace?: Pace): SomeDevices {
     const devices: Device[] = [];
     let [taken, parts, characters] = [0, 0, 0];
     for (const id of ids) {
