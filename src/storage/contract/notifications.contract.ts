@@ -288,6 +288,22 @@ const delivered: Promises = {
     assert.equal(await credit(), 1);
   },
 
+  'deliveries and test messages race for the last credit, and each is paid once': async (
+    opened,
+  ) => {
+    const { notifications, outbox, users } = opened;
+    await users.update(userId('id-ana'), { smsCredit: 3 });
+    const deliveries = Array.from({ length: 4 }, () => aDelivery({ channel: 'sms' }));
+    await notifications.fire([aFiring('n1', { deliveries })]);
+    const [found, ...payments] = await Promise.all([
+      claim(opened),
+      ...deliveries.map(() => outbox.pay('ana', 'sms', noon)),
+    ]);
+    const sent = found.claimed.filter(({ unpaid }) => unpaid === undefined).length;
+    assert.equal(sent + payments.filter((payment) => payment === 'paid').length, 3);
+    assert.equal((await users.find(userId('id-ana')))?.smsCredit, 0);
+  },
+
   'hands out one delivery of each payer and then the next of each, whoever came first': async (
     opened,
   ) => {
