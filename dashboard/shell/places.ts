@@ -49,12 +49,22 @@ export const places: readonly Place[] = [
     room: 'wide',
   },
   { path: '/users', label: 'shell.users', icon: 'users', audience: 'admins', room: 'wide' },
+  { path: '/usage', label: 'usage.title', icon: 'usage', audience: 'admins', room: 'wide' },
   { path: '/profile', label: 'shell.profile', icon: 'profile', audience: 'users', room: 'wide' },
   {
     path: '/more',
     label: 'shell.more',
     icon: 'more',
-    also: ['/gateways', '/projects', '/sharing', '/groups', '/messages', '/users', '/profile'],
+    also: [
+      '/gateways',
+      '/projects',
+      '/sharing',
+      '/groups',
+      '/messages',
+      '/users',
+      '/usage',
+      '/profile',
+    ],
   },
 ];
 

@@ -181,6 +181,12 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/messages/messages.tsx').then(({ Messages }) => Messages),
   },
   {
+    path: '/usage',
+    title: 'usage.title',
+    needsLogin: true,
+    load: () => import('../screens/usage/usage.tsx').then(({ Usage }) => Usage),
+  },
+  {
     path: '/users',
     title: 'shell.users',
     needsLogin: true,

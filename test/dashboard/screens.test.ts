@@ -38,6 +38,7 @@ for (const [index, name] of named.entries()) {
   screenTest(name, 'ama', () => userScreens(furniture)[index] ?? name);
 }
 screenTest('/users', 'admin', () => '/users');
+screenTest('/usage', 'admin', () => '/usage');
 
 /** How long a screen may take to settle after its window changed. */
 const settleMs = 5_000;

@@ -17,6 +17,7 @@ import { send } from './send.ts';
 import { sharing } from './sharing.ts';
 import { shell } from './shell.ts';
 import { start } from './start.ts';
+import { usage } from './usage.ts';
 import { users } from './users.ts';
 import { welcome } from './welcome.ts';
 import { common } from './words.ts';
@@ -42,6 +43,7 @@ export const dictionary: Dictionary = {
   sharing,
   shell,
   start,
+  usage,
   users,
   welcome,
 };

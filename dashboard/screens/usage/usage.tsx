@@ -1,0 +1,90 @@
+import type { JSX } from 'preact';
+import type { Budget } from '../../api/types.ts';
+import type { MessageKey } from '../../i18n/dictionary.ts';
+import { usage } from '../../i18n/en/usage.ts';
+import { formatNumber } from '../../i18n/formats.ts';
+import { language, t } from '../../i18n/i18n.ts';
+import { useResource } from '../../state/resource.ts';
+import { api, isAdmin } from '../../state/session.ts';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { AdminsOnly } from '../users/users.tsx';
+
+/** What budgets are called, by their names; a newer service has more of them. */
+const labels = new Map<string, MessageKey>(
+  (Object.keys(usage) as (keyof typeof usage)[]).map((name) => [name, `usage.${name}`]),
+);
+
+/** How many of those who use the most are named. */
+const namedMax = 3;
+
+/** What is used of every budget and by whom most, for administrators. */
+export function Usage(): JSX.Element {
+  return isAdmin.value ? <Budgets /> : <AdminsOnly />;
+}
+
+function Budgets(): JSX.Element {
+  const { value, error, reload } = useResource('usage', (signal) =>
+    api.getJson<readonly Budget[]>({ path: '/admin/usage', signal }),
+  );
+  return (
+    <div class="stack">
+      <header class="screen-head">
+        <h1>{t('usage.title')}</h1>
+        <button type="button" class="button" onClick={reload}>
+          {t('usage.again')}
+        </button>
+      </header>
+      <p class="quiet">{t('usage.text')}</p>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {value === undefined && error === undefined && <Skeleton height={320} />}
+      {value !== undefined && (
+        <ul class="lines surface">
+          {value.map((budget) => (
+            <li key={budget.name}>
+              <BudgetLine budget={budget} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function BudgetLine({ budget }: { readonly budget: Budget }): JSX.Element {
+  const { name, used, total, guests, refusals, largest } = budget;
+  const key = labels.get(name);
+  const label = key === undefined ? name : t(key);
+  const amount = (value: number) => amountOf(value, budget);
+  const most = largest
+    .slice(0, namedMax)
+    .map(({ username, who, used: part }) => `${username ?? who} ${amount(part)}`);
+  const words = [
+    t('usage.of', { used: amount(used), total: amount(total) }),
+    ...(guests > 0 ? [t('usage.guests', { used: amount(guests) })] : []),
+    ...(most.length > 0 ? [t('usage.most', { names: most.join(', ') })] : []),
+  ];
+  return (
+    <div class="stack-tight">
+      <div class="row row-apart">
+        <strong>{label}</strong>
+        <code class="quiet small">{name}</code>
+      </div>
+      <meter
+        class="usage-meter"
+        aria-label={label}
+        min={0}
+        max={total}
+        high={total * 0.8}
+        value={used}
+      />
+      <p class="quiet small">{words.join(' · ')}</p>
+      {refusals > 0 && <p class="field-error">{t('usage.refused', { count: refusals })}</p>}
+    </div>
+  );
+}
+
+function amountOf(value: number, { unit }: Budget): string {
+  if (unit !== 'bytes') return formatNumber(value, language.value);
+  return `${formatNumber(Math.round(value / 104_857.6) / 10, language.value)} MiB`;
+}
