@@ -99,51 +99,50 @@ export type AnswerTo<Documented extends RouteAnswer> =
       ? AnswerWith<Content>
       : never);
 
+type TypedHandle<Query, Value, Documented extends RouteAnswer> = (
+  request: RouteRequest<Query, Value>,
+) => Promise<AnswerTo<Documented>>;
+
 interface TypedRoute<Query extends TObject, Value, Documented extends RouteAnswer>
   extends Omit<Route, 'handle'> {
   readonly query?: Query;
   readonly body?: ReadBody<Value>;
   readonly answer: Documented;
-  readonly handle: (request: RouteRequest<Static<Query>, Value>) => Promise<AnswerTo<Documented>>;
+  readonly handle: TypedHandle<Static<Query>, Value, Documented>;
 }
 
 /** A route whose handler knows its query and body, and answers what the route documents. */
 export function defineRoute<Query extends TObject, Value, const Documented extends RouteAnswer>(
   route: TypedRoute<Query, Value, Documented>,
 ): Route {
-  const { body, handle } = route;
+  const { body } = route;
+  // Whoever calls a route has read the query by its schema, and without a body there is no value.
+  const handle = route.handle as TypedHandle<unknown, unknown, Documented>;
+  if (body === undefined) return { ...route, handle };
   return {
     ...route,
-    handle: (request) =>
-      handle({
-        ...request,
-        // Whoever calls a route has read the query by its schema.
-        query: request.query as Static<Query>,
-        // Without a body there is no value either.
-        body: body?.read(request.body) as Value,
-      }),
+    handle: (request) => handle({ ...request, body: body.read(request.body) }),
   };
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
+interface MountOptions {
+  readonly prefix: string;
+  readonly routes: readonly Route[];
+  readonly authenticate: Authenticate;
+  readonly clients: Clients;
+  readonly room: AnswerRoom;
+  /** Room for bodies that have not arrived whole. */
+  readonly partialBytes: Budget;
+  readonly turns: FairTurns;
+  readonly reporter: Reporter;
+  /** For reads that may be compressed and repeated with If-None-Match; absent: none are. */
+  readonly compressor?: Compressor;
+}
+
 /** Puts the routes below `prefix`; other methods of their paths are answered 405. */
-export function mountRoutes(
-  fastify: FastifyInstance,
-  options: {
-    readonly prefix: string;
-    readonly routes: readonly Route[];
-    readonly authenticate: Authenticate;
-    readonly clients: Clients;
-    readonly room: AnswerRoom;
-    /** Room for bodies that have not arrived whole. */
-    readonly partialBytes: Budget;
-    readonly turns: FairTurns;
-    readonly reporter: Reporter;
-    /** For reads that may be compressed and repeated with If-None-Match; absent: none are. */
-    readonly compressor?: Compressor;
-  },
-): void {
+export function mountRoutes(fastify: FastifyInstance, options: MountOptions): void {
   const { prefix, routes, partialBytes } = options;
   for (const route of routes) {
     if (route.body?.kind !== 'stream') mountRoute(fastify, route, options);
@@ -161,20 +160,7 @@ export function mountRoutes(
   }
 }
 
-function mountRoute(
-  fastify: FastifyInstance,
-  route: Route,
-  options: {
-    readonly prefix: string;
-    readonly routes: readonly Route[];
-    readonly authenticate: Authenticate;
-    readonly clients: Clients;
-    readonly room: AnswerRoom;
-    readonly turns: FairTurns;
-    readonly reporter: Reporter;
-    readonly compressor?: Compressor;
-  },
-): void {
+function mountRoute(fastify: FastifyInstance, route: Route, options: MountOptions): void {
   const { reporter, room } = options;
   const isDoubtful = mayBeLedBackTo(route, options.routes);
   const compressor = mayShorten(route) ? options.compressor : undefined;

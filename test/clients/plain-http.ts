@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type Agent, request } from 'node:http';
+import { requireDocumented } from '../answer-check.ts';
 
 /** A request with exactly these headers beside Host, Connection and the length of the body. */
 export interface PlainRequest {
@@ -35,5 +36,13 @@ export async function plainRequest(options: PlainRequest): Promise<PlainReply> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString('utf8');
-  return { status: response.statusCode, headers: response.headers, text };
+  const { statusCode: status, headers: answered } = response;
+  const [path, contentType = null] = [
+    url.slice(new URL(url).origin.length),
+    answered['content-type'],
+  ];
+  if (answered['content-encoding'] === undefined) {
+    requireDocumented({ method, path, status, contentType, text });
+  }
+  return { status, headers: answered, text };
 }
