@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { findLosePromises } from '../scripts/promise-check.ts';
@@ -10,6 +10,17 @@ test('every promise is waited for, or said to be let go', () => {
   for (const project of ['tsconfig.json', 'dashboard/tsconfig.json']) {
     assert.deepEqual(findLosePromises(join(root, project)), [], project);
   }
+});
+
+test('nothing answers now a value and now a promise', () => {
+  const source = join(root, 'src');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' });
+  const either = files.filter(
+    (name) =>
+      name.endsWith('.ts') &&
+      /\| Promise<|instanceof Promise\b/.test(readFileSync(join(source, name), 'utf8')),
+  );
+  assert.deepEqual(either, []);
 });
 
 /** What is written without a wait, and what is found in it. */

@@ -177,12 +177,12 @@ export interface SendOptions {
  * Sends the answer and says its status. A stream is read only as fast as the client takes it.
  * Throws rate_limited when whoever asked has too much that waits to be read.
  */
-export function send(
+export async function send(
   answer: Answer,
   accept: string | undefined,
   reply: FastifyReply,
   options: SendOptions,
-): number | Promise<number> {
+): Promise<number> {
   if ('cookies' in answer && answer.cookies.length > 0) {
     // Written by writeHead with what else it is given.
     reply.raw.setHeader('set-cookie', answer.cookies);

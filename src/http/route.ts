@@ -180,7 +180,7 @@ function mountRoute(fastify: FastifyInstance, route: Route, options: MountOption
         const durationMs = performance.now() - startedAt;
         reporter.requestAnswered({ method: route.method, route: url, status, durationMs });
       };
-      const finish = (answer: Answer): number | Promise<number> => {
+      const finish = (answer: Answer): Promise<number> => {
         const { headers } = request;
         const read = compressor && readOptionsOf(headers, request.method, compressor);
         return send(answer, headers.accept, reply, { room, read });
@@ -215,18 +215,17 @@ function createResponder(
   const isRead = route.method === 'GET';
   const parse = route.body === undefined ? undefined : parsers[route.body.kind];
 
-  const inTurn = (request: FastifyRequest, known: Actor): Answer | Promise<Answer> => {
+  const inTurn = async (request: FastifyRequest, known: Actor): Promise<Answer> => {
     const client = clients.of(request.raw);
     const actor = known.kind === 'guest' ? client.guest : importing(known, request.headers);
     room.askedBy(request.raw, actor);
     // What is pushed has a queue of its own; reads that come at once take turns.
     const turn = isRead ? turns.enter(payerOf(actor)) : undefined;
-    return turn === undefined
-      ? answerTo(request, actor, client)
-      : turn.then(() => {
-          if (request.raw.socket.destroyed) throw invalid('nobody waits for the answer');
-          return answerTo(request, actor, client);
-        });
+    if (turn !== undefined) {
+      await turn;
+      if (request.raw.socket.destroyed) throw invalid('nobody waits for the answer');
+    }
+    return answerTo(request, actor, client);
   };
 
   const answerTo = (request: FastifyRequest, actor: Actor, client: Client) => {
