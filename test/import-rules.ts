@@ -94,6 +94,9 @@ export const engineChoosers: readonly string[] = [
   'src/cli/user.ts',
   'src/cli/backup.ts',
   'src/cli/restore.ts',
+  'src/cli/data-directory.ts',
+  'src/cli/export.ts',
+  'src/cli/key.ts',
 ];
 
 /** What of src/ runs in the dashboard as well: pure, and small. Types it takes from src/wire/. */

@@ -19,8 +19,23 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'user',
-    summary: 'add, import and list accounts, set passwords',
+    summary: 'add, import, list and delete accounts, set passwords',
     load: async () => (await import('./user.ts')).createUserCommand(),
+  },
+  {
+    name: 'key',
+    summary: 'list, add and remove the access keys of an account',
+    load: async () => (await import('./key.ts')).createKeyCommand(),
+  },
+  {
+    name: 'device',
+    summary: 'list the devices of a running service',
+    load: async () => (await import('./device.ts')).createDeviceCommand(),
+  },
+  {
+    name: 'stats',
+    summary: 'show how much a running service has',
+    load: async () => (await import('./stats.ts')).createStatsCommand(),
   },
   {
     name: 'usage',
@@ -38,8 +53,13 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./restore.ts')).createRestoreCommand(),
   },
   {
+    name: 'export',
+    summary: 'write all accounts, or one, with everything they have into one file',
+    load: async () => (await import('./export.ts')).createExportCommand(),
+  },
+  {
     name: 'import',
-    summary: 'bring data into a running service, from a CSV or another cloud',
+    summary: 'take in an export, a CSV, or all that another cloud shows',
     load: async () => (await import('./import.ts')).createImportCommand(),
   },
   {
@@ -51,5 +71,10 @@ export const commands: readonly CommandEntry[] = [
     name: 'bench',
     summary: 'measure this machine against a server that does nothing',
     load: async () => (await import('./bench.ts')).createBenchCommand(),
+  },
+  {
+    name: 'completion',
+    summary: 'print what makes bash, zsh or fish complete these commands',
+    load: async () => (await import('./completion.ts')).createCompletionCommand(),
   },
 ];

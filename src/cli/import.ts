@@ -6,6 +6,7 @@ import {
   tokenOf,
 } from './client/login-options.ts';
 import { openProgressBar } from './copy-progress.ts';
+import { createArchiveCommand } from './export.ts';
 import { importCsv } from './import/csv-import.ts';
 import { importLimits } from './import/import-limits.ts';
 import { createCloudCommand } from './import-cloud.ts';
@@ -19,7 +20,10 @@ interface CsvOptions extends ServiceOptions {
 
 /** `kipimo import`: data from elsewhere into a running service. */
 export function createImportCommand(): Command {
-  const command = new Command('import').description('Bring data into a running service.');
+  const command = new Command('import').description(
+    'Take in an export of kipimo; or bring a CSV, or all that another cloud shows, into a running ' +
+      'service.',
+  );
   const csv = command
     .command('csv <file>')
     .description(
@@ -33,6 +37,7 @@ export function createImportCommand(): Command {
     .option('--create', 'make devices and sensors that are not there')
     .action(runCsv);
   command.addCommand(createCloudCommand());
+  command.addCommand(createArchiveCommand(), { isDefault: true });
   return command;
 }
 

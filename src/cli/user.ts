@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import { invalid } from '../domain/errors.ts';
@@ -11,15 +10,17 @@ import { systemClock } from '../lib/clock.ts';
 import { profileFromWire } from '../wire/user.ts';
 import { addAccount, allAccounts, replacePassword, requireUser } from './account-work.ts';
 import { addPasswordOptions, givenPassword, type PasswordOptions } from './client/login-options.ts';
-import { choosePassword } from './client/password-prompt.ts';
+import { choosePassword, confirm } from './client/password-prompt.ts';
 import { openProgressBar } from './copy-progress.ts';
-import { directoryOf } from './data-directory.ts';
+import {
+  type DirectoryOption,
+  directoryOf,
+  knownDirectoryOf,
+  requirePlace,
+  withStorage,
+} from './data-directory.ts';
 import { printable, printableJson } from './printable.ts';
 import { type ImportReport, importAccounts, parseImport } from './user-import.ts';
-
-interface DirectoryOption {
-  readonly dataDir?: string;
-}
 
 const absent = 'asked for, or generated and printed once';
 
@@ -53,6 +54,14 @@ export function createUserCommand(): Command {
   command(user, 'admin <name>', 'Let an account do everything.')
     .option('--off', 'take that right away')
     .action(setAdmin);
+  command(
+    user,
+    'delete <name>',
+    'Delete an account with everything it owns: devices and their values, gateways, projects, ' +
+      'alerts, keys. Stop the service first.',
+  )
+    .option('--yes', 'do not ask')
+    .action(remove);
   command(user, 'list', 'List the accounts in order of creation.')
     .option('--json', 'one JSON object per line')
     .action(list);
@@ -134,11 +143,7 @@ async function withKnownUsers(
   options: DirectoryOption,
   work: (users: UserStore) => Promise<void>,
 ): Promise<void> {
-  const directory = directoryOf(options);
-  const { databasePath } = await import('../storage/sqlite/connection.ts');
-  if (!existsSync(databasePath(directory))) {
-    throw new Error(`${directory} holds no data of Kipimo: name its place with --data-dir`);
-  }
+  knownDirectoryOf(options);
   await withUsers(options, work);
 }
 
@@ -165,6 +170,19 @@ async function setAdmin(name: string, options: DirectoryOption & { readonly off?
   });
 }
 
+async function remove(name: string, options: DirectoryOption & { readonly yes?: boolean }) {
+  const directory = knownDirectoryOf(options);
+  await withStorage(directory, async ({ users, devices }) => {
+    const user = await requireUser(users, name);
+    await requireAnotherAdmin(users, user);
+    const owned = await devices.countOwnedBy(user.username);
+    const question = `Delete ${user.username} with ${owned} devices and all their values?`;
+    if (options.yes !== true && !(await confirm(question))) throw invalid('nothing was deleted');
+    await users.remove(user.id);
+    print(`${user.username} and everything that was its own is deleted`);
+  });
+}
+
 /** Without an admin nobody could manage the accounts. */
 async function requireAnotherAdmin(users: UserStore, user: User): Promise<void> {
   if (!user.isAdmin || user.isDisabled || (await users.countAdmins()) > 1) return;
@@ -176,9 +194,7 @@ async function withUsers(
   options: DirectoryOption,
   work: (users: UserStore) => Promise<void>,
 ): Promise<void> {
-  if (options.dataDir !== undefined && !existsSync(options.dataDir)) {
-    throw invalid(`there is no directory ${options.dataDir}: make it, if the data shall be there`);
-  }
+  requirePlace(options);
   const directory = directoryOf(options);
   const { openAccounts } = await import('../storage/sqlite/accounts.ts');
   const accounts = await openAccounts(directory);

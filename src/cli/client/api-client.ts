@@ -13,6 +13,8 @@ export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** Below /api/v2. */
   readonly path: string;
+  /** The path is from the root of the service. */
+  readonly isAtRoot?: boolean;
   readonly json?: unknown;
   /** Instead of json: newline-delimited JSON. */
   readonly lines?: string;
@@ -86,10 +88,10 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   let wasReached = false;
 
   function attempt(request: ApiRequest): Promise<Response> {
-    const { method, path, json, lines, isAnonymous = false } = request;
+    const { method, path, json, lines, isAnonymous = false, isAtRoot = false } = request;
     const body = json === undefined ? lines : JSON.stringify(json);
     const type = json === undefined ? 'application/x-ndjson' : 'application/json';
-    return fetch(`${url}/api/v2${path}`, {
+    return fetch(`${url}${isAtRoot ? '' : '/api/v2'}${path}`, {
       ...unfollowed,
       method,
       signal: AbortSignal.any([signal, AbortSignal.timeout(limits.requestMs)]),

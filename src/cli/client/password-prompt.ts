@@ -30,6 +30,17 @@ export async function askPassword(question: string): Promise<string> {
   throw invalid('no password can be asked for here: give it in a file');
 }
 
+/** Asks for a yes; throws where nobody can be asked. */
+export async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw invalid('nobody can be asked here: give --yes');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
 /** A password that nobody can guess: 144 random bits. */
 export function generatePassword(): string {
   return randomBytes(18).toString('base64url');

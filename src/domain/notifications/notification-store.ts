@@ -6,6 +6,7 @@ import type {
   Notification,
   NotificationChanges,
   TalliedNotification,
+  Tally,
 } from './notification.ts';
 
 /** A notification with what it remembers of each device. */
@@ -22,8 +23,11 @@ export interface StateChange {
 
 /** Where notifications are kept, with their deliveries. */
 export interface NotificationStore {
-  /** missing: the owner's account ended meanwhile. too_many: it has notificationsPerUserMax. */
-  insert(notification: Notification): Promise<'inserted' | 'missing' | 'too_many'>;
+  /**
+   * missing: the owner's account ended meanwhile. too_many: it has notificationsPerUserMax. A tally
+   * is given where a notification comes from another installation.
+   */
+  insert(notification: Notification, tally?: Tally): Promise<'inserted' | 'missing' | 'too_many'>;
   find(id: NotificationId): Promise<TalliedNotification | undefined>;
   /** Those of them that exist, in the order asked for. */
   findMany(ids: readonly NotificationId[]): Promise<readonly TalliedNotification[]>;

@@ -71,6 +71,19 @@ async function tallyOf({ notifications }: Storage, id = 'n1') {
 }
 
 const kept: Promises = {
+  'a notification that comes with a tally is found with it': async ({ notifications }) => {
+    const tally = {
+      timesSent: 3,
+      lastFiredAt: noon,
+      lastSuccessAt: noon + 1,
+      lastSuccessCode: 200,
+      lastFailureAt: noon + 2,
+      lastFailureReason: 'nul\u0000',
+    };
+    const moved = aNotification('n3');
+    assert.equal(await notifications.insert(moved, tally), 'inserted');
+    assert.deepEqual(await notifications.find(moved.id), { notification: moved, tally });
+  },
   'a notification is found as it was inserted, and listed in the order asked for': async (
     opened,
   ) => {

@@ -19,14 +19,14 @@ export function createNotificationStore(state: MemoryState): NotificationStore {
   const { notifications } = state;
 
   return {
-    async insert(notification) {
+    async insert(notification, tally = { timesSent: 0 }) {
       const { id, owner } = notification;
       const own = [...notifications.values()].filter((kept) =>
         sameUsername(kept.notification.owner, owner),
       );
       if (own.length >= limits.notificationsPerUserMax) return 'too_many';
       if (findByUsername(state, owner) === undefined) return 'missing';
-      notifications.set(id, { notification, tally: { timesSent: 0 }, states: new Map() });
+      notifications.set(id, { notification, tally, states: new Map() });
       return 'inserted';
     },
     find: async (id) => talliedOf(notifications.get(id)),

@@ -10,6 +10,7 @@ import type {
   Notification,
   NotificationDraft,
   TalliedNotification,
+  Tally,
 } from '../../domain/notifications/notification.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { areTexts, DamagedRowError, detailsFrom } from './details.ts';
@@ -50,6 +51,18 @@ export function notificationToRow(notification: Notification): NotificationRow {
     created_at: createdAt,
     modified_at: modifiedAt,
     details: JSON.stringify(details satisfies NotificationDraft),
+  };
+}
+
+export function tallyToRow(tally: Tally): TallyRow {
+  const { lastFailureReason } = tally;
+  return {
+    times_sent: tally.timesSent,
+    last_fired_at: tally.lastFiredAt ?? null,
+    last_success_at: tally.lastSuccessAt ?? null,
+    last_success_code: tally.lastSuccessCode ?? null,
+    last_failure_at: tally.lastFailureAt ?? null,
+    last_failure_reason: lastFailureReason === undefined ? null : JSON.stringify(lastFailureReason),
   };
 }
 

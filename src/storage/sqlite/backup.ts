@@ -4,6 +4,7 @@ import {
   existsSync,
   fsyncSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readFileSync,
   renameSync,
@@ -99,6 +100,49 @@ export async function restoreBackup(options: {
     rmSync(partial, { force: true });
     lock.release();
   }
+}
+
+/** A database of its own with all that a data directory has, made for some work. */
+export interface DataCopy {
+  readonly directory: string;
+  /** Puts the copy into the place of the data; answers where what was there is now. */
+  replace(label: string): string | undefined;
+  [Symbol.dispose](): void;
+}
+
+/**
+ * Copies a data directory to a place inside of it, also while a service runs there. With a lock no
+ * service can, and the copy may replace the data. Throws UnusableStorageError.
+ */
+export async function copyData(
+  directory: string,
+  { isLocked, onProgress }: { readonly isLocked: boolean; readonly onProgress: CopyProgress },
+): Promise<DataCopy> {
+  const lock = isLocked ? lockDirectory(directory) : undefined;
+  const work = mkdtempSync(join(directory, 'copy-'));
+  try {
+    const source = databasePath(directory);
+    if (existsSync(source)) await copyDatabase(source, databasePath(work), onProgress);
+    for (const name of otherFiles.filter((file) => existsSync(join(directory, file)))) {
+      writePrivately(join(work, name), readFileSync(join(directory, name)));
+    }
+  } catch (error) {
+    rmSync(work, { recursive: true });
+    lock?.release();
+    throw error;
+  }
+  return {
+    directory: work,
+    replace(label) {
+      const aside = moveAside(directory, dataFiles(directory), label);
+      for (const name of dataFiles(work)) put(join(work, name), join(directory, name));
+      return aside;
+    },
+    [Symbol.dispose]() {
+      rmSync(work, { recursive: true, force: true });
+      lock?.release();
+    },
+  };
 }
 
 async function copyDatabase(from: string, to: string, onProgress: CopyProgress): Promise<void> {

@@ -9,6 +9,8 @@ import {
   type NotificationRow,
   notificationColumns,
   progressToRow,
+  type TallyRow,
+  tallyColumns,
 } from '../sql/notification-row.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
 import { createSelection } from './selection.ts';
@@ -16,6 +18,8 @@ import { createSelection } from './selection.ts';
 const insertNotification = `
   insert into notifications (${notificationColumns})
   select ?1, ?2, ?3, ?4, ?5, ?6 where exists (select 1 from users where username = ?2)`;
+const setTally = `
+  update notifications set (${tallyColumns}) = (?2, ?3, ?4, ?5, ?6, ?7) where id = ?1`;
 const countOwned = 'select count(*) as n from notifications where owner = ?';
 const selectDetails = 'select details from notifications where id = ?';
 const updateNotification = `
@@ -62,6 +66,7 @@ interface Window {
 /** What the writer thread does to notifications. */
 export function createNotificationWrites(database: DatabaseSync) {
   const insert = database.prepare(insertNotification);
+  const putTally = database.prepare(setTally);
   const owned = createSelection<{ n: number }>(database, countOwned);
   const details = createSelection<{ details: string }>(database, selectDetails);
   const update = database.prepare(updateNotification);
@@ -71,11 +76,28 @@ export function createNotificationWrites(database: DatabaseSync) {
   const fireOne = createFire(database);
 
   return {
-    insertNotification(row: NotificationRow): 'inserted' | 'missing' | 'too_many' {
+    insertNotification(
+      row: NotificationRow,
+      tally?: TallyRow,
+    ): 'inserted' | 'missing' | 'too_many' {
       if ((owned.first(row.owner)?.n ?? 0) >= limits.notificationsPerUserMax) return 'too_many';
       const { id, owner, is_active, created_at, modified_at } = row;
       const { changes } = insert.run(id, owner, is_active, created_at, modified_at, row.details);
-      return changes === 0 ? 'missing' : 'inserted';
+      if (changes === 0) return 'missing';
+      if (tally !== undefined) {
+        const { times_sent, last_fired_at, last_success_at, last_success_code } = tally;
+        const [failedAt, failure] = [tally.last_failure_at, tally.last_failure_reason];
+        putTally.run(
+          id,
+          times_sent,
+          last_fired_at,
+          last_success_at,
+          last_success_code,
+          failedAt,
+          failure,
+        );
+      }
+      return 'inserted';
     },
     updateNotification(
       id: string,

@@ -20,6 +20,7 @@ import {
   stateFromText,
   type TallyRow,
   tallyColumns,
+  tallyToRow,
 } from '../sql/notification-row.ts';
 import { patchOf } from '../sql/patch.ts';
 import { readSafely } from './failures.ts';
@@ -67,7 +68,12 @@ export function createNotificationStore(options: {
     damaged.read('deliveries', row.position, () => deliveryFromRow(row)) ?? [];
 
   return {
-    insert: (created) => writer.call('insertNotification', notificationToRow(created)),
+    insert: (created, tally) =>
+      writer.call(
+        'insertNotification',
+        notificationToRow(created),
+        ...(tally === undefined ? [] : [tallyToRow(tally)]),
+      ),
     find: (id) =>
       readSafely(() => {
         const row = one.first(id);

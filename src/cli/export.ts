@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { invalid } from '../domain/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { copyData } from '../storage/sqlite/backup.ts';
+import { requireUser } from './account-work.ts';
+import { openProgressBar } from './copy-progress.ts';
+import {
+  type DirectoryOption,
+  knownDirectoryOf,
+  requirePlace,
+  withStorage,
+} from './data-directory.ts';
+import { readExport, writeExport } from './export/export-file.ts';
+import { countLine, countsText, type ExportLine } from './export/export-format.ts';
+import { exportLines } from './export/exporter.ts';
+import { importLines } from './export/importer.ts';
+
+const dataDirOption = ['--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR'] as const;
+
+/** `kipimo export`: everything, or one account, in one file that any version can read. */
+export function createExportCommand(): Command {
+  return new Command('export')
+    .description(
+      'Write all accounts, or one, with everything they have into one file: devices with all ' +
+        'their values, gateways, projects, groups, rights, keys (as hashes), alerts and messages. ' +
+        'kipimo import takes it in again. The service may run; the disk needs room for a copy.',
+    )
+    .argument('<file>', 'is made; must not exist. JSON lines in gzip: docs/export-format.md')
+    .option('--account <name>', 'this account alone')
+    .option(...dataDirOption)
+    .action(exportTo);
+}
+
+/** `kipimo import <file>`: what `kipimo export` wrote; all of it or nothing. */
+export function createArchiveCommand(): Command {
+  return new Command('archive')
+    .description(
+      'Take in what kipimo export wrote: all of it, or nothing. Stop the service first. What is ' +
+        'there already is never replaced.',
+    )
+    .argument('<file>', 'as kipimo export wrote it')
+    .option(...dataDirOption)
+    .action(importFrom);
+}
+
+async function exportTo(
+  file: string,
+  options: DirectoryOption & { readonly account?: string },
+): Promise<void> {
+  const directory = knownDirectoryOf(options);
+  if (existsSync(file)) throw invalid(`${file} exists: choose another name, or delete it`);
+  using copy = await copyOf(directory, false);
+  const counts = new Map<string, number>();
+  await withStorage(copy.directory, async (storage) => {
+    const { account } = options;
+    const user = account === undefined ? undefined : await requireUser(storage.users, account);
+    await writeExport(resolve(file), counted(exportLines(storage, user?.username), counts));
+  });
+  process.stdout.write(`Wrote ${file}: ${countsText(counts)}.\n`);
+}
+
+async function* counted(
+  lines: AsyncIterable<ExportLine>,
+  counts: Map<string, number>,
+): AsyncGenerator<ExportLine> {
+  for await (const line of lines) {
+    countLine(counts, line);
+    yield line;
+  }
+}
+
+async function importFrom(file: string, options: DirectoryOption): Promise<void> {
+  const directory = requirePlace(options);
+  using copy = await copyOf(directory, true);
+  const { counts, leftOut } = await withStorage(copy.directory, (storage) =>
+    importLines(storage, readExport(file)),
+  );
+  const label = `before-import-${formatTimestamp(systemClock.now()).replaceAll(/[:.]/g, '-')}`;
+  const aside = copy.replace(label);
+  process.stdout.write(`Took in ${countsText(counts)}.\n`);
+  if (leftOut > 0) {
+    process.stdout.write(`${leftOut} rights, members or messages were left out: of nobody here.\n`);
+  }
+  if (aside !== undefined) process.stdout.write(`What was there is in ${aside}.\n`);
+}
+
+async function copyOf(directory: string, isLocked: boolean) {
+  const bar = openProgressBar('pages');
+  return await copyData(directory, { isLocked, onProgress: bar.show }).finally(() => bar.stop());
+}

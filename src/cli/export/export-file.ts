@@ -1,0 +1,51 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { invalid } from '../../domain/errors.ts';
+import { parseJson } from '../../lib/json.ts';
+import type { ExportLine } from './export-format.ts';
+
+/** Values may be as deep as they were taken, inside of a line. */
+const depthMax = 520;
+
+/** Writes lines as gzip of JSON lines, for its owner alone; the file is there when it is whole. */
+export async function writeExport(file: string, lines: AsyncIterable<ExportLine>): Promise<void> {
+  const partial = `${file}.partial`;
+  async function* texts(): AsyncGenerator<string> {
+    for await (const line of lines) yield `${JSON.stringify(line)}\n`;
+  }
+  try {
+    const target = createWriteStream(partial, { mode: 0o600, flags: 'wx' });
+    await pipeline(Readable.from(texts()), createGzip(), target);
+    const handle = await open(partial, 'r');
+    await handle.sync().finally(() => handle.close());
+    await rename(partial, file);
+  } finally {
+    await rm(partial, { force: true });
+  }
+}
+
+/** The lines of such a file, one at a time. Throws invalid for what is none. */
+export async function* readExport(file: string): AsyncGenerator<ExportLine> {
+  const source = createReadStream(file);
+  const inflated = createGunzip();
+  const flow = pipeline(source, inflated);
+  // Whoever reads the lines is told by the loop below; this one ends with it.
+  flow.catch(() => undefined);
+  try {
+    // Every line was written by writeExport: what it holds is checked by whoever takes it in.
+    for await (const text of createInterface({ input: inflated, crlfDelay: Infinity })) {
+      yield parseJson(text, depthMax) as unknown as ExportLine;
+    }
+    await flow;
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    if (!/^Z_|^ERR_/.test(code)) throw cause;
+    throw invalid(`${file} is no export of kipimo, or it is damaged`);
+  } finally {
+    source.destroy();
+  }
+}

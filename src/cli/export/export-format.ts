@@ -1,0 +1,62 @@
+import type { Grant, GroupGrant } from '../../domain/access/grant.ts';
+import type { Device } from '../../domain/devices/device.ts';
+import type { Gateway } from '../../domain/gateways/gateway.ts';
+import type { Group } from '../../domain/groups/group.ts';
+import type { Username } from '../../domain/ids.ts';
+import type { DeviceState, Notification, Tally } from '../../domain/notifications/notification.ts';
+import type { Project, UnsharedMembers } from '../../domain/projects/project.ts';
+import type { Social } from '../../domain/socials/social.ts';
+import type { AccessKeyRecord } from '../../domain/users/credential-store.ts';
+import type { User } from '../../domain/users/user.ts';
+import type { JsonValue } from '../../lib/json.ts';
+
+/** The version that is written; older ones are read for ever (docs/export-format.md). */
+export const exportVersion = 1;
+
+/** One datapoint: value, timestamp or null, time of receipt; milliseconds since 1970. */
+export type ExportedDatapoint = readonly [
+  value: JsonValue,
+  timestamp: number | null,
+  receivedAt: number,
+];
+
+/** One line of an export. What a line names stands in a line before it. */
+export type ExportLine =
+  | { readonly kind: 'kipimo-export'; readonly version: number; readonly account: Username | null }
+  | { readonly kind: 'user'; readonly user: User; readonly passwordHash: string }
+  | { readonly kind: 'key'; readonly key: AccessKeyRecord }
+  | { readonly kind: 'device'; readonly device: Device }
+  | {
+      readonly kind: 'values';
+      readonly device: string;
+      readonly sensor: string;
+      readonly values: readonly ExportedDatapoint[];
+    }
+  | { readonly kind: 'gateway'; readonly gateway: Gateway }
+  | { readonly kind: 'project'; readonly project: Project; readonly unshared: UnsharedMembers }
+  | { readonly kind: 'group'; readonly group: Group }
+  | { readonly kind: 'grant'; readonly grant: Grant }
+  | { readonly kind: 'group-grant'; readonly grant: GroupGrant }
+  | {
+      readonly kind: 'notification';
+      readonly notification: Notification;
+      readonly tally: Tally;
+      readonly states: readonly (readonly [device: string, state: DeviceState])[];
+    }
+  | { readonly kind: 'social'; readonly social: Social }
+  | { readonly kind: 'end'; readonly lines: number };
+
+/** Counts a line; values count as datapoints. */
+export function countLine(counts: Map<string, number>, line: ExportLine): void {
+  const many = line.kind === 'values' ? line.values.length : 1;
+  const name = line.kind === 'values' ? 'datapoint' : line.kind;
+  counts.set(name, (counts.get(name) ?? 0) + many);
+}
+
+/** The counts as a sentence of people: 2 users, 1 device. */
+export function countsText(counts: ReadonlyMap<string, number>): string {
+  const parts = [...counts]
+    .filter(([kind]) => kind !== 'kipimo-export' && kind !== 'end')
+    .map(([kind, count]) => `${count} ${kind}${count === 1 ? '' : 's'}`);
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}

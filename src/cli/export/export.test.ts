@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { guestUsername, parseNotificationId, type Username } from '../../domain/ids.ts';
+import { silentReporter } from '../../domain/reporter.ts';
+import { createManualClock } from '../../lib/clock.ts';
+import { parseJson } from '../../lib/json.ts';
+import { silentLog } from '../../lib/log.ts';
+import {
+  aDevice,
+  aGateway,
+  aGroup,
+  aKey,
+  anActuator,
+  aProject,
+  aSensor,
+  aSocial,
+  aUser,
+  deviceId,
+  gatewayId,
+  groupId,
+  noon,
+  sensorId,
+  username,
+} from '../../storage/contract/builders.ts';
+import { openStorage } from '../../storage/open-storage.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { readExport, writeExport } from './export-file.ts';
+import type { ExportLine } from './export-format.ts';
+import { exportLines } from './exporter.ts';
+import { importLines } from './importer.ts';
+
+async function withStorages(
+  kinds: readonly ('sqlite' | 'memory')[],
+  work: (storages: readonly Storage[], directory: string) => Promise<void>,
+): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-export-'));
+  const clock = createManualClock(noon);
+  const log = silentLog;
+  const opened: Storage[] = [];
+  try {
+    for (const [index, kind] of kinds.entries()) {
+      const place = join(directory, String(index));
+      opened.push(
+        await openStorage({ kind, directory: place, clock, log, reporter: silentReporter }),
+      );
+    }
+    await work(opened, directory);
+  } finally {
+    for (const storage of opened) await storage.close();
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Some of everything, and what is easily lost: order, late values, long numbers, states. */
+async function fill(storage: Storage): Promise<void> {
+  const { users, credentials, devices, gateways, projects, groups, grants } = storage;
+  for (const name of ['ana', 'bob', 'cyd']) {
+    const profile = { email: `${name}@example.org`, phone: ['+255712345678'] };
+    const user = { ...aUser(name), profile, smsCredit: 7, isDisabled: name === 'cyd' };
+    await users.insert(user, `hash of ${name}`);
+  }
+
+  await credentials.insertKey({ ...aKey('k1', 'ana'), devices: [deviceId('d1')] });
+  await groups.insert(aGroup('g1', { owner: username('ana'), usernames: [username('bob')] }));
+  const actuators = [anActuator('fan', { value: { speed: 3 }, setBy: username('bob') })];
+  const sensors = [aSensor('TC1', { unit: 'DegreeCelsius' }), aSensor('SM1'), aSensor('none')];
+  const own = { owner: username('ana'), visibility: 'private' } as const;
+  await devices.insert(aDevice('d1', { ...own, sensors, actuators, meta: { a: [null] } }));
+  await devices.insert(aDevice('d2', { owner: guestUsername, sensors }));
+  await gateways.insert(aGateway('w1', { ...own, lastSeenAt: noon, status: { up: true } }));
+  const members = { deviceIds: [deviceId('d1')], gatewayIds: [gatewayId('w1')] };
+  await projects.insert(aProject('p1', { owner: username('ana'), ...members }));
+  const added = { deviceIds: [deviceId('d2'), deviceId('d1')] };
+  await projects.update(aProject('p1').id, added, { isOwners: false });
+  const scopes = ['devices:view', 'devices-data:view'] as const;
+  await grants.put({ kind: 'device', resource: 'd1', username: username('bob'), scopes });
+  await grants.putForGroup({ kind: 'device', resource: 'd1', groupId: groupId('g1'), scopes });
+  await fillValues(storage);
+  await fillMessages(storage);
+}
+
+async function fillValues({ datapoints }: Storage): Promise<void> {
+  const sensor = { deviceId: deviceId('d1'), sensorId: sensorId('TC1') };
+  const at = (minutes: number) => noon + minutes * 60_000;
+  const many = Array.from({ length: 12_000 }, (_, n) => ({
+    value: n / 8,
+    timestamp: at(Math.floor(n / 3)),
+    receivedAt: noon + n,
+  }));
+  await datapoints.append([{ ...sensor, datapoints: many }]);
+  const late = { value: 'late', timestamp: at(5), receivedAt: at(20_000) };
+  await datapoints.append([{ ...sensor, datapoints: [late] }]);
+  const other = { deviceId: deviceId('d2'), sensorId: sensorId('SM1') };
+  const values = [parseJson('123456789012345678901234567890'), { a: '\u0000ü' }, null, true];
+  const odd = values.map((value, n) => ({ value, receivedAt: at(n % 2) }));
+  await datapoints.append([{ ...other, datapoints: odd }]);
+}
+
+async function fillMessages({ notifications, socials }: Storage): Promise<void> {
+  const id = parseNotificationId('0197c1aa0000700080000001');
+  await notifications.insert(
+    {
+      ...{ id, owner: username('ana'), createdAt: noon, modifiedAt: noon },
+      condition: { devices: [deviceId('d1')], sensors: [], expression: 'TC1 > 8' },
+      action: { kind: 'message', usernames: ['bob'], channels: ['sms'], message: '{TC1}' },
+      ...{ actionSpelling: 'plain', throttlingSeconds: 60, status: 'active' },
+    },
+    { timesSent: 4, lastFiredAt: noon, lastFailureAt: noon, lastFailureReason: 'busy' },
+  );
+  const state = { holdsSince: noon, firedFor: { TC1: noon } };
+  await notifications.saveStates([{ notificationId: id, deviceId: deviceId('d1'), state }]);
+  const said = aSocial('s1', { sender: 'ana', recipient: 'bob' });
+  await socials.insert([{ ...said, channel: 'none', status: 'sent' }]);
+}
+
+async function linesOf(storage: Storage, account?: Username): Promise<readonly ExportLine[]> {
+  return Array.fromAsync(exportLines(storage, account));
+}
+
+const lastOf = (storage: Storage) =>
+  storage.datapoints.lastValue({ deviceId: deviceId('d1'), sensorId: sensorId('TC1') });
+
+for (const kinds of [
+  ['sqlite', 'sqlite'],
+  ['sqlite', 'memory'],
+  ['memory', 'sqlite'],
+] as const) {
+  test(`everything out, and back identical on a fresh one: ${kinds.join(' to ')}`, () =>
+    withStorages(kinds, async ([one, other], directory) => {
+      assert.ok(one !== undefined && other !== undefined);
+      await fill(one);
+      const file = join(directory, 'all.kipimo-export');
+      await writeExport(file, exportLines(one));
+      const { counts, leftOut } = await importLines(other, readExport(file));
+      assert.equal(leftOut, 0);
+      assert.equal(counts.get('datapoint'), 12_005);
+      assert.deepEqual(await linesOf(other), await linesOf(one));
+      assert.deepEqual(await lastOf(other), await lastOf(one), 'the late one is the last one');
+    }));
+}
+
+test('one account is exported with what is its own, and nothing of others', () =>
+  withStorages(['memory', 'memory'], async ([one, other]) => {
+    assert.ok(one !== undefined && other !== undefined);
+    await fill(one);
+    const lines = await linesOf(one, username('ana'));
+    const users = lines.filter(({ kind }) => kind === 'user');
+    const devices = lines.flatMap((line) => (line.kind === 'device' ? [line.device.id] : []));
+    assert.deepEqual([users.length, devices], [1, ['d1']]);
+    const outcome = await importLines(other, exportLines(one, username('ana')));
+    // A member, a grant and a message of bob, who has no account there.
+    assert.equal(outcome.leftOut, 3);
+  }));
+
+test('an export without its end, of another kind, or of what is there is refused', () =>
+  withStorages(['memory', 'memory'], async ([one, other], directory) => {
+    assert.ok(one !== undefined && other !== undefined);
+    await fill(one);
+    const file = join(directory, 'cut');
+    await writeExport(file, exportLines(one));
+    const whole = readFileSync(file);
+    writeFileSync(file, whole.subarray(0, whole.length - 100));
+    await assert.rejects(importLines(other, readExport(file)), /damaged/);
+    writeFileSync(file, 'hello');
+    await assert.rejects(importLines(other, readExport(file)), /no export of kipimo/);
+    await assert.rejects(
+      importLines(other, some((await linesOf(one)).slice(0, 1))),
+      /not complete/,
+    );
+    await assert.rejects(importLines(other, some((await linesOf(one)).slice(1))), /no export/);
+    await assert.rejects(importLines(one, exportLines(one)), /there already/);
+    const newer = { kind: 'kipimo-export', version: 2, account: null } as const;
+    await assert.rejects(importLines(other, some([newer])), /needs a newer kipimo/);
+  }));
+
+async function* some(lines: readonly ExportLine[]): AsyncGenerator<ExportLine> {
+  yield* lines;
+}

@@ -1,0 +1,203 @@
+import type { ResourceKind } from '../../domain/access/scopes.ts';
+import type { VisibleTo } from '../../domain/access/viewer.ts';
+import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { Device } from '../../domain/devices/device.ts';
+import type { Username } from '../../domain/ids.ts';
+import type { Social } from '../../domain/socials/social.ts';
+import { sameJson } from '../../lib/json.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { type ExportedDatapoint, type ExportLine, exportVersion } from './export-format.ts';
+
+/** Things in one page of a list. */
+const pageSize = 500;
+/** Datapoints in one line, and the characters of their values. */
+const lineDatapointsMax = 5_000;
+const lineCharactersMax = 1_048_576;
+
+const everything: VisibleTo = { who: 'everything' };
+
+/**
+ * All that an installation has, or what is one account's own, as lines in the order in which they
+ * are taken in again. It holds one page at a time.
+ */
+export async function* exportLines(
+  storage: Storage,
+  account: Username | null = null,
+): AsyncGenerator<ExportLine> {
+  const isWanted = (owner: Username): boolean => account === null || owner === account;
+  let lines = 0;
+  for await (const line of allLines(storage, isWanted, account)) {
+    lines += 1;
+    yield line;
+  }
+  yield { kind: 'end', lines };
+}
+
+type IsWanted = (owner: Username) => boolean;
+
+async function* allLines(
+  storage: Storage,
+  isWanted: IsWanted,
+  account: Username | null,
+): AsyncGenerator<ExportLine> {
+  yield { kind: 'kipimo-export', version: exportVersion, account };
+  yield* userLines(storage, isWanted);
+  yield* groupLines(storage, account);
+  yield* deviceLines(storage, isWanted);
+  yield* gatewayLines(storage, isWanted);
+  yield* projectLines(storage, isWanted);
+  for (const { notification, tally, states } of await storage.notifications.load()) {
+    if (!isWanted(notification.owner)) continue;
+    yield { kind: 'notification', notification, tally, states: [...states] };
+  }
+  yield* socialLines(storage, account);
+}
+
+async function* userLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+  const { users, credentials } = storage;
+  for await (const { id, username } of pages(async (page) => (await users.list(page)).users)) {
+    const login = isWanted(username) ? await users.findLogin(username) : undefined;
+    if (login === undefined) continue;
+    yield { kind: 'user', ...login };
+    for (const key of await credentials.listKeys(id)) yield { kind: 'key', key };
+  }
+}
+
+async function* groupLines(
+  { groups }: Storage,
+  account: Username | null,
+): AsyncGenerator<ExportLine> {
+  const owned = account === null ? {} : { owner: account };
+  const all = pages(async (page) => (await groups.list({ ...owned, ...page })).groups);
+  for await (const group of all) yield { kind: 'group', group };
+}
+
+async function* deviceLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+  const { devices } = storage;
+  for (let offset = 0; ; offset += pageSize) {
+    const page = { visibleTo: everything, maySeeValues: () => true, limit: pageSize, offset };
+    const heads = (await devices.list(page)).devices;
+    let ids = heads.filter(({ owner }) => isWanted(owner)).map(({ id }) => id);
+    while (ids.length > 0) {
+      const some = await devices.readSome(ids);
+      for (const device of some.devices) yield* linesOfDevice(storage, device);
+      ids = ids.slice(some.taken);
+    }
+    if (heads.length < pageSize) return;
+  }
+}
+
+async function* linesOfDevice(storage: Storage, device: Device): AsyncGenerator<ExportLine> {
+  yield { kind: 'device', device };
+  yield* grantLines(storage, 'device', device.id);
+  for (const { id: sensorId } of device.sensors) {
+    yield* valueLines(storage, { deviceId: device.id, sensorId });
+  }
+}
+
+/** The values of a sensor, oldest first; its last value is the last one and stands alone. */
+async function* valueLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportLine> {
+  const { datapoints } = storage;
+  const { deviceId: device, sensorId } = sensor;
+  const line = (values: readonly ExportedDatapoint[]): ExportLine => ({
+    kind: 'values',
+    device,
+    sensor: sensorId,
+    values,
+  });
+  const last = await datapoints.lastValue(sensor);
+  if (last === undefined) return;
+  let isHeldBack = false;
+  let from: number | undefined;
+  let skip = 0;
+  while (true) {
+    const page = { order: 'asc', skip, limit: lineDatapointsMax } as const;
+    const range = from === undefined ? page : { ...page, from };
+    const part = await datapoints.readPart(sensor, range, lineCharactersMax);
+    const newest = part.datapoints.at(-1);
+    if (newest === undefined) break;
+    const values: ExportedDatapoint[] = [];
+    for (const datapoint of part.datapoints) {
+      if (!isHeldBack && isSame(datapoint, last)) isHeldBack = true;
+      else values.push(asExported(datapoint));
+    }
+    if (values.length > 0) yield line(values);
+    const at = orderTime(newest);
+    const seen = part.datapoints.filter((datapoint) => orderTime(datapoint) === at).length;
+    skip = at === from ? skip + seen : seen;
+    from = at;
+  }
+  yield line([asExported(last)]);
+}
+
+const asExported = ({ value, timestamp, receivedAt }: Datapoint): ExportedDatapoint => [
+  value,
+  timestamp ?? null,
+  receivedAt,
+];
+
+const isSame = (one: Datapoint, other: Datapoint): boolean =>
+  one.timestamp === other.timestamp &&
+  one.receivedAt === other.receivedAt &&
+  sameJson(one.value, other.value);
+
+async function* gatewayLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+  const { gateways } = storage;
+  const all = pages(
+    async (page) => (await gateways.list({ visibleTo: everything, ...page })).gateways,
+  );
+  for await (const gateway of all) {
+    if (!isWanted(gateway.owner)) continue;
+    yield { kind: 'gateway', gateway };
+    yield* grantLines(storage, 'gateway', gateway.id);
+  }
+}
+
+async function* projectLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+  const { projects } = storage;
+  const all = pages(
+    async (page) => (await projects.list({ visibleTo: everything, ...page })).projects,
+  );
+  for await (const project of all) {
+    if (!isWanted(project.owner)) continue;
+    yield { kind: 'project', project, unshared: await projects.unshared(project.id) };
+    yield* grantLines(storage, 'project', project.id);
+  }
+}
+
+async function* grantLines(
+  { grants }: Storage,
+  kind: ResourceKind,
+  resource: string,
+): AsyncGenerator<ExportLine> {
+  for (const grant of await grants.listOn(kind, resource)) yield { kind: 'grant', grant };
+  for (const { groupId, scopes } of await grants.listGroupsOn(kind, resource)) {
+    yield { kind: 'group-grant', grant: { kind, resource, groupId, scopes } };
+  }
+}
+
+async function* socialLines(
+  { socials }: Storage,
+  account: Username | null,
+): AsyncGenerator<ExportLine> {
+  const whose = account === null ? {} : { ofUser: account };
+  const all = pages(async (page) => (await socials.list({ ...whose, ...page })).socials);
+  for await (const social of all) yield { kind: 'social', social: settled(social) };
+}
+
+/** One that waits is sent by the installation that was asked to, and by no other one. */
+function settled(social: Social): Social {
+  if (social.status !== 'pending') return social;
+  return { ...social, status: 'failed', reason: 'it waited when it was exported' };
+}
+
+/** All things of a list, page by page. */
+async function* pages<Item>(
+  read: (page: { readonly limit: number; readonly offset: number }) => Promise<readonly Item[]>,
+): AsyncGenerator<Item> {
+  for (let offset = 0; ; offset += pageSize) {
+    const items = await read({ limit: pageSize, offset });
+    yield* items;
+    if (items.length < pageSize) return;
+  }
+}

@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+import type { Actor } from '../domain/actor.ts';
+import { parseAccessKeyId } from '../domain/ids.ts';
+import { type AccessKeys, createAccessKeys } from '../domain/users/access-keys.ts';
+import { systemClock } from '../lib/clock.ts';
+import { openAccounts } from '../storage/sqlite/accounts.ts';
+import { accessKeyFromWire, accessKeyToWire } from '../wire/access-key.ts';
+import { requireUser } from './account-work.ts';
+import { type DirectoryOption, knownDirectoryOf } from './data-directory.ts';
+import { printableJson } from './printable.ts';
+
+/** `kipimo key`: access keys in the data directory, also while the service runs. */
+export function createKeyCommand(): Command {
+  const key = new Command('key').description(
+    'Access keys of an account in the data directory (KIPIMO_DATA_DIR); works while the service ' +
+      'runs, too.',
+  );
+  const dataDir = ['--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR'] as const;
+  key
+    .command('list <user>')
+    .description('List the keys of an account, one JSON object per line, without their secrets.')
+    .option(...dataDir)
+    .action((user: string, options: DirectoryOption) =>
+      withKeys(user, options, async (keys, actor) => {
+        for (const record of await keys.list(actor)) print(accessKeyToWire(record));
+      }),
+    );
+  key
+    .command('add <user> <name>')
+    .description('Make a key, and print it with its secret, which is shown this once.')
+    .option('--scopes <scope...>', 'what it may do; absent: all its owner may')
+    .option('--devices <id...>', 'the devices it is for; absent: all of its owner')
+    .option('--expires <time>', 'when it ends, ISO 8601; absent: never')
+    .option(...dataDir)
+    .action((user: string, name: string, { dataDir: at, ...limits }: DirectoryOption) =>
+      withKeys(user, at === undefined ? {} : { dataDir: at }, async (keys, actor) => {
+        const made = await keys.create(actor, accessKeyFromWire({ name, ...limits }));
+        print({ ...accessKeyToWire(made.record), key: made.secret });
+      }),
+    );
+  key
+    .command('remove <user> <id>')
+    .description('Revoke a key; connections made with it end.')
+    .option(...dataDir)
+    .action((user: string, id: string, options: DirectoryOption) =>
+      withKeys(user, options, (keys, actor) => keys.remove(actor, parseAccessKeyId(id))),
+    );
+  return key;
+}
+
+async function withKeys(
+  username: string,
+  options: DirectoryOption,
+  work: (keys: AccessKeys, actor: Actor) => Promise<void>,
+): Promise<void> {
+  const accounts = await openAccounts(knownDirectoryOf(options));
+  try {
+    const user = await requireUser(accounts.users, username);
+    const keys = createAccessKeys({ credentials: accounts.credentials, clock: systemClock });
+    await work(keys, { kind: 'user', userId: user.id, username: user.username });
+  } finally {
+    await accounts.close();
+  }
+}
+
+const print = (value: unknown): void => {
+  process.stdout.write(`${printableJson(value)}\n`);
+};
