@@ -75,6 +75,9 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'completion',
     summary: 'print what makes bash, zsh or fish complete these commands',
-    load: async () => (await import('./completion.ts')).createCompletionCommand(),
+    load: async () =>
+      (await import('./completion.ts')).createCompletionCommand(() =>
+        Promise.all(commands.map(({ load }) => load())),
+      ),
   },
 ];

@@ -11,7 +11,7 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
 /** `kipimo completion`: a script for a shell, made from the commands themselves. */
-export function createCompletionCommand(): Command {
+export function createCompletionCommand(loadAll: () => Promise<readonly Command[]>): Command {
   return new Command('completion')
     .description(
       'Print what makes a shell complete the commands of kipimo and their options. bash: ' +
@@ -20,9 +20,7 @@ export function createCompletionCommand(): Command {
     )
     .addArgument(new Argument('<shell>', 'which one').choices(shells))
     .action(async (shell: Shell) => {
-      const { commands } = await import('./commands.ts');
-      const loaded = await Promise.all(commands.map(({ load }) => load()));
-      process.stdout.write(completionScript(shell, loaded));
+      process.stdout.write(completionScript(shell, await loadAll()));
     });
 }
 

@@ -25,8 +25,8 @@ export function createExportCommand(): Command {
   return new Command('export')
     .description(
       'Write all accounts, or one, with everything they have into one file: devices with all ' +
-        'their values, gateways, projects, groups, rights, keys (as hashes), alerts and messages. ' +
-        'kipimo import takes it in again. The service may run; the disk needs room for a copy.',
+        'their values, gateways, projects, groups, rights, keys (as hashes), alerts, messages. ' +
+        'kipimo import takes it in again. The service may run; a copy needs room on the disk.',
     )
     .argument('<file>', 'is made; must not exist. JSON lines in gzip: docs/export-format.md')
     .option('--account <name>', 'this account alone')

@@ -21,8 +21,8 @@ interface CsvOptions extends ServiceOptions {
 /** `kipimo import`: data from elsewhere into a running service. */
 export function createImportCommand(): Command {
   const command = new Command('import').description(
-    'Take in an export of kipimo; or bring a CSV, or all that another cloud shows, into a running ' +
-      'service.',
+    'Take in an export of kipimo; or bring a CSV, or all that another cloud shows, into a ' +
+      'running service.',
   );
   const csv = command
     .command('csv <file>')
