@@ -118,10 +118,12 @@ export const datapointReads: Promises = {
           if (how === 'readPart') {
             const part = await datapoints.readPart(sensor(), page, 250);
             found.push(...part.datapoints.map(({ value }) => value));
+            assert.ok(part.datapoints.length <= 3, `${part.datapoints.length} at once`);
             isCut = part.isCut;
           } else {
             const { columns, ...part } = await datapoints.scan(sensor(), page, 250);
             for (let row = 0; row < columns.count; row += 1) found.push(columns.at(row).value);
+            assert.ok(columns.count <= 3, `${columns.count} at once`);
             isCut = part.isCut;
           }
         }

@@ -6,6 +6,7 @@ import type {
   DatapointStore,
   LastValues,
   Page,
+  PagePart,
   Push,
   Range,
 } from '../../domain/datapoints/datapoint-store.ts';
@@ -74,14 +75,11 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
       });
     },
     read: async (sensor, page) => readPage(sensor, page),
-    readPart: async (sensor, page) => ({
-      datapoints: readPage(sensor, page),
-      isCut: false,
-    }),
-    scan: async (sensor, page) => ({
-      columns: toDatapointColumns(readPage(sensor, page)),
-      isCut: false,
-    }),
+    readPart: async (sensor, page, charactersMax) => partOf(readPage(sensor, page), charactersMax),
+    async scan(sensor, page, charactersMax) {
+      const { datapoints, isCut } = partOf(readPage(sensor, page), charactersMax);
+      return { columns: toDatapointColumns(datapoints), isCut };
+    },
     async count(sensor, range) {
       return within(sensor, range).length;
     },
@@ -102,6 +100,18 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
       else devices.get(deviceId)?.delete(sensorId);
     },
   };
+}
+
+/** Up to the value that makes the texts so many characters or more; numbers count for nothing. */
+function partOf(datapoints: readonly Datapoint[], charactersMax: number): PagePart {
+  let characters = 0;
+  for (const [at, { value }] of datapoints.entries()) {
+    if (typeof value === 'number') continue;
+    characters += typeof value === 'string' ? value.length : JSON.stringify(value).length;
+    if (characters >= charactersMax)
+      return { datapoints: datapoints.slice(0, at + 1), isCut: true };
+  }
+  return { datapoints, isCut: false };
 }
 
 /** Stores what is not stored yet, moves the last value, and answers what was stored. */
