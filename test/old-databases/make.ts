@@ -17,7 +17,7 @@ if (checkout === undefined || version === undefined) {
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-old-'));
 const target = (name: string) => join(import.meta.dirname, `${version}.${name}`);
 try {
-  const service = await startProcess({
+  await using service = await startProcess({
     directory,
     program: join(resolve(checkout), 'src', 'main.ts'),
     environment: { KIPIMO_ADMIN_PASSWORD: passwordOf('admin'), KIPIMO_SMS_URL: 'log:' },
