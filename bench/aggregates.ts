@@ -20,7 +20,7 @@ import { openSqlite } from '../src/storage/sqlite/sqlite-storage.ts';
 import { datapointLimits } from '../src/storage/sqlite/timeseries/datapoint-limits.ts';
 import type { Storage } from '../src/storage/storage.ts';
 
-// How long aggregates and thinning of a year of minutes take: node bench/aggregates.ts
+// How long aggregates and downsampling of a year of minutes take: node bench/aggregates.ts
 
 const yearOfMinutes = 525_600;
 const start = Date.parse('2024-01-01T00:00:00Z');
@@ -35,7 +35,7 @@ const everything: HistoryQuery = {
 };
 const rounds = 9;
 /** So many of one sensor may stay outside of chunks. */
-const tailMax = datapointLimits.tailWeightMax;
+const memtableEntryMax = datapointLimits.memtableEntryWeightMax;
 
 async function fill(storage: Storage): Promise<void> {
   await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));
@@ -52,7 +52,7 @@ async function fill(storage: Storage): Promise<void> {
 }
 
 /** Datapoints in chunks. */
-function sealedIn(directory: string): number {
+function flushedIn(directory: string): number {
   const database = new DatabaseSync(databasePath(directory), { readOnly: true });
   const row = database.prepare('select sum(count) as count from chunks').get();
   database.close();
@@ -95,7 +95,9 @@ async function measure(storage: Storage): Promise<void> {
   await show('daily average, Europe/Paris', aggregate(planOf(['avg'], '1d', 'Europe/Paris')));
   await show('monthly, all aggregates', aggregate(planOf(aggregates, '1mo', 'Africa/Dakar')));
   await show('hourly average, Europe/Paris', aggregate(planOf(['avg'], '1h', 'Europe/Paris')));
-  await show('thinned to 1 000 points', () => summaries.thin(guest, selection, everything, 1_000));
+  await show('downsampled to 1 000 points', () =>
+    summaries.downsample(guest, selection, everything, 1_000),
+  );
   await show('for comparison: every datapoint read', async () => {
     const { steps } = await readHistory(guest, sensor, everything);
     let sum = 0;
@@ -108,10 +110,10 @@ const directory = mkdtempSync(join(tmpdir(), 'kipimo-bench-'));
 try {
   const filling = await openSqlite({ directory, log: silentLog });
   await fill(filling);
-  while (sealedIn(directory) < yearOfMinutes - tailMax)
+  while (flushedIn(directory) < yearOfMinutes - memtableEntryMax)
     await new Promise((resolve) => setImmediate(resolve));
   await filling.close();
-  // Opened anew: nothing is decoded, and no sealing goes on beside the first round.
+  // Opened anew: nothing is decoded, and no flushing goes on beside the first round.
   const storage = await openSqlite({ directory, log: silentLog });
   await measure(storage);
   await storage.close();

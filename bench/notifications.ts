@@ -114,7 +114,7 @@ async function populate(url: string, token: string): Promise<void> {
   console.log(`made ${notificationsTotal} notifications, ${rate}/s`);
 }
 
-async function compareRoads(port: number, token: string): Promise<void> {
+async function comparePaths(port: number, token: string): Promise<void> {
   const { ours, noOp, ratio } = await compare({
     ours: { port, traffic: pushTraffic(token, idsOf('watched')) },
     noOp: { port, traffic: pushTraffic(token, idsOf('plain')) },
@@ -175,5 +175,5 @@ await using service = await startBenchService(directory.path, {
 });
 const token = await call(service.url, { path: '/auth/token', json: benchLogin });
 await populate(service.url, token);
-await compareRoads(service.port, token);
+await comparePaths(service.port, token);
 await deliver(service.url, token);

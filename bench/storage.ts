@@ -27,11 +27,11 @@ const minute = 60_000;
 const yearOfMinutes = 525_600;
 const secondsToAppend = Number(process.argv[2] ?? 8);
 
-const open = (directory: string, tailsWeightMax = datapointLimits.tailsWeightMax) =>
+const open = (directory: string, memtableWeightMax = datapointLimits.memtableWeightMax) =>
   openSqlite({
     directory,
     log: silentLog,
-    datapointLimits: { ...datapointLimits, tailsWeightMax },
+    datapointLimits: { ...datapointLimits, memtableWeightMax },
   });
 
 const nameOf = (sensor: number) => ({
@@ -100,12 +100,12 @@ async function append(storage: Storage): Promise<number> {
   return rows;
 }
 
-/** Seals all that is left, so that the size says what datapoints take in the long run. */
+/** Flushes all that is left, so that the size says what datapoints take in the long run. */
 async function showSize(directory: string, rows: number): Promise<void> {
-  const sealing = await open(directory, 0);
-  await sealing.datapoints.append([pushOf(0, 10_000_000)]);
-  await sealedUpTo(directory, rows + 1);
-  await sealing.close();
+  const flushing = await open(directory, 0);
+  await flushing.datapoints.append([pushOf(0, 10_000_000)]);
+  await flushedUpTo(directory, rows + 1);
+  await flushing.close();
   const chunks = 'select sum(length(datapoints)) as n from chunks';
   const pages =
     'select page_count - freelist_count as n from pragma_page_count, pragma_freelist_count';
@@ -118,7 +118,7 @@ async function showSize(directory: string, rows: number): Promise<void> {
 }
 
 /** Waits until this many datapoints are in chunks. */
-async function sealedUpTo(directory: string, count: number): Promise<void> {
+async function flushedUpTo(directory: string, count: number): Promise<void> {
   while (ask(directory, 'select coalesce(sum(count), 0) as n from chunks') < count) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -138,7 +138,7 @@ async function showReads(directory: string, storage: Storage): Promise<void> {
     const datapoints = Array.from({ length }, (_, k) => pushOf(0, n + k).datapoints).flat();
     await storage.datapoints.append([{ ...nameOf(0), datapoints }]);
   }
-  await sealedUpTo(directory, yearOfMinutes - datapointLimits.tailWeightMax);
+  await flushedUpTo(directory, yearOfMinutes - datapointLimits.memtableEntryWeightMax);
   const times = 200;
   const read = (skip: number, limit: number) =>
     storage.datapoints.read(nameOf(0), { order: 'desc', skip, limit });

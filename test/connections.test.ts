@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { closed, halves, leavings, openHalf, type Place } from './raw-connections.ts';
+import { closed, type Endpoint, halves, leavings, openHalf } from './raw-connections.ts';
 import { type Service, type ServiceOptions, startService } from './service.ts';
 
 const timeouts = {
@@ -40,23 +40,25 @@ before(() => {
 
 after(() => rmSync(directory, { recursive: true }));
 
-function placeOf(url: string | undefined): Place {
+function ownerOfTopic(url: string | undefined): Endpoint {
   const { hostname, port } = new URL(url ?? '');
   return { host: hostname, port: Number(port) };
 }
 
-const portsOf = ({ app }: Service): readonly Place[] =>
-  [app.url, app.mqttUrl, app.mqttsUrl].filter((url) => url !== undefined).map(placeOf);
+const portsOf = ({ app }: Service): readonly Endpoint[] =>
+  [app.url, app.mqttUrl, app.mqttsUrl].filter((url) => url !== undefined).map(ownerOfTopic);
 
 /** All that says nothing at this moment has been answered when this resolves: it came last. */
-async function silenceWasAnswered(place: Place): Promise<void> {
+async function silenceWasAnswered(place: Endpoint): Promise<void> {
   const twin = await openHalf(place, new Uint8Array(), { reads: true });
   await new Promise((resolve) => twin.once('end', resolve));
   twin.destroy();
 }
 
 /** A TLS connection after its handshake, and the TCP connection below it. */
-async function openSecure(place: Place): Promise<{ readonly tls: Socket; readonly tcp: Socket }> {
+async function openSecure(
+  place: Endpoint,
+): Promise<{ readonly tls: Socket; readonly tcp: Socket }> {
   const tcp = await openHalf(place, new Uint8Array(), { reads: false });
   return new Promise((resolve, reject) => {
     const tls = connectTls({ socket: tcp, rejectUnauthorized: false }, () => {
@@ -87,7 +89,7 @@ for (const [how, leave] of Object.entries(leavings)) {
   test(`whoever waits for every time-out and then leaves by ${how} harms nobody`, async () => {
     for (const environment of [{}, withTls]) {
       await using service = await startService({ timeouts: hasty, environment });
-      const place = placeOf(service.app.url);
+      const place = ownerOfTopic(service.app.url);
       const sockets = await Promise.all(
         Object.values(halves).map((bytes) => openHalf(place, bytes, { reads: false })),
       );
@@ -111,7 +113,7 @@ test('a TLS connection that is reset in the middle of what it says harms nobody'
       tcp.resetAndDestroy();
       await closed(tcp);
     }
-    if (place.port !== placeOf(service.app.url).port) continue;
+    if (place.port !== ownerOfTopic(service.app.url).port) continue;
     const silent = await openSecure(place);
     await new Promise((resolve) => silent.tls.once('readable', resolve));
     silent.tcp.resetAndDestroy();
@@ -120,7 +122,7 @@ test('a TLS connection that is reset in the middle of what it says harms nobody'
   await assertAlive(service);
 });
 
-const mqttPortOf = ({ app }: Service): number => placeOf(app.mqttUrl).port;
+const mqttPortOf = ({ app }: Service): number => ownerOfTopic(app.mqttUrl).port;
 
 test('a handshake that never ends is ended, over HTTPS and MQTTS', async () => {
   await using service = await startService({ timeouts: hasty, environment: withTls });
@@ -135,7 +137,7 @@ test('a handshake that never ends is ended, over HTTPS and MQTTS', async () => {
 
 test('a peer that never closes its side is cut off after it was told goodbye', async () => {
   await using service = await startService({ timeouts });
-  const silent = await openHalf(placeOf(service.url), new Uint8Array(), { reads: true });
+  const silent = await openHalf(ownerOfTopic(service.url), new Uint8Array(), { reads: true });
   await new Promise((resolve) => silent.once('end', resolve));
   // The client's side stays open; writing to a connection that is gone is answered with a reset.
   const gone = new Promise((resolve) => silent.once('close', resolve));
@@ -155,7 +157,7 @@ test('the end of the service waits for nobody, whatever state a connection is in
     // Who comes while it closes must not be forgotten either.
     const late = Promise.allSettled(
       Object.values(halves).map((bytes) =>
-        openHalf(placeOf(service.app.url), bytes, { reads: false }),
+        openHalf(ownerOfTopic(service.app.url), bytes, { reads: false }),
       ),
     );
     await service[Symbol.asyncDispose]();
@@ -178,7 +180,7 @@ async function assertAlive(service: Service): Promise<void> {
 
 /** false: the service did not wait for us; what else goes wrong is thrown. */
 async function askForHealth(service: Service): Promise<boolean> {
-  const place = placeOf(service.app.url);
+  const place = ownerOfTopic(service.app.url);
   const socket = service.app.url.startsWith('https')
     ? await openSecure(place).then(
         ({ tls }) => tls,
@@ -217,7 +219,7 @@ test('who reads nothing of an answer is cut off, who reads slowly is not', async
     timeouts: { ...patient, unreadMs: 400, drainMs: 10_000 },
   });
   const request = await hoard(service);
-  const place = placeOf(service.url);
+  const place = ownerOfTopic(service.url);
   const silent = await openHalf(place, Buffer.from(request), { reads: false });
   const slow = await openHalf(place, Buffer.from(request), { reads: false });
   let read = 0;

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** Where to connect to. */
-export interface Place {
+export interface Endpoint {
   readonly port: number;
   readonly host: string;
 }
@@ -54,7 +54,7 @@ export const halves: Readonly<Record<string, Uint8Array>> = {
 
 /** Connects, sends the bytes and stays; what is answered is not read unless `reads`. */
 export function openHalf(
-  { port, host }: Place,
+  { port, host }: Endpoint,
   bytes: Uint8Array,
   { reads }: { readonly reads: boolean },
 ): Promise<Socket> {

@@ -31,7 +31,7 @@ export interface ServiceOptions {
   readonly wrapStorage?: (storage: Storage) => Storage;
 }
 
-/** The real app on a free port, and a client for its front door. */
+/** The real app on a free port, and a client for its API. */
 export interface Service {
   readonly url: string;
   readonly mqttUrl: string;
@@ -114,7 +114,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
 }
 
-/** The front door: of version 2, or in the words of version 1 for the same tests once more. */
+/** The API: of version 2, or in the words of version 1 for the same tests once more. */
 function inVersion(version: string, url: string): Service['call'] {
   if (version === 'v2') return (request) => send(url, request);
   if (version !== 'v1') throw new Error(`TEST_API must be v1 or v2, got ${version}`);

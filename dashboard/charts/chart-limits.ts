@@ -1,6 +1,6 @@
 /** What a chart allows itself. */
 export const chartLimits = {
-  /** Pixels of width for each point of a thinned line; more points than this nobody can see. */
+  /** Pixels of width for each point of a downsampled line; more points than this nobody can see. */
   pixelsPerPoint: 2,
   pointsMin: 120,
   /** Datapoints of all sensors together that are drawn one by one instead of as averages. */

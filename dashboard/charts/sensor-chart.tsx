@@ -178,7 +178,7 @@ function noteOf(
   const note = t('chart.zone', { zone: zoneIn(zone, range) });
   if (history?.isThinned === false) return note;
   const interval = history === undefined ? '…' : formatSpan(history.interval.ms, t);
-  return `${t('chart.thinned', { interval })} ${note}`;
+  return `${t('chart.downsampled', { interval })} ${note}`;
 }
 
 function useWidth(place: { readonly current: HTMLElement | null }): number {

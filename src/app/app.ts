@@ -10,9 +10,9 @@ import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createMetricsReporter } from '../telemetry/reporter.ts';
-import { openMessageWays } from './channels.ts';
+import { openChannelServices } from './channels.ts';
 import { connectionsOfMachine } from './connection-room.ts';
-import { type DoorTimeouts, openDoors } from './servers.ts';
+import { openServers, type ServerTimeouts } from './servers.ts';
 import { createServiceStorage } from './service-storage.ts';
 import { createServices } from './services.ts';
 import { openStorageRoom } from './storage-count.ts';
@@ -29,7 +29,7 @@ export interface AppOptions {
   /** Where the built web app is, instead of its usual place. */
   readonly dashboardFolder?: string;
   /** How long peers may take, and how long the end waits for them; absent: the usual times. */
-  readonly timeouts?: DoorTimeouts;
+  readonly timeouts?: ServerTimeouts;
   /**
    * Told the password that the first start made up for the admin: the only time anybody can see
    * it. It comes before the ports are opened, so that a start which fails there has shown it.
@@ -48,7 +48,7 @@ export interface RunningApp {
   close(): Promise<void>;
 }
 
-/** Builds every part in order, wires them by hand, and opens the doors. */
+/** Builds every part in order, wires them by hand, and opens the servers. */
 export async function startApp(options: AppOptions): Promise<RunningApp> {
   const { config, secrets, log, clock = systemClock } = options;
   const meters = createMeters(config);
@@ -67,7 +67,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     const feed = createInProcessFeed({ log });
     const served = createServiceStorage(engine, feed);
     const { storage, room } = await openStorageRoom({ config, storage: served, log });
-    meters.metrics.watchStorage(room.figures);
+    meters.metrics.watchStorage(room.metrics);
     const { generatedPassword } = await ensureAdmin({
       users: served.users,
       clock,
@@ -75,7 +75,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
     });
     if (generatedPassword !== undefined) options.onGeneratedPassword?.(generatedPassword);
-    const ways = await openMessageWays({ ...options, storage, clock, installationSecret });
+    const ways = await openChannelServices({ ...options, storage, clock, installationSecret });
     opened.push(() => ways.close());
     const built = createServices({
       ...{ config, storage, feed, clock, reporter, log, budgets, installationSecret, room },
@@ -83,13 +83,13 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     });
     opened.push(built.drain);
     await built.start();
-    const doors = await openDoors({
+    const servers = await openServers({
       ...{ config, built, storage, feed, meters, clock, log },
       forHttp: { ...ways.forHttp, dashboardFolder: options.dashboardFolder },
       ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
       onOpened: (end) => opened.push(end),
     });
-    return { ...doors, close };
+    return { ...servers, close };
   } catch (error) {
     await close();
     throw error;

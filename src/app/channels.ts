@@ -19,7 +19,7 @@ export interface MessageWays {
 }
 
 /** Opens the channels that are configured, or takes those that are given. */
-export async function openMessageWays(parts: {
+export async function openChannelServices(parts: {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly installationSecret: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Budget } from '../domain/budgets/budget.ts';
 import { isGuestPayer, type Payer, payerAt, payerOfAccount } from '../domain/budgets/payer.ts';
-import type { ConnectionPlace, ConnectionRoom } from '../lib/connection-guard.ts';
+import type { ConnectionRoom, ConnectionSlot } from '../lib/connection-guard.ts';
 
 /** One connection, and how to end it. */
 interface Seat {
@@ -70,7 +70,7 @@ export function createConnectionRoom(
   }
 
   return {
-    enter(address, end): ConnectionPlace | undefined {
+    enter(address, end): ConnectionSlot | undefined {
       const payer = payerFor(address);
       if (!take(payer)) return undefined;
       const seat: Seat = { payer, at: -1, end };

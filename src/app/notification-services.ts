@@ -24,13 +24,13 @@ import type { ServiceStorage } from './service-storage.ts';
 
 /** Notifications and the outbox, wired, with what moves them. */
 export interface BuiltNotifications extends NotificationServices {
-  /** The hook of the road in. */
+  /** The hook of the ingest path. */
   readonly consequences: Consequences;
   /** Something was filed in the outbox. */
   readonly wake: () => void;
-  /** Fetches all rules, looks at what a crash left, and begins to deliver; before doors open. */
+  /** Fetches all rules, looks at what a crash left, and begins to deliver; before ports open. */
   start(): Promise<void>;
-  /** Ends what is under way; after the doors are closed and pushes are stored. */
+  /** Ends what is under way; after the ports are closed and pushes are stored. */
   stop(): Promise<void>;
 }
 

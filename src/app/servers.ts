@@ -14,7 +14,7 @@ import type { Clock } from '../lib/clock.ts';
 import { type ConnectionGuard, createConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
 import { PortError } from '../lib/port-error.ts';
-import { createMqttDoor, type MqttDoor } from '../mqtt/mqtt-door.ts';
+import { createMqttServer, type MqttServer } from '../mqtt/mqtt-server.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Metrics, metricsContentType } from '../telemetry/metrics.ts';
 import { createConnectionRoom } from './connection-room.ts';
@@ -23,7 +23,7 @@ import { watchTlsFiles } from './tls-files.ts';
 import { readVersion } from './version.ts';
 
 /** How long peers may take, and how long the end of the service waits for them. */
-export interface DoorTimeouts extends HttpTimeouts {
+export interface ServerTimeouts extends HttpTimeouts {
   readonly drainMs: number;
 }
 
@@ -38,7 +38,7 @@ export interface DoorOptions {
     readonly budgets: Budgets;
   };
   readonly forHttp: Pick<HttpServerOptions, 'answerCall' | 'dashboardFolder'>;
-  readonly timeouts?: DoorTimeouts;
+  readonly timeouts?: ServerTimeouts;
   readonly clock: Clock;
   readonly log: Log;
   /** Told how to close what was opened, last first. */
@@ -46,7 +46,7 @@ export interface DoorOptions {
 }
 
 /** Where the service listens. */
-export interface DoorUrls {
+export interface ServerUrls {
   /** HTTP, for instance http://127.0.0.1:8080. */
   readonly url: string;
   /** MQTT, for instance mqtt://127.0.0.1:1883. */
@@ -56,7 +56,7 @@ export interface DoorUrls {
 }
 
 /** Opens the ports of HTTP and MQTT, which share connections, their guard and their end. */
-export async function openDoors(options: DoorOptions): Promise<DoorUrls> {
+export async function openServers(options: DoorOptions): Promise<ServerUrls> {
   const { config, built, storage, meters, timeouts, clock, log, onOpened } = options;
   const { metrics, reporter, budgets } = meters;
   const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);
@@ -67,29 +67,29 @@ export async function openDoors(options: DoorOptions): Promise<DoorUrls> {
     room: createConnectionRoom(budgets.of('connections'), isTrustedProxy),
     onRefused: () => reporter.connectionRefused('too_many'),
   });
-  const mqtt = await createMqttDoor({
+  const mqtt = await createMqttServer({
     services: built.mqttServices,
     changes: options.feed,
     store: storage.mqttSessions,
     ...{ host, port: mqttPort, tlsPort: mqttsPort, clock, reporter, log, budgets, connections },
     handshakeMs: timeouts?.handshakeMs,
     ...(tls !== undefined && { tls }),
-    figures: metrics.figures,
+    metrics: metrics.source,
   });
-  metrics.watchMqtt(() => mqtt.broker.figures());
+  metrics.watchMqtt(() => mqtt.broker.metrics());
   const http = await createHttpServer({
     services: built.services,
     ...httpSettings(config),
     ...(tls !== undefined && { tls }),
     ...options.forHttp,
-    ...{ guest: mqtt.guest, connections, timeouts, budgets, reporter, log },
+    ...{ protocolHandler: mqtt.protocolHandler, connections, timeouts, budgets, reporter, log },
     isTrustedProxy,
     ping: () => storage.ping(),
     metricsText: () => metrics.metricsText(),
     metricsContentType,
   });
   const drainMs = timeouts?.drainMs ?? limits.drainMs;
-  onOpened(() => closeDoors({ http, mqtt, connections, log, drainMs }));
+  onOpened(() => closeServers({ http, mqtt, connections, log, drainMs }));
   await mqtt.listen();
   await listenForHttp(http, config);
   return urlsOf(http, mqtt, config);
@@ -121,7 +121,7 @@ async function listenForHttp(http: HttpServer, config: Config): Promise<void> {
 const idleSweepMs = 50;
 
 /** Lets what is under way finish; whoever is still connected after `drainMs` is cut off. */
-async function closeDoors({
+async function closeServers({
   http,
   mqtt,
   connections,
@@ -129,7 +129,7 @@ async function closeDoors({
   drainMs,
 }: {
   readonly http: HttpServer;
-  readonly mqtt: MqttDoor;
+  readonly mqtt: MqttServer;
   readonly connections: ConnectionGuard;
   readonly log: Log;
   readonly drainMs: number;
@@ -150,7 +150,7 @@ async function closeDoors({
   clearTimeout(impatience);
 }
 
-function urlsOf(http: HttpServer, mqtt: MqttDoor, config: Config): DoorUrls {
+function urlsOf(http: HttpServer, mqtt: MqttServer, config: Config): ServerUrls {
   const { address, port } = http.server.address() as AddressInfo;
   const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
   const place = host.includes(':') ? `[${host}]` : host;

@@ -42,9 +42,9 @@ import { createTakeLargePush } from '../http/large-push.ts';
 import type { Services } from '../http/v2/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { MqttServices } from '../mqtt/mqtt-door.ts';
+import type { MqttServices } from '../mqtt/mqtt-server.ts';
 import { createActuatorServices } from './actuator-services.ts';
-import { createMqttRoads } from './mqtt-wiring.ts';
+import { createMqttWiring } from './mqtt-wiring.ts';
 import { createNotificationServices } from './notification-services.ts';
 import type { ServiceStorage } from './service-storage.ts';
 
@@ -68,16 +68,16 @@ export interface ServiceParts {
   readonly codes: CodeSender;
 }
 
-/** The domain, wired, for each door. */
+/** The domain, wired, for each server. */
 export interface BuiltServices {
   readonly services: Services;
   readonly mqttServices: MqttServices;
-  /** Before the doors are opened. */
+  /** Before the ports are opened. */
   readonly start: () => Promise<void>;
   readonly drain: () => Promise<void>;
 }
 
-/** Builds the domain and wires it by hand; the doors are opened on top of it. */
+/** Builds the domain and wires it by hand; the servers are opened on top of it. */
 export function createServices(parts: ServiceParts): BuiltServices {
   const { config, storage, feed, clock, reporter, log, room } = parts;
   const { users, grants, datapoints } = storage;
@@ -111,12 +111,12 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
   const { consequences, notifications, preview, testMessages } = built;
   const appender = createAppender({ store: datapoints, feed, clock, reporter, consequences });
-  const roadIn = { devices: storage.devices, access, appender, clock, valueBytesMax, room };
-  const ingest = createIngest(roadIn);
-  const ingestMany = createIngestMany(roadIn);
-  const roadOut = { devices: storage.devices, datapoints, access, longWork };
-  const readHistory = createHistory(roadOut);
-  const readMany = createReadMany(roadOut);
+  const ingestPath = { devices: storage.devices, access, appender, clock, valueBytesMax, room };
+  const ingest = createIngest(ingestPath);
+  const ingestMany = createIngestMany(ingestPath);
+  const readPath = { devices: storage.devices, datapoints, access, longWork };
+  const readHistory = createHistory(readPath);
+  const readMany = createReadMany(readPath);
   const snapshots = createSnapshots({ devices, datapoints, grants, access, longWork });
   const presence = createPresence();
   return {
@@ -128,10 +128,10 @@ export function createServices(parts: ServiceParts): BuiltServices {
       ...{ devices, actuators, gateways, presence, projects, socials },
       ...{ notifications, preview, testMessages },
       ...{ snapshots, ingest, ingestMany, readHistory },
-      summaries: createSummaries(roadOut),
+      summaries: createSummaries(readPath),
       takeLargePush: createTakeLargePush({ valueBytesMax }),
       readMany,
-      readLastValues: createReadLastValues(roadOut),
+      readLastValues: createReadLastValues(readPath),
       missingSensors: createMissingSensors({ store: storage.devices, devices, access }),
       usage: createUsage({ budgets: parts.budgets, users }),
       room,
@@ -139,7 +139,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
     },
     mqttServices: {
       ...{ ingest, actuators, gateways, presence, sessions },
-      ...createMqttRoads({ storage, feed, access, logins, sessions, clock }),
+      ...createMqttWiring({ storage, feed, access, logins, sessions, clock }),
     },
     start: async () => {
       await failures.load();

@@ -24,7 +24,7 @@ export async function openStorageRoom(options: {
 }
 
 /**
- * The storage, with what it takes counted for each owner: whatever road something takes to disk, or
+ * The storage, with what it takes counted for each owner: whatever path something takes to disk, or
  * is removed by, it ends here. What is there already is counted by `recount`.
  */
 function createStorageCount(storage: ServiceStorage, room: StorageRoom): ServiceStorage {

@@ -220,7 +220,7 @@ test('certificate and key come together, as files that can be read', () => {
   );
 });
 
-test('two doors cannot share a port, unless any free port will do', () => {
+test('two servers cannot share a port, unless any free port will do', () => {
   assert.deepEqual(problemsOf({ KIPIMO_MQTT_PORT: '8080' }), [
     'KIPIMO_MQTT_PORT must differ from KIPIMO_HTTP_PORT, both are 8080',
   ]);

@@ -101,16 +101,16 @@ export const limits = {
   mergedCharactersMax: 4 * 1_048_576,
   /** With what the longest of these values take beyond that, and 32 bytes for each number. */
   mergedBytesMax: 16 * 1_048_576,
-  /** Datapoints that an aggregate or a thinned read looks at before others have their turn. */
+  /** Datapoints that an aggregate or a downsampled read looks at before others have their turn. */
   datapointsPerScan: 4_096,
   /** Buckets of one aggregate: about 10 MB of JSON. */
   bucketsMax: 100_000,
   /** First and last values that are text or structures, all buckets of an answer together. */
   bucketsTextCharactersMax: 16 * 1_048_576,
   /** Pixels across a wide plot, several times over. */
-  thinnedPointsMax: 10_000,
-  /** Points of all sensors of a thinned answer together. */
-  thinnedAnswerMax: 100_000,
+  downsampledPointsMax: 10_000,
+  /** Points of all sensors of a downsampled answer together. */
+  downsampledAnswerMax: 100_000,
   /** Devices, gateways or projects fetched from the store in one step of a streamed answer. */
   resourcesPerStep: 500,
   /** Devices shown inside a gateway; the others are found by q=gateway_id==… */

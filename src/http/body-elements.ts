@@ -70,12 +70,12 @@ const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
 
-type Place = 'before' | 'inside' | 'after';
+type ArrayPosition = 'before' | 'inside' | 'after';
 
 /** Splits a JSON array into its elements, by brackets and quotes alone. */
 export function createArraySplitter(elementBytesMax: number): BodySplitter {
   const rest = createRest(elementBytesMax);
-  let place: Place = 'before';
+  let place: ArrayPosition = 'before';
   let depth = 0;
   let isText = false;
   let isEscaped = false;

@@ -16,7 +16,7 @@ interface WatchedSocket extends Socket {
 }
 
 /**
- * What is no HTTP at all, or comes too slowly, gets an answer in our form and the door: after the
+ * What is no HTTP at all, or comes too slowly, gets an answer in our form and is closed: after the
  * answers to the whole requests before it, as answers keep their order [RFC 9112 9.3.2].
  */
 export const refuseBrokenRequest: ClientErrorHandler = (error, socket: WatchedSocket) => {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { invalid } from '../domain/errors.ts';
 
 /** What this module reads of a route. */
-interface Place {
+interface RoutePath {
   readonly method: string;
   readonly path: string;
 }
@@ -12,7 +12,7 @@ interface Place {
  * Clients take `.` and `..` out of a path before they send it (RFC 3986, 5.2.4), encoded or not:
  * `DELETE /devices/D/grants/..` arrives as `DELETE /devices/D/`, and would end the device.
  */
-export function mayBeLedBackTo(route: Place, routes: readonly Place[]): boolean {
+export function mayBeLedBackTo(route: RoutePath, routes: readonly RoutePath[]): boolean {
   if (route.method !== 'DELETE') return false;
   const target = route.path.split('/');
   return routes.some(({ method, path }) => {

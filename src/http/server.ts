@@ -15,7 +15,7 @@ import { readBodiesAsBytes } from './body-reader.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
 import { mountCallAnswers } from './call-answers.ts';
 import { createClients } from './clients.ts';
-import { mountCompatibleDoors } from './compatible/doors.ts';
+import { mountCompatibilityEndpoints } from './compatible/endpoints.ts';
 import { createCompressor } from './compression.ts';
 import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
@@ -23,7 +23,7 @@ import { nothingAt } from './lost-paths.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { mountRoutes } from './route.ts';
-import { type PortGuest, sharePort } from './shared-port.ts';
+import { type ProtocolHandler, sharePort } from './shared-port.ts';
 import { createSite } from './site.ts';
 import { v1Routes } from './v1/index.ts';
 import { createV1Paths } from './v1/paths.ts';
@@ -62,7 +62,7 @@ export interface HttpServerOptions {
   readonly dashboardFolder?: string | undefined;
   readonly tls?: TlsSource;
   /** Another protocol on the same port. */
-  readonly guest?: PortGuest;
+  readonly protocolHandler?: ProtocolHandler;
   /** Whose word on the address of a client is taken. */
   readonly isTrustedProxy: (address: string) => boolean;
   /** Where people find the service; absent: at whatever host they ask for. */
@@ -84,7 +84,7 @@ export interface HttpServerOptions {
 /** The server before and after it listens. */
 export type HttpServer = FastifyInstance;
 
-/** The HTTP door, ready to listen: the API below /api, the reference, the operator's paths. */
+/** The HTTP server, ready to listen: the API below /api, the reference, the operator's paths. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { services, reporter, log } = options;
   const authenticate = createAuthenticate(services.sessions);
@@ -96,9 +96,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     v1: v1Routes(services, options.v1TokenLifeSeconds, site),
   };
   const fastify = createFastify(options, createV1Paths(routes.v1));
-  if (options.guest !== undefined) {
+  if (options.protocolHandler !== undefined) {
     const { headersMs } = options.timeouts ?? usualTimeouts;
-    const port = sharePort(fastify.server, { guest: options.guest, headersMs, clients });
+    const port = sharePort(fastify.server, {
+      protocolHandler: options.protocolHandler,
+      headersMs,
+      clients,
+    });
     fastify.addHook('preClose', async () => port.close());
   }
   options.connections.watch(fastify.server);
@@ -116,7 +120,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const compressor = createCompressor();
   mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, ...edge, compressor });
   mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, ...edge, compressor });
-  mountCompatibleDoors(fastify, { services, ...edge, log });
+  mountCompatibilityEndpoints(fastify, { services, ...edge, log });
   mountOperations(fastify, { ...options, authenticate });
   if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
   const documents = versionDocuments({ version: options.version, routes, services });

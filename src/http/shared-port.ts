@@ -5,7 +5,7 @@ import type { Server as TlsServer } from 'node:tls';
 import type { Clients } from './clients.ts';
 
 /** Another protocol on the port of HTTP: gateways dial that port with MQTT [contract 8]. */
-export interface PortGuest {
+export interface ProtocolHandler {
   /** The first byte of its connections, which no HTTP request begins with. */
   readonly firstByte: number;
   /** Takes over a connection, with what was read from it. */
@@ -23,16 +23,20 @@ export interface SharedPort {
 }
 
 /**
- * Looks at the first bytes of each connection, and hands it to HTTP or to the guest: to HTTP with
- * everything put back, so that all it counts and times stays as it was.
+ * Looks at the first bytes of each connection, and hands it to HTTP or to the protocolHandler: to
+ * HTTP with everything put back, so that all it counts and times stays as it was.
  */
 export function sharePort(
   server: Server | TlsServer,
   {
-    guest,
+    protocolHandler,
     headersMs,
     clients,
-  }: { readonly guest: PortGuest; readonly headersMs: number; readonly clients: Clients },
+  }: {
+    readonly protocolHandler: ProtocolHandler;
+    readonly headersMs: number;
+    readonly clients: Clients;
+  },
 ): SharedPort {
   // With TLS the event that HTTP listens to comes after the handshake.
   const event = 'setSecureContext' in server ? 'secureConnection' : 'connection';
@@ -56,8 +60,8 @@ export function sharePort(
       waitMs: headersMs,
       settled: () => silent.delete(socket),
       arrived: (first) => {
-        if (first[0] === guest.firstByte) {
-          guest.takeOver(socket, first);
+        if (first[0] === protocolHandler.firstByte) {
+          protocolHandler.takeOver(socket, first);
         } else {
           socket.unshift(first);
           toHttp(socket);
@@ -66,7 +70,7 @@ export function sharePort(
       waitedTooLong: () => http.emit('clientError', tooSlow(), socket),
     });
   });
-  takeUpgrades(http, guest, clients);
+  takeUpgrades(http, protocolHandler, clients);
   return {
     close() {
       isClosing = true;
@@ -123,18 +127,18 @@ function onFirstBytes(
 const tooSlow = (): Error =>
   Object.assign(new Error('nothing arrived'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
-function takeUpgrades(server: Server, guest: PortGuest, clients: Clients): void {
+function takeUpgrades(server: Server, protocolHandler: ProtocolHandler, clients: Clients): void {
   // Any other request that offers an upgrade is answered as if it did not [RFC 9110 7.8].
   Object.assign(server, {
     shouldUpgradeCallback: ({ url, headers }: IncomingMessage): boolean => {
       const [path = ''] = (url ?? '').split('?', 1);
       return (
         headers.upgrade?.toLowerCase() === 'websocket' &&
-        guest.webSocketPaths.has(path.replace(/\/$/, ''))
+        protocolHandler.webSocketPaths.has(path.replace(/\/$/, ''))
       );
     },
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    guest.upgrade(request, socket, head, clients.of(request).address);
+    protocolHandler.upgrade(request, socket, head, clients.of(request).address);
   });
 }

@@ -1,4 +1,4 @@
-import { compatibleV2Routes, type DoorServices } from './compatible/doors.ts';
+import { compatibleV2Routes, type EndpointServices } from './compatible/endpoints.ts';
 import { createVersionDocument, type OpenApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
 import { textToV1 } from './v1/dictionary.ts';
@@ -7,7 +7,7 @@ import { textToV1 } from './v1/dictionary.ts';
 export function versionDocuments(options: {
   readonly version: string;
   readonly routes: Readonly<Record<'v1' | 'v2', readonly Route[]>>;
-  readonly services: DoorServices;
+  readonly services: EndpointServices;
 }): Readonly<Record<'v2' | 'v1', () => OpenApiDocument>> {
   const { version, routes, services } = options;
   return {

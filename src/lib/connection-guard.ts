@@ -25,11 +25,11 @@ export interface ConnectionGuard {
 /** How many connections there may be. */
 export interface ConnectionRoom {
   /** A place for a connection from an IP address, which `end` ends; undefined: there is none. */
-  enter(address: string, end: () => void): ConnectionPlace | undefined;
+  enter(address: string, end: () => void): ConnectionSlot | undefined;
 }
 
 /** The place of one connection. */
-export interface ConnectionPlace {
+export interface ConnectionSlot {
   leave(): void;
   /** Counts it for another address: that of the client behind a proxy. false: there is no room. */
   move(address: string): boolean;
@@ -44,7 +44,7 @@ export function createConnectionGuard({
   readonly onRefused: () => void;
 }): ConnectionGuard {
   const open = new Set<Socket>();
-  const places = new WeakMap<Socket, ConnectionPlace>();
+  const places = new WeakMap<Socket, ConnectionSlot>();
   let isOver = false;
 
   /** Answers whether the connection may go on. */

@@ -1,5 +1,6 @@
 /** Resolves when all that waits for the event loop had its turn: for long work, step by step. */
-export const othersRan = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const yieldToEventLoop = (): Promise<void> =>
+  new Promise((resolve) => setImmediate(resolve));
 
 /** What a step of long work may take before others have their turn, in milliseconds. */
 const stepMsMax = 8;
@@ -12,7 +13,7 @@ export function createBreather(): () => Promise<void> | undefined {
   let startedAt = performance.now();
   return () => {
     if (performance.now() - startedAt < stepMsMax) return undefined;
-    return othersRan().then(() => {
+    return yieldToEventLoop().then(() => {
       startedAt = performance.now();
     });
   };

@@ -20,7 +20,7 @@ export interface Broker {
   forgetRetained(topicPrefix: string): Promise<void>;
   /** Ends the connections and sessions of all identities that are gone. Durable. */
   endSessions(isGone: (identity: string) => boolean): Promise<void>;
-  figures(): BrokerFigures;
+  metrics(): BrokerMetrics;
   /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface Broker {
 export type Reach = 'all' | 'named';
 
 /** How much there is now, and what happened since the start. */
-export interface BrokerFigures {
+export interface BrokerMetrics {
   readonly connections: number;
   readonly sessions: number;
   readonly subscriptions: number;

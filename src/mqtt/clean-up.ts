@@ -1,8 +1,8 @@
 import type { Change } from '../domain/changes.ts';
 import { identityOfAccount, isOfAccount } from '../domain/messaging/identity.ts';
 import type { FindOrphans } from '../domain/messaging/orphans.ts';
-import { topicsOf, topicsOfPart } from '../domain/messaging/place.ts';
 import type { SessionChange, SessionStore } from '../domain/messaging/session-store.ts';
+import { topicsOf, topicsOfPart } from '../domain/messaging/topic-owner.ts';
 import type { Log } from '../lib/log.ts';
 import type { Broker } from './broker.ts';
 import { mqttLimits } from './limits.ts';

@@ -22,25 +22,30 @@ function deliverDatapoints(
   broker: Broker,
   event: Extract<FeedEvent, { readonly kind: 'datapoints' }>,
 ): void {
-  const { datapoints, envelope } = event;
+  const { datapoints, publishContext } = event;
   const topic = valueTopic(event);
   if (broker.hasSubscribers(topic)) {
     const live = datapoints.slice(-mqttLimits.liveDatapointsPerPushMax);
-    broker.deliver(live.map((datapoint) => datapointMessage(topic, datapoint, envelope)));
+    broker.deliver(live.map((datapoint) => datapointMessage(topic, datapoint, publishContext)));
   }
   const arrayTopic = valuesTopic(event);
   if (broker.hasSubscribers(arrayTopic, 'named')) {
-    broker.deliver([arrayMessage(arrayTopic, datapoints, envelope)], 'named');
+    broker.deliver([arrayMessage(arrayTopic, datapoints, publishContext)], 'named');
   }
 }
 
 function deliverSetting(
   broker: Broker,
-  { deviceId, actuatorId, value, envelope }: Extract<FeedEvent, { readonly kind: 'actuator' }>,
+  {
+    deviceId,
+    actuatorId,
+    value,
+    publishContext,
+  }: Extract<FeedEvent, { readonly kind: 'actuator' }>,
 ): void {
   const topic = actuatorTopic(deviceId, actuatorId);
-  const message = settingMessage(topic, value, envelope);
+  const message = settingMessage(topic, value, publishContext);
   if (broker.hasSubscribers(topic)) broker.deliver([message]);
   // Else a gateway that comes back would obey an older setting that somebody retained.
-  if (!isPublished(envelope)) broker.renewRetained({ ...message, retain: true });
+  if (!isPublished(publishContext)) broker.renewRetained({ ...message, retain: true });
 }

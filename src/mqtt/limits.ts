@@ -7,7 +7,7 @@ export const mqttLimits = {
   // The broker [contract 8].
   packetBytesMax: 262_144,
   /** A PUBLISH below a device or gateway that is no value: gateways send web pages through. */
-  tunnelPacketBytesMax: 2 * 1_048_576,
+  deviceTopicPacketBytesMax: 2 * 1_048_576,
   /** A PUBLISH on a topic …/values, as the HTTP body of the same name. */
   valuesPacketBytesMax: 8 * 1_048_576,
   topicBytesMax: 1_024,
@@ -67,6 +67,6 @@ export const mqttLimits = {
   webSocketMessageBytesMax: 9 * 1_048_576,
   /** How often a connection's credential and its gateway are asked about again. */
   recheckMs: 30 * second,
-  /** How often those who watch the service's figures get them. */
-  figuresMs: 10 * second,
+  /** How often those who watch the service's metrics get them. */
+  systemMetricsMs: 10 * second,
 } as const;

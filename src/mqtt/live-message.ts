@@ -1,12 +1,12 @@
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
-import type { Envelope } from '../domain/envelope.ts';
 import type { Message } from '../domain/messaging/message.ts';
+import type { PublishContext } from '../domain/publish-context.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { pushedText } from '../wire/datapoint.ts';
 import type { PublishedValues } from './payload.ts';
 
 /** What travels with a value that was published: how it is to be delivered. */
-export class PublishEnvelope {
+export class MqttPublishContext {
   readonly message: Message;
   readonly form: PublishedValues['form'];
   readonly count: number;
@@ -21,22 +21,22 @@ export class PublishEnvelope {
 }
 
 /** Whether it came in over MQTT: what is to be retained is settled there. */
-export const isPublished = (envelope: Envelope | undefined): boolean =>
-  envelope instanceof PublishEnvelope;
+export const isPublished = (publishContext: PublishContext | undefined): boolean =>
+  publishContext instanceof MqttPublishContext;
 
-/** Values that came through another door arrive at most once and are not retained [contract 8]. */
+/** Values that came by another protocol arrive at most once and are not retained [contract 8]. */
 const fromElsewhere = { qos: 0, retain: false } as const;
 
 /** The datapoint as subscribers get it; an object that was published stays as it was. */
 export function datapointMessage(
   topic: string,
   datapoint: Datapoint | Omit<Datapoint, 'receivedAt'>,
-  envelope: Envelope | undefined,
+  publishContext: PublishContext | undefined,
 ): Message {
-  if (!(envelope instanceof PublishEnvelope)) {
+  if (!(publishContext instanceof MqttPublishContext)) {
     return { ...fromElsewhere, topic, payload: Buffer.from(pushedText(datapoint)) };
   }
-  const { message, form } = envelope;
+  const { message, form } = publishContext;
   const payload = form === 'object' ? message.payload : Buffer.from(pushedText(datapoint));
   return { ...message, topic, payload };
 }
@@ -45,11 +45,12 @@ export function datapointMessage(
 export function arrayMessage(
   topic: string,
   datapoints: readonly Datapoint[],
-  envelope: Envelope | undefined,
+  publishContext: PublishContext | undefined,
 ): Message {
   const text = (): Uint8Array => Buffer.from(`[${datapoints.map(pushedText).join(',')}]`);
-  if (!(envelope instanceof PublishEnvelope)) return { ...fromElsewhere, topic, payload: text() };
-  const { message, form, count } = envelope;
+  if (!(publishContext instanceof MqttPublishContext))
+    return { ...fromElsewhere, topic, payload: text() };
+  const { message, form, count } = publishContext;
   const isWhole = form === 'array' && count === datapoints.length;
   return { ...message, topic, retain: false, payload: isWhole ? message.payload : text() };
 }
@@ -58,9 +59,9 @@ export function arrayMessage(
 export function settingMessage(
   topic: string,
   value: JsonValue,
-  envelope: Envelope | undefined,
+  publishContext: PublishContext | undefined,
 ): Message {
   const payload = Buffer.from(JSON.stringify(value));
-  if (!(envelope instanceof PublishEnvelope)) return { ...fromElsewhere, topic, payload };
-  return { ...envelope.message, topic, payload };
+  if (!(publishContext instanceof MqttPublishContext)) return { ...fromElsewhere, topic, payload };
+  return { ...publishContext.message, topic, payload };
 }

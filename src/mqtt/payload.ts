@@ -14,7 +14,9 @@ export interface PublishedValues {
   readonly form: 'object' | 'array' | 'bare';
 }
 
-/** Reads datapoints as HTTP does [contract 6]: whatever door, the same rules. Throws invalid. */
+/**
+ * Reads datapoints as HTTP does [contract 6]: whatever protocol, the same rules. Throws invalid.
+ */
 export function readPublishedValues(payload: Uint8Array): PublishedValues {
   const value = readPayload(payload);
   const datapoints = readDatapoints(value);

@@ -4,21 +4,21 @@ import type { Ingest, NewDatapoint } from '../domain/datapoints/ingest.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { ActuatorId, DeviceId } from '../domain/ids.ts';
+import type { MayUseDeviceTopics } from '../domain/messaging/device-topics.ts';
 import type { Message } from '../domain/messaging/message.ts';
-import type { Place } from '../domain/messaging/place.ts';
-import type { MayTunnel } from '../domain/messaging/tunnels.ts';
+import type { TopicOwner } from '../domain/messaging/topic-owner.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { JsonValue } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import { readConfirmed } from '../wire/actuator.ts';
 import {
-  acceptedByHouse,
+  acceptedByService,
   acceptedToPassOn,
   type PublishOutcome,
   type PublishRefusal,
   unavailableOutcome,
-} from './authority.ts';
-import { datapointMessage, PublishEnvelope, settingMessage } from './live-message.ts';
+} from './broker-hooks.ts';
+import { datapointMessage, MqttPublishContext, settingMessage } from './live-message.ts';
 import { readPublishedSetting, readPublishedValues } from './payload.ts';
 import { type Target, valueTopic } from './topics.ts';
 import { userPropertyOf } from './user-properties.ts';
@@ -26,7 +26,7 @@ import { userPropertyOf } from './user-properties.ts';
 export interface PublishOptions {
   readonly ingest: Ingest;
   readonly actuators: Actuators;
-  readonly mayTunnel: MayTunnel;
+  readonly mayUseDeviceTopics: MayUseDeviceTopics;
   readonly readTopic: (topic: string) => Target;
   /** Keeps a message for those who subscribe later; without a payload: forgets it. */
   readonly retain: (message: Message) => Promise<void>;
@@ -34,15 +34,15 @@ export interface PublishOptions {
   readonly log: Log;
 }
 
-/** Takes what a client publishes down the road in; never rejects. */
+/** Hands what a client publishes to the ingest path; never rejects. */
 export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome>;
 
 /**
- * The road in for MQTT: values are stored before they are acknowledged, and reach subscribers by
- * the watch; what is not allowed, malformed or unknown is acknowledged and dropped [contract 8].
+ * The ingest path for MQTT: values are stored before they are acknowledged, and reach subscribers
+ * by the watch; what is not allowed, malformed or unknown is acknowledged and dropped [contract 8].
  */
 export function createPublish(options: PublishOptions): Publish {
-  const { ingest, actuators, mayTunnel, readTopic, retain, reporter } = options;
+  const { ingest, actuators, mayUseDeviceTopics, readTopic, retain, reporter } = options;
 
   /** Keeps the message, unless what it is about goes meanwhile: the next has another past. */
   async function retainFor(message: Message, requireThing: () => Promise<void>): Promise<void> {
@@ -63,11 +63,13 @@ export function createPublish(options: PublishOptions): Publish {
       return;
     }
     const values = readPublishedValues(message.payload);
-    const envelope = new PublishEnvelope(message, values);
-    await ingest(actor, sensor, values.datapoints, envelope);
+    const publishContext = new MqttPublishContext(message, values);
+    await ingest(actor, sensor, values.datapoints, publishContext);
     const last = message.retain ? lastOf(values.datapoints) : undefined;
     if (last !== undefined) {
-      await retainFor(datapointMessage(topic, last, envelope), () => ingest(actor, sensor, []));
+      await retainFor(datapointMessage(topic, last, publishContext), () =>
+        ingest(actor, sensor, []),
+      );
     }
   }
 
@@ -87,16 +89,16 @@ export function createPublish(options: PublishOptions): Publish {
       await actuators.confirm(actor, deviceId, actuatorId, confirmed.value);
       return;
     }
-    const envelope = new PublishEnvelope(message, { datapoints: [], form: 'bare' });
-    await actuators.setValue(actor, deviceId, actuatorId, value, { envelope });
+    const publishContext = new MqttPublishContext(message, { datapoints: [], form: 'bare' });
+    await actuators.setValue(actor, deviceId, actuatorId, value, { publishContext });
     if (!message.retain) return;
-    await retainFor(settingMessage(message.topic, value, envelope), () =>
+    await retainFor(settingMessage(message.topic, value, publishContext), () =>
       actuators.requireSettable(actor, deviceId, actuatorId),
     );
   }
 
-  async function passOn(actor: Actor, place: Place): Promise<PublishOutcome> {
-    if (await mayTunnel(actor, place)) return acceptedToPassOn;
+  async function passOn(actor: Actor, place: TopicOwner): Promise<PublishOutcome> {
+    if (await mayUseDeviceTopics(actor, place)) return acceptedToPassOn;
     return refuse('not_authorized', `you may not update this ${place.kind}`);
   }
 
@@ -109,11 +111,11 @@ export function createPublish(options: PublishOptions): Publish {
     switch (target.kind) {
       case 'datapoints':
         await takeValues(actor, target.sensor, message);
-        return acceptedByHouse;
+        return acceptedByService;
       case 'actuator':
         await set(actor, target, message);
-        return acceptedByHouse;
-      case 'tunnel':
+        return acceptedByService;
+      case 'device_topic':
         return passOn(actor, target.place);
       case 'system':
         return refuse('not_authorized', 'nobody publishes below $SYS');

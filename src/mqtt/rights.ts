@@ -1,7 +1,7 @@
 import type { Verdict } from '../domain/access/access.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
-import type { MayTunnel } from '../domain/messaging/tunnels.ts';
+import type { MayUseDeviceTopics } from '../domain/messaging/device-topics.ts';
 import { systemPrefix, type Target } from './topics.ts';
 
 /** Whether an actor may get a message on a topic now. */
@@ -15,10 +15,10 @@ export interface ReceiveRights {
 /** Which question of the domain decides about a topic. */
 export function createReceiveRights(options: {
   readonly watch: Pick<Watch, 'mayView' | 'tryView'>;
-  readonly mayTunnel: MayTunnel;
+  readonly mayUseDeviceTopics: MayUseDeviceTopics;
   readonly readTopic: (topic: string) => Target;
 }): ReceiveRights {
-  const { watch, mayTunnel, readTopic } = options;
+  const { watch, mayUseDeviceTopics, readTopic } = options;
 
   async function ask(actor: Actor, target: Target): Promise<boolean> {
     switch (target.kind) {
@@ -26,8 +26,8 @@ export function createReceiveRights(options: {
         return watch.mayView(actor, target.sensor.deviceId);
       case 'actuator':
         return watch.mayView(actor, target.deviceId);
-      case 'tunnel':
-        return mayTunnel(actor, target.place);
+      case 'device_topic':
+        return mayUseDeviceTopics(actor, target.place);
       case 'system':
         return actor.kind === 'admin';
       case 'nothing':

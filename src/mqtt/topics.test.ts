@@ -37,8 +37,8 @@ test('any topic means something, and the same each time', () => {
   );
 });
 
-test('what is below a device or gateway and carries no value is a tunnel', () => {
-  const tunnels = {
+test('what is below a device or gateway and carries no value is a device topic', () => {
+  const deviceTopics = {
     'devices/d/x': 'd',
     'devices/d/sensors/t': 'd',
     'devices/d/sensors/t/value/x': 'd',
@@ -46,9 +46,9 @@ test('what is below a device or gateway and carries no value is a tunnel', () =>
     'devices/d/': 'd',
     'gateways/g/x/y': 'g',
   };
-  for (const [topic, id] of Object.entries(tunnels)) {
+  for (const [topic, id] of Object.entries(deviceTopics)) {
     const kind = topic.startsWith('gateways') ? 'gateway' : 'device';
-    assert.deepEqual(readTopic(topic), { kind: 'tunnel', place: { kind, id } }, topic);
+    assert.deepEqual(readTopic(topic), { kind: 'device_topic', place: { kind, id } }, topic);
   }
 });
 

@@ -7,17 +7,17 @@ import {
   parseDeviceId,
   parseSensorId,
 } from '../domain/ids.ts';
-import { type Place, placeOf } from '../domain/messaging/place.ts';
+import { ownerOfTopic, type TopicOwner } from '../domain/messaging/topic-owner.ts';
 import { createLruCache } from '../lib/lru-cache.ts';
 import { mqttLimits } from './limits.ts';
 
-/** What a topic means to the house [contract 8]. */
+/** What a topic means to the service [contract 8]. */
 export type Target =
   | { readonly kind: 'datapoints'; readonly sensor: SensorRef }
   | { readonly kind: 'actuator'; readonly deviceId: DeviceId; readonly actuatorId: ActuatorId }
   /** Below a device or gateway, for those who may update it. */
-  | { readonly kind: 'tunnel'; readonly place: Place }
-  /** Figures of the service, for admins. */
+  | { readonly kind: 'device_topic'; readonly place: TopicOwner }
+  /** Metrics of the service, for admins. */
   | { readonly kind: 'system' }
   | { readonly kind: 'nothing' };
 
@@ -67,6 +67,6 @@ function readTopic(topic: string): Target {
     if (error instanceof DomainError) return nothing;
     throw error;
   }
-  const place = placeOf(topic);
-  return place === undefined ? nothing : { kind: 'tunnel', place };
+  const place = ownerOfTopic(topic);
+  return place === undefined ? nothing : { kind: 'device_topic', place };
 }

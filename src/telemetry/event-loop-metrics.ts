@@ -3,7 +3,7 @@ import { Gauge, type Registry } from 'prom-client';
 
 const resolutionMs = 20;
 const nanosecondsPerSecond = 1e9;
-/** Figures are of the last one to two of these. */
+/** Values are of the last one to two of these. */
 const windowMs = 30_000;
 
 /**

@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
-import type { Figure, FigureSource, MqttFigures } from '../domain/figures.ts';
+import type { Metric, MetricSource, MqttMetrics } from '../domain/metrics.ts';
 import { addBudgetMetrics } from './budget-metrics.ts';
 import { addEventLoopMetrics } from './event-loop-metrics.ts';
 import { addMqttMetrics, createMqttRefusals } from './mqtt-metrics.ts';
-import { addStorageMetrics, type StorageFigures } from './storage-metrics.ts';
+import { addStorageMetrics, type StorageMetrics } from './storage-metrics.ts';
 
 /** Everything the service measures about itself, and the text a Prometheus server reads. */
 export interface Metrics {
@@ -21,13 +21,13 @@ export interface Metrics {
   readonly publishesRefused: Counter<'reason'>;
   readonly connectionsRefused: Counter<'reason'>;
   /** Adds what the MQTT broker counts. */
-  watchMqtt(read: () => MqttFigures): void;
+  watchMqtt(read: () => MqttMetrics): void;
   /** Adds what is stored. */
-  watchStorage(read: () => StorageFigures): void;
+  watchStorage(read: () => StorageMetrics): void;
   /** Adds what is used of the budgets. */
   watchBudgets(read: () => readonly BudgetUsage[]): void;
-  /** All metrics as plain figures. */
-  readonly figures: FigureSource;
+  /** All metrics as plain metrics. */
+  readonly source: MetricSource;
   /** All metrics in the Prometheus text format. */
   metricsText(): Promise<string>;
 }
@@ -42,7 +42,7 @@ export function createMetrics(): Metrics {
   let watchesProcess = false;
   addEventLoopMetrics(registry);
 
-  /** Watching the process costs timers and memory: only where somebody reads the figures. */
+  /** Watching the process costs timers and memory: only where somebody reads the metrics. */
   function watchProcess(): void {
     if (watchesProcess) return;
     watchesProcess = true;
@@ -95,7 +95,7 @@ export function createMetrics(): Metrics {
     watchMqtt: (read) => addMqttMetrics(registry, read),
     watchStorage: (read) => addStorageMetrics(registry, read),
     watchBudgets: (read) => addBudgetMetrics(registry, read),
-    figures: {
+    source: {
       names: () => registry.getMetricsAsArray().map(({ name }) => name),
       async read() {
         watchProcess();
@@ -112,12 +112,12 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** A value of a figure; parts of a histogram are told apart by their names. */
+/** A value of a metric; parts of a histogram are told apart by their names. */
 function plainValue(part: {
   readonly labels: object;
   readonly value: number;
   readonly metricName?: string;
-}): Figure['values'][number] {
+}): Metric['values'][number] {
   const { labels, value, metricName } = part;
   const named = metricName === undefined ? {} : { part: metricName };
   return { labels: { ...labels, ...named }, value };

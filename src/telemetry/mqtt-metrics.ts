@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { MqttFigures } from '../domain/figures.ts';
+import type { MqttMetrics } from '../domain/metrics.ts';
 
 const gauges = {
   connections: ['kipimo_mqtt_connections', 'MQTT connections now.'],
@@ -17,7 +17,7 @@ const counters = {
   bytesSent: ['kipimo_mqtt_bytes_sent_total', 'Bytes that MQTT clients were sent.'],
 } as const;
 
-/** Who and what the MQTT doors did not take. */
+/** Who and what the MQTT servers did not take. */
 export function createMqttRefusals(registers: Registry[]) {
   return {
     publishesRefused: new Counter({
@@ -36,7 +36,7 @@ export function createMqttRefusals(registers: Registry[]) {
 }
 
 /** Shows what the broker counts; it is asked whenever somebody reads the metrics. */
-export function addMqttMetrics(registry: Registry, read: () => MqttFigures): void {
+export function addMqttMetrics(registry: Registry, read: () => MqttMetrics): void {
   const registers = [registry];
   for (const [field, [name, help]] of entriesOf(gauges)) {
     new Gauge({

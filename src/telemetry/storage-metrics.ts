@@ -1,10 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { StorageRoom } from '../domain/budgets/storage-room.ts';
 
-export type StorageFigures = ReturnType<StorageRoom['figures']>;
+export type StorageMetrics = ReturnType<StorageRoom['metrics']>;
 
 /** Adds what is stored, as quotas count it, and how often there was no room. */
-export function addStorageMetrics(registry: Registry, read: () => StorageFigures): void {
+export function addStorageMetrics(registry: Registry, read: () => StorageMetrics): void {
   new Gauge({
     name: 'kipimo_stored_bytes',
     help: 'What is stored, as quotas count it: of all, and of it what belongs to the guest.',

@@ -37,8 +37,9 @@ export const summaryParameters = {
   points: Type.Optional(
     Type.Integer({
       minimum: 2,
-      maximum: limits.thinnedPointsMax,
-      description: 'Thins a long range to so many datapoints for plotting, and keeps its peaks.',
+      maximum: limits.downsampledPointsMax,
+      description:
+        'Downsamples a long range to so many datapoints for plotting, and keeps its peaks.',
     }),
   ),
 };
@@ -67,7 +68,7 @@ export interface SummaryQuery {
 /** How a read is to be summed up; undefined when its datapoints are wanted. */
 export type Summary =
   | { readonly kind: 'aggregate'; readonly plan: AggregationPlan }
-  | { readonly kind: 'thin'; readonly points: number };
+  | { readonly kind: 'downsample'; readonly points: number };
 
 /** Reads the parameters. Throws DomainError invalid, naming the one to change. */
 export function readSummary(query: SummaryQuery): Summary | undefined {
@@ -78,9 +79,10 @@ export function readSummary(query: SummaryQuery): Summary | undefined {
   }
   if (query.aggregate === undefined) {
     if (intervalText !== undefined) throw invalid('interval needs aggregate: say what to compute');
-    return points === undefined ? undefined : { kind: 'thin', points };
+    return points === undefined ? undefined : { kind: 'downsample', points };
   }
-  if (points !== undefined) throw invalid('points thins datapoints: leave it out with aggregate');
+  if (points !== undefined)
+    throw invalid('points downsamples datapoints: leave it out with aggregate');
   const names = [...new Set(query.aggregate.map(readAggregate))];
   if (intervalText === undefined) return { kind: 'aggregate', plan: { aggregates: names } };
   const interval = parseInterval(intervalText);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startHttpStandIn } from '../../src/channels/contract/http-stand-in.ts';
+import { startHttpStub } from '../../src/channels/contract/http-stub.ts';
 import { type Service, startService } from '../service.ts';
 
 const answer = () => ({
@@ -10,8 +10,8 @@ const answer = () => ({
 
 const account = 'africastalking://farm:key@voice.africastalking.com?from=%2B254711000000';
 
-const startWith = (standInUrl: string) =>
-  startService({ environment: { KIPIMO_VOICE_URL: `${account}&base=${standInUrl}` } });
+const startWith = (stubUrl: string) =>
+  startService({ environment: { KIPIMO_VOICE_URL: `${account}&base=${stubUrl}` } });
 
 const ask = (service: Service, form: Readonly<Record<string, string>>) =>
   service.call({
@@ -22,8 +22,8 @@ const ask = (service: Service, form: Readonly<Record<string, string>>) =>
   });
 
 test('a call that is not ours is hung up, whatever it says', async () => {
-  await using standIn = await startHttpStandIn({ behaviour: 'accepts', answer });
-  await using service = await startWith(standIn.url);
+  await using stub = await startHttpStub({ behaviour: 'accepts', answer });
+  await using service = await startWith(stub.url);
   for (const form of [{}, { clientRequestId: 'x' }, { isActive: '1', clientRequestId: '' }]) {
     const reply = await ask(service, form);
     assert.equal(reply.status, 200);

@@ -8,8 +8,8 @@ import { after, before, test } from 'node:test';
 import { setDefaultCACertificates } from 'node:tls';
 import { SMTPServer } from 'smtp-server';
 import { aMessage } from '../../src/channels/contract/channel-contract.ts';
-import { startHttpStandIn } from '../../src/channels/contract/http-stand-in.ts';
-import { startSmppStandIn } from '../../src/channels/contract/smpp-stand-in.ts';
+import { startHttpStub } from '../../src/channels/contract/http-stub.ts';
+import { startSmppStub } from '../../src/channels/contract/smpp-stub.ts';
 import { type ChannelName, channelUrls, openChannels } from '../../src/channels/index.ts';
 import { parseUsername } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -90,36 +90,36 @@ const tries: Readonly<Record<string, () => Promise<readonly [string, number]>>> 
     return [await sendBy('email', { email: channelUrls.email(url) }), server.received()];
   },
   'a text message by SMPP': async () => {
-    await using standIn = await startSmppStandIn({ pair });
-    const url = `smpps://id:pw@localhost:${standIn.port}?from=KIPIMO`;
-    return [await sendBy('sms', { sms: channelUrls.sms(url) }), standIn.submits.length];
+    await using stub = await startSmppStub({ pair });
+    const url = `smpps://id:pw@localhost:${stub.port}?from=KIPIMO`;
+    return [await sendBy('sms', { sms: channelUrls.sms(url) }), stub.submits.length];
   },
   'a direct message of X': async () => {
-    await using standIn = await startHttpStandIn({
+    await using stub = await startHttpStub({
       behaviour: 'accepts',
       pair,
       answer: () => ({ status: 201, json: { data: { dm_event_id: '1' } } }),
     });
-    const url = `x://a:b@api.x.com?access_token=c&access_secret=d&base=${standIn.url}`;
+    const url = `x://a:b@api.x.com?access_token=c&access_secret=d&base=${stub.url}`;
     const settings = { twitter: channelUrls.twitter(url) };
-    return [await sendBy('twitter', settings), standIn.requests.length];
+    return [await sendBy('twitter', settings), stub.requests.length];
   },
   'a text message by HTTP': async () => {
-    await using standIn = await startHttpStandIn({
+    await using stub = await startHttpStub({
       behaviour: 'accepts',
       pair,
       answer: () => ({ status: 201, json: { sid: 'SM1', status: 'queued' } }),
     });
-    const url = `twilio://AC0001:token@api.twilio.com?from=KIPIMO&base=${standIn.url}`;
-    return [await sendBy('sms', { sms: channelUrls.sms(url) }), standIn.requests.length];
+    const url = `twilio://AC0001:token@api.twilio.com?from=KIPIMO&base=${stub.url}`;
+    return [await sendBy('sms', { sms: channelUrls.sms(url) }), stub.requests.length];
   },
   'a webhook': async () => {
-    await using standIn = await startHttpStandIn({
+    await using stub = await startHttpStub({
       behaviour: 'accepts',
       pair,
       answer: () => ({ status: 204 }),
     });
-    return [await sendBy('webhook', {}, `${standIn.url}/hook`), standIn.requests.length];
+    return [await sendBy('webhook', {}, `${stub.url}/hook`), stub.requests.length];
   },
 };
 

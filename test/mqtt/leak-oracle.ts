@@ -4,7 +4,7 @@ import { type Asker, rightsOn, type Subject } from '../v2/rights-oracle.ts';
 export type Kind = 'value' | 'values' | 'actuator' | 'free' | 'gateway';
 
 /** A device, or a gateway, that topics are below. */
-export type Place = Subject & { readonly isGateway?: boolean };
+export type TopicOwner = Subject & { readonly isGateway?: boolean };
 
 /** What changes while clients are subscribed. */
 export interface Moment {
@@ -27,7 +27,7 @@ export type Receiver = Asker & { readonly mayUpdateGateways?: boolean };
 export function mayGet(
   receiver: Receiver,
   kind: Kind,
-  place: Place,
+  place: TopicOwner,
   { hidden, shown, revoked }: Moment,
 ): boolean {
   const { granted = [], ...others } = receiver;
@@ -43,7 +43,7 @@ export function mayGet(
 }
 
 /** A key that is narrowed to scopes or devices of the matrix opens no gateway. */
-function mayUpdateGateway(receiver: Receiver, gateway: Place, isRevoked: boolean): boolean {
+function mayUpdateGateway(receiver: Receiver, gateway: TopicOwner, isRevoked: boolean): boolean {
   const { key, username, isAdmin, mayUpdateGateways } = receiver;
   if (key?.scopes !== undefined || key?.devices !== undefined) return false;
   if (gateway.owner === 'guest' || isAdmin === true || username === gateway.owner) return true;

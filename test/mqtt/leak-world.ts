@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { createRightsWorld, type RightsWorld } from '../v2/rights-world.ts';
 import { owner } from '../v2/route-rights.ts';
-import type { Kind, Moment, Place, Receiver } from './leak-oracle.ts';
+import type { Kind, Moment, Receiver, TopicOwner } from './leak-oracle.ts';
 import { type Client, type ClientOptions, connect } from './mqtt-clients.ts';
 
 /** One message that was sent, and where it comes out. */
 export interface Sent {
   readonly mark: string;
   readonly kind: Kind;
-  readonly place: Place;
+  readonly place: TopicOwner;
   readonly topic: string;
   /** With QoS 0 it does not wait for clients that are away. */
   readonly isKept: boolean;
@@ -24,7 +24,7 @@ export type Version = (typeof versions)[number];
 export interface LeakWorld extends AsyncDisposable {
   readonly rights: RightsWorld;
   readonly receivers: readonly Receiver[];
-  readonly places: readonly Place[];
+  readonly places: readonly TopicOwner[];
   connect(receiver: Receiver, version: Version, options?: ClientOptions): Promise<Client>;
   /** Sends about every place by the given ways; answers all that may come out. */
   wave(ways: readonly Way[]): Promise<readonly Sent[]>;
@@ -34,13 +34,13 @@ export interface LeakWorld extends AsyncDisposable {
   enter(moment: Moment): Promise<void>;
 }
 
-const gateways: readonly Place[] = [
+const gateways: readonly TopicOwner[] = [
   { id: 'gw-private', owner, isPrivate: true, isGateway: true },
   { id: 'gw-public', owner, isPrivate: false, isGateway: true },
   { id: 'gw-guest', owner: 'guest', isPrivate: false, isGateway: true },
 ];
 
-export const topicOf = (kind: Kind, { id }: Place): string =>
+export const topicOf = (kind: Kind, { id }: TopicOwner): string =>
   ({
     value: `devices/${id}/sensors/TC1/value`,
     values: `devices/${id}/sensors/TC1/values`,
@@ -49,11 +49,11 @@ export const topicOf = (kind: Kind, { id }: Place): string =>
     gateway: `gateways/${id}/talk`,
   })[kind];
 
-const kindsOf = (place: Place): readonly Kind[] =>
+const kindsOf = (place: TopicOwner): readonly Kind[] =>
   place.isGateway === true ? ['gateway'] : ['value', 'values', 'actuator', 'free'];
 
 /** Every topic there is something to be seen on. */
-export const topicsOf = (places: readonly Place[]): readonly string[] =>
+export const topicsOf = (places: readonly TopicOwner[]): readonly string[] =>
   places.flatMap((place) => kindsOf(place).map((kind) => topicOf(kind, place)));
 
 /** The mark in a payload, whatever it is wrapped in. */
@@ -74,7 +74,7 @@ export async function createLeakWorld(): Promise<LeakWorld> {
     ...asker,
     ...(isLoud(asker.username) && { mayUpdateGateways: true }),
   }));
-  const places: readonly Place[] = [...rights.devices, ...gateways];
+  const places: readonly TopicOwner[] = [...rights.devices, ...gateways];
   for (const { id, owner: username, isPrivate } of gateways) {
     const json = { id, visibility: isPrivate ? 'private' : 'public' };
     await service.as(username)({ method: 'POST', path: '/gateways', json });
@@ -103,7 +103,7 @@ export async function createLeakWorld(): Promise<LeakWorld> {
 function createSending(
   { service }: RightsWorld,
   sender: Client,
-  places: readonly Place[],
+  places: readonly TopicOwner[],
 ): Pick<LeakWorld, 'wave' | 'sentinels'> {
   let count = 0;
   const nextMark = () => {
@@ -112,13 +112,13 @@ function createSending(
   };
 
   /** What comes out: an array is also seen as its elements, and an element as an array. */
-  function outcomes(kind: Kind, place: Place, mark: string, isKept = true): readonly Sent[] {
+  function outcomes(kind: Kind, place: TopicOwner, mark: string, isKept = true): readonly Sent[] {
     const kinds: readonly Kind[] =
       kind === 'value' || kind === 'values' ? ['value', 'values'] : [kind];
     return kinds.map((one) => ({ mark, kind: one, place, topic: topicOf(one, place), isKept }));
   }
 
-  async function byHttp(kind: Kind, place: Place): Promise<readonly Sent[]> {
+  async function byHttp(kind: Kind, place: TopicOwner): Promise<readonly Sent[]> {
     if (kind === 'free' || kind === 'gateway') return [];
     const mark = nextMark();
     const method = kind === 'actuator' ? 'PUT' : 'POST';
@@ -129,13 +129,13 @@ function createSending(
     return outcomes(kind, place, mark, false);
   }
 
-  async function byMqtt(kind: Kind, place: Place, retain: boolean): Promise<readonly Sent[]> {
+  async function byMqtt(kind: Kind, place: TopicOwner, retain: boolean): Promise<readonly Sent[]> {
     const mark = nextMark();
     await sender.publish(topicOf(kind, place), payloadOf(kind, mark), { qos: 1, retain });
     return outcomes(kind, place, mark);
   }
 
-  async function byWill(kind: Kind, place: Place): Promise<readonly Sent[]> {
+  async function byWill(kind: Kind, place: TopicOwner): Promise<readonly Sent[]> {
     const mark = nextMark();
     const topic = topicOf(kind, place);
     // Its neighbour sees that it came out, so that the wave has an end.
@@ -151,7 +151,7 @@ function createSending(
     return outcomes(kind, place, mark);
   }
 
-  const send: Readonly<Record<Way, (kind: Kind, place: Place) => Promise<readonly Sent[]>>> = {
+  const send: Readonly<Record<Way, (kind: Kind, place: TopicOwner) => Promise<readonly Sent[]>>> = {
     http: byHttp,
     mqtt: (kind, place) => byMqtt(kind, place, false),
     retained: (kind, place) => byMqtt(kind, place, true),

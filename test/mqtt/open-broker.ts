@@ -4,16 +4,16 @@ import { payerAt } from '../../src/domain/budgets/payer.ts';
 import type { SessionStore } from '../../src/domain/messaging/session-store.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { type BrokerEngine, createBroker } from '../../src/mqtt/broker/broker-engine.ts';
 import {
-  type Authority,
   acceptedToPassOn,
+  type BrokerHooks,
   type Client,
   type PublishOutcome,
-} from '../../src/mqtt/authority.ts';
-import { type BrokerEngine, createBroker } from '../../src/mqtt/broker/broker-engine.ts';
+} from '../../src/mqtt/broker-hooks.ts';
 import { attachSocket } from '../../src/mqtt/socket-transport.ts';
 
-/** The bare broker behind a socket, with a house that lets everybody do nearly everything. */
+/** The bare broker behind a socket, with hooks that let everybody do nearly everything. */
 export interface OpenBroker {
   readonly broker: BrokerEngine;
   readonly port: number;
@@ -34,7 +34,7 @@ export const openClient: Client = {
 };
 
 /** Accepts every login. */
-export const openAuthority: Authority = {
+export const openAuthority: BrokerHooks = {
   connect: async () => ({ kind: 'accepted', client: openClient }),
   mayQueue: async () => true,
   tryQueue: () => 'yes',
@@ -49,7 +49,7 @@ export const forgetfulStore: SessionStore = {
 /** Listens on a free port of this machine. */
 export async function openBroker(
   options: {
-    readonly authority?: Authority;
+    readonly authority?: BrokerHooks;
     readonly store?: SessionStore;
     readonly clock?: Clock;
   } = {},

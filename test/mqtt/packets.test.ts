@@ -49,7 +49,7 @@ test('packets that broke other brokers end their connection, and only that', asy
   }
   witness.send(Buffer.from([0xc0, 0]));
   assert.equal(describePacket((await witness.receive()) ?? Buffer.alloc(2)), 'PINGRESP');
-  assert.equal(open.broker.figures().connections, 1);
+  assert.equal(open.broker.metrics().connections, 1);
   witness.close();
 });
 
@@ -77,7 +77,7 @@ test('a thousand messages of QoS 2 with one id are answered and held nowhere', a
   for (let count = 0; count < 1_000; count += 1) {
     assert.equal(describePacket((await client.receive()) ?? Buffer.alloc(2)), 'PUBREC 0');
   }
-  assert.equal(open.broker.figures().queuedMessages, 0);
+  assert.equal(open.broker.metrics().queuedMessages, 0);
   client.close();
 });
 

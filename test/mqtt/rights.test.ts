@@ -139,7 +139,7 @@ test('topics below a gateway pass between those who may update it', async () => 
   }
 });
 
-test('the figures of the service are for admins', async () => {
+test('the metrics of the service are for admins', async () => {
   await using admin = await connect(service, { as: 'admin' });
   await using bob = await connect(service, { as: 'bob' });
   await using old = await connect(service, { as: 'bob', protocolVersion: 4 });

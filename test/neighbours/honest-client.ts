@@ -24,7 +24,7 @@ export interface HonestClient extends AsyncDisposable {
 }
 
 /** Where the program is now; it moves with a restart. */
-type Place = () => {
+type ReadService = () => {
   readonly mqttUrl: string;
   call(request: Call): Promise<Reply>;
 };
@@ -35,7 +35,7 @@ const topic = 'devices/honest-tank/sensors/level/value';
 /** Whoever waits longer waits in vain; the round then fails by name. */
 const patienceMs = 10_000;
 
-export async function startHonestClient(place: Place): Promise<HonestClient> {
+export async function startHonestClient(place: ReadService): Promise<HonestClient> {
   const arrivals = createArrivals();
   const webhook = createServer((request, response) => {
     void text(request).then((body) => {
@@ -76,7 +76,7 @@ export async function startHonestClient(place: Place): Promise<HonestClient> {
 }
 
 /** The account, made by the administrator, with its device, key and alarm; answers the key. */
-async function furnish(place: Place, webhook: string): Promise<string> {
+async function furnish(place: ReadService, webhook: string): Promise<string> {
   const need = async (request: Call): Promise<Reply> => {
     const reply = await place().call(request);
     assert.ok(reply.status < 300, `${request.path}: ${reply.status} ${reply.text}`);
@@ -123,13 +123,13 @@ async function subscribe(url: string, key: string, arrivals: Arrivals): Promise<
   return client;
 }
 
-async function pushValue(place: Place, token: string, value: number): Promise<void> {
+async function pushValue(place: ReadService, token: string, value: number): Promise<void> {
   const path = '/devices/honest-tank/sensors/level/value';
   const reply = await place().call({ method: 'POST', path, token, json: { value } });
   assert.equal(reply.status, 204, `the honest push was refused: ${reply.status} ${reply.text}`);
 }
 
-async function logIn(place: Place): Promise<void> {
+async function logIn(place: ReadService): Promise<void> {
   const json = { username, password };
   const reply = await place().call({ method: 'POST', path: '/auth/token', json });
   assert.equal(reply.status, 200, `the honest login was refused: ${reply.status} ${reply.text}`);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { halves, leavings, openHalf, type Place } from '../raw-connections.ts';
+import { type Endpoint, halves, leavings, openHalf } from '../raw-connections.ts';
 import { startProcess } from '../service-process.ts';
 
 /** A little more than the service waits for the first byte of a connection. */
@@ -25,7 +25,7 @@ test('connections that said nothing for 10.6 s leave in any way, and the service
   inDirectory(async (directory) => {
     await using service = await startProcess({ directory });
     const { hostname: host, port } = new URL(service.url);
-    const place: Place = { host, port: Number(port) };
+    const place: Endpoint = { host, port: Number(port) };
     const open = () =>
       Object.entries(leavings).flatMap(([, leave]) =>
         Object.values(halves).map(async (bytes) => ({

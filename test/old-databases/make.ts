@@ -23,11 +23,11 @@ try {
     environment: { KIPIMO_ADMIN_PASSWORD: passwordOf('admin'), KIPIMO_SMS_URL: 'log:' },
   });
   // The port of HTTP speaks MQTT, too.
-  const doors = { url: service.url, mqttUrl: service.url.replace('http:', 'mqtt:') };
-  const kept = await fill(doors);
+  const urls = { url: service.url, mqttUrl: service.url.replace('http:', 'mqtt:') };
+  const kept = await fill(urls);
   // What is on its way to the channels arrives.
   await new Promise((done) => setTimeout(done, 3_000));
-  const answers = await readWorld(doors);
+  const answers = await readWorld(urls);
   const madeAt = new Date().toISOString();
   service.kill('SIGTERM');
   assert.equal((await service.exited).code, 0);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import mqtt from 'mqtt';
 import { type Call, createCall, passwordOf, type Reply } from '../service.ts';
-import { minute } from '../v2/sensor-door.ts';
+import { minute } from '../v2/sensor-endpoint.ts';
 
-/** A service of any version, seen through its front door. */
+/** A service of any version, seen through its API. */
 export interface AnyService {
   readonly url: string;
   readonly mqttUrl: string;

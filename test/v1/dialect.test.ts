@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callInV1 } from './dialect.ts';
 
-test('the dialect of the tests says calls of version 2 to the door of version 1', () => {
+test('the dialect of the tests says calls of version 2 to the paths of version 1', () => {
   const json = { id: 'D', sensors: [{ id: 'TC1', meta: { sensors: 1 } }] };
   assert.deepEqual(callInV1({ method: 'POST', path: '/devices', json }), {
     method: 'POST',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { type Call, passwordOf, type Service, startService } from '../service.ts';
-import { assertEmpty, type V1Door, v1Door } from './door.ts';
+import { assertEmpty, type V1Door, v1Door } from './service-in-v1.ts';
 
 const start = Date.parse('2026-03-01T08:00:00.000Z');
 const clock = createManualClock(start);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Service, startService } from '../service.ts';
-import { assertEmpty, type V1Door, v1Door } from './door.ts';
+import { assertEmpty, type V1Door, v1Door } from './service-in-v1.ts';
 
 let service: Service;
 let v1: V1Door;

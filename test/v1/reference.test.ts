@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { dereferenced } from '../dereferenced.ts';
 import { type Service, startService } from '../service.ts';
-import { assertEmpty, type V1Door, v1Door } from './door.ts';
+import { assertEmpty, type V1Door, v1Door } from './service-in-v1.ts';
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;

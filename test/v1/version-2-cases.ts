@@ -14,7 +14,7 @@ const different: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'auth.test.ts': { 'a token is raw text unless Accept names JSON ahead of text': rawTexts },
   'bad-parameters.test.ts': { 'an id that nothing has is 404 in every path': noValues },
   'datapoint-aggregates.test.ts': {
-    'aggregates and thinned reads need the right to view the data': noValues,
+    'aggregates and downsampled reads need the right to view the data': noValues,
     'buckets are CSV under their own header, and cells may be empty': ownCsv,
   },
   'datapoint-csv.test.ts': {
@@ -25,7 +25,7 @@ const different: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'datapoint-reads.test.ts': {
     'values are calibrated when read, unless calibrated=false asks for the raw ones': ownCsv,
   },
-  'datapoint-thinning.test.ts': { 'thinned datapoints are CSV like any others': ownCsv },
+  'datapoint-downsampling.test.ts': { 'downsampled datapoints are CSV like any others': ownCsv },
   'datapoints.test.ts': {
     'an unknown device or sensor is 404 for a push and for a read': noValues,
     'every JSON value comes back as the text it was, to the last digit':

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { DomainError } from '../../src/domain/errors.ts';
 import { type Reply, type Service, startService } from '../service.ts';
 import { assertRefused } from './refusal.ts';
-import { doorOf, minute, openSensor, valuesOf } from './sensor-door.ts';
+import { doorOf, minute, openSensor, valuesOf } from './sensor-endpoint.ts';
 
 interface Report {
   readonly stored: number;

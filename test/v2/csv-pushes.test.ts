@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
-import { minute, openSensor, valuesOf } from './sensor-door.ts';
+import { minute, openSensor, valuesOf } from './sensor-endpoint.ts';
 
 let service: Service;
 

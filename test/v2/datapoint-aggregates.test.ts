@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readCsvTexts } from '../csv-reader.ts';
 import { type Reply, type Service, startService } from '../service.ts';
-import { minute, openSensor, refusalOf, type SensorDoor } from './sensor-door.ts';
+import { minute, openSensor, refusalOf, type SensorEndpoint } from './sensor-endpoint.ts';
 
 let service: Service;
 /** Values 0 to 179, one a minute from midnight, pushed in no order, and one text at the end. */
-let minutes: SensorDoor;
+let minutes: SensorEndpoint;
 
 before(async () => {
   service = await startService();
@@ -187,7 +187,7 @@ test('a parameter that makes no sense is refused by name', async () => {
   }
 });
 
-test('aggregates and thinned reads need the right to view the data', async () => {
+test('aggregates and downsampled reads need the right to view the data', async () => {
   const [owner, stranger, guest] = ['alice', 'mallory', 'guest'].map((name) => service.as(name));
   assert.ok(owner !== undefined && stranger !== undefined && guest !== undefined);
   const json = { id: 'aggregates-private', visibility: 'private', sensors: [{ id: 'TC1' }] };

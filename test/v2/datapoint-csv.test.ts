@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readCsv, readCsvTexts } from '../csv-reader.ts';
 import { type Service, startService } from '../service.ts';
-import { minute, openSensor } from './sensor-door.ts';
+import { minute, openSensor } from './sensor-endpoint.ts';
 
 const header = ['device_id', 'sensor_id', 'value', 'timestamp', 'date_received'];
 let service: Service;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type Service, startService } from '../service.ts';
-import { minute, openSensor, refusalOf, type SensorDoor, valuesOf } from './sensor-door.ts';
+import { minute, openSensor, refusalOf, type SensorEndpoint, valuesOf } from './sensor-endpoint.ts';
 
 type Fault = 'none' | 'unavailable' | 'bug';
 
@@ -36,12 +36,15 @@ function failing(storage: Storage): Storage {
 }
 
 /** Sends all at once, sends again what was refused as unavailable, until everything is taken. */
-async function pushUntilTaken(door: SensorDoor, bodies: readonly unknown[]): Promise<number> {
+async function pushUntilTaken(
+  endpoint: SensorEndpoint,
+  bodies: readonly unknown[],
+): Promise<number> {
   let waiting = bodies;
   let refusals = 0;
   for (let round = 0; waiting.length > 0 && round < 100; round += 1) {
     const replies = await Promise.all(
-      waiting.map((body) => door.send(JSON.stringify(body), { to: 'value' })),
+      waiting.map((body) => endpoint.send(JSON.stringify(body), { to: 'value' })),
     );
     const refused = waiting.filter((_, index) => replies[index]?.status !== 204);
     for (const reply of replies) {
@@ -62,16 +65,16 @@ test('pushes to one sensor at the same time are all stored', async () => {
 });
 
 test('pushes to many sensors at the same time are all stored, each with its own', async () => {
-  const doors = await Promise.all(Array.from({ length: 30 }, () => openSensor(service)));
+  const endpoints = await Promise.all(Array.from({ length: 30 }, () => openSensor(service)));
   const numbers = Array.from({ length: 10 }, (_, n) => n);
   await Promise.all(
-    doors.flatMap((door, index) =>
-      numbers.map((n) => door.push([{ value: `${index}.${n}`, timestamp: minute(n) }])),
+    endpoints.flatMap((endpoint, index) =>
+      numbers.map((n) => endpoint.push([{ value: `${index}.${n}`, timestamp: minute(n) }])),
     ),
   );
-  for (const [index, door] of doors.entries()) {
+  for (const [index, endpoint] of endpoints.entries()) {
     assert.deepEqual(
-      valuesOf(await door.all()),
+      valuesOf(await endpoint.all()),
       numbers.map((n) => `${index}.${n}`),
     );
   }

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Service, startService } from '../service.ts';
-import { datapointsOf, minute, openSensor, refusalOf, type SensorDoor } from './sensor-door.ts';
+import {
+  datapointsOf,
+  minute,
+  openSensor,
+  refusalOf,
+  type SensorEndpoint,
+} from './sensor-endpoint.ts';
 
 let service: Service;
 /** Values 0 to 24, one a minute, pushed in no particular order. */
-let minutes: SensorDoor;
+let minutes: SensorEndpoint;
 
 before(async () => {
   service = await startService();

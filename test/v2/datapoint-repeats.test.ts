@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
-import { doorOf, minute, openSensor, type SensorDoor, valuesOf } from './sensor-door.ts';
+import { doorOf, minute, openSensor, type SensorEndpoint, valuesOf } from './sensor-endpoint.ts';
 
 let service: Service;
 
@@ -15,7 +15,7 @@ before(async () => {
 
 after(() => service[Symbol.asyncDispose]());
 
-async function lastValueOf(sensor: SensorDoor): Promise<unknown> {
+async function lastValueOf(sensor: SensorEndpoint): Promise<unknown> {
   const { last_value: lastValue } = await sensor.get();
   return (lastValue as { value?: unknown } | undefined)?.value;
 }
@@ -83,9 +83,9 @@ test('equal values without a timestamp are separate measurements', async () => {
 });
 
 test('the same datapoint of two sensors is stored for both', async () => {
-  const doors = [await openSensor(service), await openSensor(service)];
-  for (const door of doors) await door.push({ value: 1, timestamp: minute(1) });
-  for (const door of doors) assert.deepEqual(valuesOf(await door.all()), [1]);
+  const endpoints = [await openSensor(service), await openSensor(service)];
+  for (const endpoint of endpoints) await endpoint.push({ value: 1, timestamp: minute(1) });
+  for (const endpoint of endpoints) assert.deepEqual(valuesOf(await endpoint.all()), [1]);
 });
 
 test('the last value is the one pushed last, even when it was measured earlier', async () => {

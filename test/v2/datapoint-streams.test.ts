@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import type { Storage } from '../../src/storage/storage.ts';
 import { readCsvTexts } from '../csv-reader.ts';
 import { type Service, startService } from '../service.ts';
-import { datapointsOf, openSensor, type SensorDoor } from './sensor-door.ts';
+import { datapointsOf, openSensor, type SensorEndpoint } from './sensor-endpoint.ts';
 
 const pushSize = 30_000;
 const largeSize = 300_000;
@@ -16,7 +16,7 @@ const bytesWhilePausedMax = 100_000_000;
 
 let steps = 0;
 let service: Service;
-let large: SensorDoor;
+let large: SensorEndpoint;
 
 before(async () => {
   service = await startService({ wrapStorage: countingReads });
@@ -53,7 +53,7 @@ function swapped<Element>(elements: readonly Element[]): readonly Element[] {
 }
 
 /** Opens a read of everything; nothing is taken from the connection until the caller reads. */
-async function openRead(sensor: SensorDoor): Promise<IncomingMessage> {
+async function openRead(sensor: SensorEndpoint): Promise<IncomingMessage> {
   const url = `${service.url}/api/v2${sensor.path}/values?limit=1000000`;
   const [response] = (await once(get(url), 'response')) as [IncomingMessage];
   assert.equal(response.statusCode, 200);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { type Service, startService } from '../service.ts';
-import { openSensor, refusalOf, valuesOf } from './sensor-door.ts';
+import { openSensor, refusalOf, valuesOf } from './sensor-endpoint.ts';
 
 const now = '2026-03-04T05:06:07.008Z';
 const hourMs = 3_600_000;

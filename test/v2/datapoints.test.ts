@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Service, startService } from '../service.ts';
-import { openSensor, refusalOf, valuesOf } from './sensor-door.ts';
+import { openSensor, refusalOf, valuesOf } from './sensor-endpoint.ts';
 
 let service: Service;
 

@@ -55,7 +55,7 @@ async function make(send: Send): Promise<void> {
   }
 }
 
-/** Pushes to each sensor by every door. */
+/** Pushes to each sensor by every protocol. */
 async function push(service: Service, send: Send, value: number): Promise<void> {
   const rows = names.flatMap((device_id) =>
     names.map((sensor_id) => ({ device_id, sensor_id, value })),

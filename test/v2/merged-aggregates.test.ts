@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readCsvTexts } from '../csv-reader.ts';
 import { type Service, startService } from '../service.ts';
-import { datapointsOf, minute, refusalOf } from './sensor-door.ts';
+import { datapointsOf, minute, refusalOf } from './sensor-endpoint.ts';
 
 let service: Service;
 
@@ -82,9 +82,9 @@ test('buckets of many sensors are CSV under the same header as those of one', as
 });
 
 test('points counts for each sensor, and the datapoints that are left are merged', async () => {
-  const thinned = datapointsOf(await read('device_id=ma-1&points=4'));
+  const downsampled = datapointsOf(await read('device_id=ma-1&points=4'));
   assert.deepEqual(
-    thinned.map(({ sensor_id, timestamp }) => [sensor_id, timestamp]),
+    downsampled.map(({ sensor_id, timestamp }) => [sensor_id, timestamp]),
     [
       ['TC1', minute(0)],
       ['SM1', minute(0)],

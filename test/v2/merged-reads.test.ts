@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { readCsvTexts } from '../csv-reader.ts';
 import { type Reply, type Service, startService } from '../service.ts';
 import { assertRefused } from './refusal.ts';
-import { datapointsOf, minute, valuesOf } from './sensor-door.ts';
+import { datapointsOf, minute, valuesOf } from './sensor-endpoint.ts';
 
 let service: Service;
 

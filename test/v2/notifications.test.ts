@@ -83,7 +83,7 @@ test('both forms of an action are answered as they were given', async () => {
   assert.deepEqual(set['action'], actuation);
 });
 
-test('it fires at each push that meets the expression, in push order, on every road', async () => {
+test('it fires at each push that meets the expression, in push order, on every path', async () => {
   const device = await aDevice();
   const path = await notify({ devices: [device], sensors: ['TC1'], expression: 'TC1 > 30' });
   await push(device, 31);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { DomainError } from '../../src/domain/errors.ts';
 import { type Service, startService } from '../service.ts';
-import { openSensor, refusalOf } from './sensor-door.ts';
+import { openSensor, refusalOf } from './sensor-endpoint.ts';
 
 let service: Service;
 let isStoreBroken = false;

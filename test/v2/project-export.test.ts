@@ -4,7 +4,7 @@ import { readCsvTexts } from '../csv-reader.ts';
 import { type Service, startService } from '../service.ts';
 import { readZip } from '../zip-reader.ts';
 import { assertDone, assertRefused } from './refusal.ts';
-import { minute } from './sensor-door.ts';
+import { minute } from './sensor-endpoint.ts';
 
 let service: Service;
 

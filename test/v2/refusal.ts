@@ -26,7 +26,7 @@ export function assertRefused(
   assert.equal(reply.status, status, about);
   assert.match(reply.headers.get('content-type') ?? '', /^application\/json/, about);
   const { error, description, ...others } = reply.json as Record<string, unknown>;
-  // Clients of this door look for the sentence elsewhere: it is there a second time.
+  // Clients of this endpoint look for the sentence elsewhere: it is there a second time.
   const isTwice = options.of?.startsWith('POST /write ') === true;
   assert.deepEqual(others, isTwice ? { code: others['code'], message: description } : {}, about);
   assert.equal(error, codeOf[status], about);

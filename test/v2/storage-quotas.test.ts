@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
-import { openSensor } from './sensor-door.ts';
+import { openSensor } from './sensor-endpoint.ts';
 
 const kilobyte = 'x'.repeat(1_024);
 const quota = 65_536;

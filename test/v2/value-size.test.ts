@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { connect } from '../mqtt/mqtt-clients.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
-import { openSensor, valuesOf } from './sensor-door.ts';
+import { openSensor, valuesOf } from './sensor-endpoint.ts';
 
 const bytesMax = 65_536;
 /** As JSON text, with its quotes, exactly the limit. */

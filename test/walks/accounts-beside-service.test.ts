@@ -78,7 +78,7 @@ durable('a new password ends the old one and its tokens within seconds', async (
   assert.equal(await statusOf(await fresh.text()), 200);
 });
 
-durable('the list shows accounts made by either door', async () => {
+durable('the list shows accounts made in either way', async () => {
   await fetch(`${service.url}/api/v2/users`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

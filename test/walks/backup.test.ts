@@ -15,7 +15,7 @@ import { backUp, restoreBackup } from '../../src/storage/sqlite/backup.ts';
 import { durable } from '../engine.ts';
 import { startService } from '../service.ts';
 import { runProgram } from '../service-process.ts';
-import { doorOf, minute, valuesOf } from '../v2/sensor-door.ts';
+import { doorOf, minute, valuesOf } from '../v2/sensor-endpoint.ts';
 
 let root: string;
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { passwordOf, type Service, startService } from '../service.ts';
 import { openProgram, runProgram } from '../service-process.ts';
-import { datapointsOf, minute, valuesOf } from '../v2/sensor-door.ts';
+import { datapointsOf, minute, valuesOf } from '../v2/sensor-endpoint.ts';
 import {
   copiedInventoryOf,
   type Fate,

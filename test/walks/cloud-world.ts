@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Service } from '../service.ts';
-import { datapointsOf, minute, type WireDatapoint } from '../v2/sensor-door.ts';
+import { datapointsOf, minute, type WireDatapoint } from '../v2/sensor-endpoint.ts';
 
 /** Values that a copy must not change, keys of our own words among them. */
 export const oddValues: readonly unknown[] = [
@@ -37,7 +37,7 @@ export function devicesOf(count: number): readonly Record<string, unknown>[] {
   }));
 }
 
-/** Fills a service as ama would have, through its front door; answers how many values there are. */
+/** Fills a service as ama would have, through its API; answers how many values there are. */
 export async function fill(service: Service, devices: number, values: number): Promise<number> {
   const ama = service.as('ama');
   const expect = async (status: number, call: Parameters<typeof ama>[0]) => {

@@ -7,7 +7,7 @@ import { type ApiClient, createApiClient } from '../../src/cli/client/api-client
 import { type CsvImport, importCsv } from '../../src/cli/import/csv-import.ts';
 import { type Service, startService } from '../service.ts';
 import { runProgram } from '../service-process.ts';
-import { datapointsOf, doorOf, minute, openSensor, valuesOf } from '../v2/sensor-door.ts';
+import { datapointsOf, doorOf, minute, openSensor, valuesOf } from '../v2/sensor-endpoint.ts';
 
 let service: Service;
 let directory: string;

@@ -174,7 +174,7 @@ test('a token is enough, and devices of somebody else are left alone', async () 
   await run(service, { prefix: 'mine', devices: 3 });
 });
 
-test('a wrong password, a wrong token and a closed door are told apart', async () => {
+test('a wrong password, a wrong token and a closed port are told apart', async () => {
   await using service = await startService({ environment: { KIPIMO_SIGNUP: 'closed' } });
   const as = (account: Account) => run(service, { account });
   await assert.rejects(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Packet } from 'mqtt-packet';
-import { minute } from '../v2/sensor-door.ts';
+import { minute } from '../v2/sensor-endpoint.ts';
 import { connectPeer, type Peer } from './mqtt-peer.ts';
 
 export const deviceId = 'field';

@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
 import {
   type ReceivedRequest,
-  type StandInAnswer,
-  startHttpStandIn,
-} from '../../src/channels/contract/http-stand-in.ts';
-import { startSmppStandIn } from '../../src/channels/contract/smpp-stand-in.ts';
+  type StubAnswer,
+  startHttpStub,
+} from '../../src/channels/contract/http-stub.ts';
+import { startSmppStub } from '../../src/channels/contract/smpp-stub.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { type Service, startService } from '../service.ts';
 
@@ -29,15 +29,15 @@ const profile = {
   twitter: ['amamensah'],
 };
 
-/** A stand-in that answers by the path of the request, as each provider documents. */
-const startProviders = (answers: Readonly<Record<string, StandInAnswer>>) =>
-  startHttpStandIn({
+/** A stub that answers by the path of the request, as each provider documents. */
+const startProviders = (answers: Readonly<Record<string, StubAnswer>>) =>
+  startHttpStub({
     behaviour: 'accepts',
     answer: ({ path }) =>
       Object.entries(answers).find(([start]) => path.startsWith(start))?.[1] ?? { status: 404 },
   });
 
-const accepting: Readonly<Record<string, StandInAnswer>> = {
+const accepting: Readonly<Record<string, StubAnswer>> = {
   '/call': { status: 200, json: { entries: [{ status: 'Queued' }], errorMessage: 'None' } },
   '/2/users/by/username/': { status: 200, json: { data: { id: '2244994945' } } },
   '/2/dm_conversations/': { status: 201, json: { data: { dm_event_id: '1' } } },
@@ -120,7 +120,7 @@ const areSettled = (deliveries: readonly DeliveryMessage[]): boolean =>
 
 test('one dry reading reaches a person by every channel, and the deliveries tell it', async () => {
   await using providers = await startProviders(accepting);
-  await using smsc = await startSmppStandIn({});
+  await using smsc = await startSmppStub({});
   await using mail = await startMailServer();
   const at = 'africastalking://farm:key@voice.africastalking.com?from=%2B254711000000';
   const x = 'x://a:b@api.x.com?access_token=c&access_secret=d';
@@ -171,7 +171,7 @@ test('one dry reading reaches a person by every channel, and the deliveries tell
 
 test('a message waits for a provider that is out of order, and tells why', async () => {
   let status = 503;
-  await using receiver = await startHttpStandIn({
+  await using receiver = await startHttpStub({
     behaviour: 'accepts',
     answer: () => ({ status, headers: { 'retry-after': '30' } }),
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { minute } from '../v2/sensor-door.ts';
+import { minute } from '../v2/sensor-endpoint.ts';
 
 const deviceId = 'field';
 /** A few of these, and the store begins to pack what it has: a crash may come then, too. */

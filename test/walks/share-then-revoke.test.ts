@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Service, startService } from '../service.ts';
-import { refusalOf } from '../v2/sensor-door.ts';
+import { refusalOf } from '../v2/sensor-endpoint.ts';
 
 let service: Service;
 

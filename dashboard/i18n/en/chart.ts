@@ -23,7 +23,8 @@ export const chart = {
   goToLast: 'Go to the last value',
   loading: 'Fetching values…',
   failed: 'The values could not be fetched.',
-  thinned: 'Each point is the average of {interval}; the band runs from the lowest to the highest.',
+  downsampled:
+    'Each point is the average of {interval}; the band runs from the lowest to the highest.',
   zone: 'Times are in {zone}.',
   time: 'Time',
   value: 'Value',

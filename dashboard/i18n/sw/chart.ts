@@ -25,7 +25,7 @@ export const chart: Translation<'chart'> = {
   goToLast: 'Nenda kwenye thamani ya mwisho',
   loading: 'Inaleta thamani…',
   failed: 'Thamani hazikuweza kuletwa.',
-  thinned:
+  downsampled:
     'Kila nukta ni wastani wa {interval}; ukanda unaonyesha kuanzia ya chini hadi ya juu kabisa.',
   zone: 'Saa ni za {zone}.',
   time: 'Wakati',

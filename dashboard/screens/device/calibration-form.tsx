@@ -152,7 +152,7 @@ interface RawValue {
 
 const noValues: readonly RawValue[] = [];
 
-/** The last day as the sensor sent it, thinned. */
+/** The last day as the sensor sent it, downsampled. */
 function useRawValues(device: string, sensor: Sensor): readonly RawValue[] {
   const { value } = useResource(`raw ${device} ${sensor.id}`, async (signal) => {
     const path = `${apiPaths.sensor(device, sensor.id)}/values`;

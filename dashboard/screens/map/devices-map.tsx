@@ -20,7 +20,7 @@ export function DevicesMap(props: {
   readonly heightPx?: number;
 }): JSX.Element {
   const { devices, heightPx = defaultHeightPx } = props;
-  const places = devices.flatMap(placeOf);
+  const places = devices.flatMap(ownerOfTopic);
   const homeless = devices.length - places.length;
   return (
     <div class="stack-tight">
@@ -33,7 +33,7 @@ export function DevicesMap(props: {
   );
 }
 
-function placeOf(device: Device): readonly MapPlace[] {
+function ownerOfTopic(device: Device): readonly MapPlace[] {
   const { id, location, sensors } = device;
   if (location === undefined) return [];
   const heardAt = lastHeardAt(device);

@@ -10,7 +10,7 @@ import type {
 } from '../../domain/notifications/channel.ts';
 import { silentLog } from '../../lib/log.ts';
 import { guardChannel } from '../guarded-channel.ts';
-import type { Behaviour } from './http-stand-in.ts';
+import type { Behaviour } from './http-stub.ts';
 
 /** A channel, and the other side that it talks to. */
 export interface OpenedChannel {
@@ -50,7 +50,7 @@ export function aMessage(parts: Partial<ChannelMessage> & { to?: Recipient } = {
   };
 }
 
-/** The promises of every channel, tried against its stand-in. */
+/** The promises of every channel, tried against its stub. */
 export function describeChannel(tested: ChannelUnderTest): void {
   const to: Recipient = { username: parseUsername('ama'), ...tested.recipient };
   const { name } = tested;

@@ -1,29 +1,29 @@
 import type { Channel } from '../../domain/notifications/channel.ts';
 import type { OpenedChannel } from './channel-contract.ts';
-import { type Behaviour, type StandInAnswer, startHttpStandIn } from './http-stand-in.ts';
+import { type Behaviour, type StubAnswer, startHttpStub } from './http-stub.ts';
 
-/** Opens a channel against a stand-in; for `is-absent` the stand-in has left before. */
+/** Opens a channel against a stub; for `is-absent` the stub has left before. */
 export async function openHttpChannel(options: {
   readonly behaviour: Behaviour | 'is-absent';
-  readonly accepts: StandInAnswer;
-  readonly refuses: StandInAnswer;
+  readonly accepts: StubAnswer;
+  readonly refuses: StubAnswer;
   readonly open: (url: string) => Promise<Channel & { close?(): void }>;
 }): Promise<OpenedChannel> {
   const { behaviour, accepts, refuses, open } = options;
-  const standIn = await startHttpStandIn({
+  const stub = await startHttpStub({
     behaviour: behaviour === 'is-absent' ? 'accepts' : behaviour,
     answer: (_request, asked) => (asked === 'accepts' ? accepts : refuses),
   });
-  if (behaviour === 'is-absent') await standIn[Symbol.asyncDispose]();
-  const channel = await open(standIn.url);
+  if (behaviour === 'is-absent') await stub[Symbol.asyncDispose]();
+  const channel = await open(stub.url);
   return {
     channel,
-    received: () => standIn.requests.length,
-    nextReceived: () => standIn.nextRequest(),
-    bytesTaken: () => standIn.bytesTaken(),
+    received: () => stub.requests.length,
+    nextReceived: () => stub.nextRequest(),
+    bytesTaken: () => stub.bytesTaken(),
     async [Symbol.asyncDispose]() {
       channel.close?.();
-      if (behaviour !== 'is-absent') await standIn[Symbol.asyncDispose]();
+      if (behaviour !== 'is-absent') await stub[Symbol.asyncDispose]();
     },
   };
 }

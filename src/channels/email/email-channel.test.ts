@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { parseUsername } from '../../domain/ids.ts';
 import { aMessage, describeChannel, type OpenedChannel } from '../contract/channel-contract.ts';
-import type { Behaviour } from '../contract/http-stand-in.ts';
+import type { Behaviour } from '../contract/http-stub.ts';
 import { createEmailChannel } from './email-channel.ts';
 import { readSmtpUrl } from './email-settings.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseUsername } from '../../domain/ids.ts';
 import { aMessage, describeChannel } from '../contract/channel-contract.ts';
 import { openHttpChannel } from '../contract/http-channel.ts';
-import { startHttpStandIn } from '../contract/http-stand-in.ts';
+import { startHttpStub } from '../contract/http-stub.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { createAfricasTalkingSms } from './africas-talking-sms.ts';
 import { readSmsUrl } from './sms-settings.ts';
@@ -44,11 +44,11 @@ describeChannel({
 });
 
 async function sendAgainst(answer: { status: number; json: unknown }, sender?: string) {
-  await using standIn = await startHttpStandIn({ behaviour: 'accepts', answer: () => answer });
+  await using stub = await startHttpStub({ behaviour: 'accepts', answer: () => answer });
   const to = { username: parseUsername('ama'), phone };
-  const channel = channelAt(standIn.url, sender);
+  const channel = channelAt(stub.url, sender);
   const outcome = await channel.send(aMessage({ to }), new AbortController().signal);
-  return { outcome, request: standIn.requests[0] };
+  return { outcome, request: stub.requests[0] };
 }
 
 test("Africa's Talking is asked for a message as its documentation says", async () => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Pdu } from 'smpp';
 import { parseUsername } from '../../domain/ids.ts';
 import { aMessage, describeChannel } from '../contract/channel-contract.ts';
-import { startSmppStandIn } from '../contract/smpp-stand-in.ts';
+import { startSmppStub } from '../contract/smpp-stub.ts';
 import { createSmppSms } from './smpp-sms.ts';
 
 import { readSmsUrl } from './sms-settings.ts';
@@ -31,17 +31,17 @@ describeChannel({
   secrets: ['s3cret-pw'],
   pauseMs: 5_000,
   async open(behaviour) {
-    const standIn = await startSmppStandIn(behaviour === 'is-absent' ? {} : { behaviour });
-    if (behaviour === 'is-absent') await standIn[Symbol.asyncDispose]();
-    const channel = await channelAt(standIn.port);
+    const stub = await startSmppStub(behaviour === 'is-absent' ? {} : { behaviour });
+    if (behaviour === 'is-absent') await stub[Symbol.asyncDispose]();
+    const channel = await channelAt(stub.port);
     return {
       channel,
-      received: () => standIn.submits.length,
-      nextReceived: () => standIn.next('submit_sm'),
-      bytesTaken: () => standIn.bytesTaken(),
+      received: () => stub.submits.length,
+      nextReceived: () => stub.next('submit_sm'),
+      bytesTaken: () => stub.bytesTaken(),
       async [Symbol.asyncDispose]() {
         channel.close();
-        if (behaviour !== 'is-absent') await standIn[Symbol.asyncDispose]();
+        if (behaviour !== 'is-absent') await stub[Symbol.asyncDispose]();
       },
     };
   },
@@ -56,20 +56,20 @@ const shortMessageOf = (pdu: Pdu | undefined): ShortMessage =>
   pdu?.['short_message'] as ShortMessage;
 
 async function submitsFor(text: string, query?: string): Promise<readonly Pdu[]> {
-  await using standIn = await startSmppStandIn({});
-  const channel = await channelAt(standIn.port, query === undefined ? {} : { query });
+  await using stub = await startSmppStub({});
+  const channel = await channelAt(stub.port, query === undefined ? {} : { query });
   const outcome = await channel.send(aMessage({ to, text }), signal);
   channel.close();
   assert.deepEqual(outcome, { kind: 'sent' });
-  return standIn.submits;
+  return stub.submits;
 }
 
 test('the session is bound as a transmitter with the system id and password', async () => {
-  await using standIn = await startSmppStandIn({});
-  const channel = await channelAt(standIn.port, { query: 'from=KIPIMO&system_type=farm' });
+  await using stub = await startSmppStub({});
+  const channel = await channelAt(stub.port, { query: 'from=KIPIMO&system_type=farm' });
   await channel.send(aMessage({ to }), signal);
   channel.close();
-  const [bind] = standIn.binds;
+  const [bind] = stub.binds;
   assert.equal(bind?.['system_id'], 'kipimo');
   assert.equal(bind['password'], 's3cret-pw');
   assert.equal(bind['system_type'], 'farm');
@@ -134,23 +134,23 @@ test('with long=payload a long text travels whole', async () => {
 });
 
 test('a text that was stopped half-way goes on where it stopped', async () => {
-  await using standIn = await startSmppStandIn({ statusOf: (index) => (index === 1 ? 0x58 : 0) });
-  const channel = await channelAt(standIn.port);
+  await using stub = await startSmppStub({ statusOf: (index) => (index === 1 ? 0x58 : 0) });
+  const channel = await channelAt(stub.port);
   const message = aMessage({ to, text: 'maji '.repeat(80).trim() });
   assert.equal((await channel.send(message, signal)).kind, 'retry');
   assert.deepEqual(await channel.send(message, signal), { kind: 'sent' });
   channel.close();
-  const numbers = standIn.submits.map((submit) => shortMessageOf(submit).udh?.[0]?.[4]);
+  const numbers = stub.submits.map((submit) => shortMessageOf(submit).udh?.[0]?.[4]);
   assert.deepEqual(numbers, [1, 2, 2, 3]);
-  const references = standIn.submits.map((submit) => shortMessageOf(submit).udh?.[0]?.[2]);
+  const references = stub.submits.map((submit) => shortMessageOf(submit).udh?.[0]?.[2]);
   assert.equal(new Set(references).size, 1);
 });
 
 test('a session that ended is bound anew by the next message', async () => {
-  await using standIn = await startSmppStandIn({});
-  const channel = await channelAt(standIn.port);
+  await using stub = await startSmppStub({});
+  const channel = await channelAt(stub.port);
   await channel.send(aMessage({ to }), signal);
-  standIn.dropSessions();
+  stub.dropSessions();
   // The end is noticed by the first message or before it; the outbox would try again.
   const outcomes = [
     await channel.send(aMessage({ to, deliveryId: 'd-2' }), signal),
@@ -158,12 +158,12 @@ test('a session that ended is bound anew by the next message', async () => {
   ];
   channel.close();
   assert.equal(outcomes.at(-1)?.kind, 'sent');
-  assert.equal(standIn.binds.length, 2);
+  assert.equal(stub.binds.length, 2);
 });
 
 test('many messages at once share one session', async () => {
-  await using standIn = await startSmppStandIn({});
-  const channel = await channelAt(standIn.port);
+  await using stub = await startSmppStub({});
+  const channel = await channelAt(stub.port);
   const outcomes = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
       channel.send(aMessage({ to, deliveryId: `d-${index}` }), signal),
@@ -171,14 +171,14 @@ test('many messages at once share one session', async () => {
   );
   channel.close();
   assert.ok(outcomes.every(({ kind }) => kind === 'sent'));
-  assert.equal(standIn.binds.length, 1);
-  assert.equal(standIn.submits.length, 50);
+  assert.equal(stub.binds.length, 1);
+  assert.equal(stub.submits.length, 50);
 });
 
 test('an idle session asks whether the other side lives', async () => {
-  await using standIn = await startSmppStandIn({});
-  const asked = standIn.next('enquire_link');
-  const channel = await channelAt(standIn.port, { enquireMs: 10 });
+  await using stub = await startSmppStub({});
+  const asked = stub.next('enquire_link');
+  const channel = await channelAt(stub.port, { enquireMs: 10 });
   await channel.send(aMessage({ to }), signal);
   // The timer does not keep a process alive, so something else has to until it rings.
   const alive = setInterval(() => undefined, 1_000);
@@ -188,13 +188,13 @@ test('an idle session asks whether the other side lives', async () => {
 });
 
 test('a wrong password is for the administrator to mend, so the message waits', async () => {
-  await using standIn = await startSmppStandIn({ bindStatus: 0x0e });
-  const channel = await channelAt(standIn.port);
+  await using stub = await startSmppStub({ bindStatus: 0x0e });
+  const channel = await channelAt(stub.port);
   const outcome = await channel.send(aMessage({ to }), signal);
   channel.close();
   assert.equal(outcome.kind, 'retry');
   assert.match(outcome.kind === 'retry' ? outcome.reason : '', /login/);
-  assert.equal(standIn.submits.length, 0);
+  assert.equal(stub.submits.length, 0);
 });
 
 test('closing ends a log-in that nobody answers', async () => {

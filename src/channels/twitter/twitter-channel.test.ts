@@ -5,9 +5,9 @@ import { aMessage, describeChannel } from '../contract/channel-contract.ts';
 import {
   type Behaviour,
   type ReceivedRequest,
-  type StandInAnswer,
-  startHttpStandIn,
-} from '../contract/http-stand-in.ts';
+  type StubAnswer,
+  startHttpStub,
+} from '../contract/http-stub.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { createTwitterChannel } from './twitter-channel.ts';
 import { readTwitterUrl } from './twitter-settings.ts';
@@ -25,7 +25,7 @@ function channelAt(url: string) {
 const accepted = { dm_conversation_id: '1-2', dm_event_id: '128341038123' };
 
 /** Knows one account, and takes messages to it. */
-function answerOf(request: ReceivedRequest, behaviour: 'accepts' | 'refuses'): StandInAnswer {
+function answerOf(request: ReceivedRequest, behaviour: 'accepts' | 'refuses'): StubAnswer {
   if (request.path.startsWith('/2/users/by/username/')) {
     return request.path.includes(handle)
       ? { status: 200, json: { data: { id: '2244994945', name: 'Ama', username: handle } } }
@@ -36,23 +36,23 @@ function answerOf(request: ReceivedRequest, behaviour: 'accepts' | 'refuses'): S
     : { status: 403, json: { title: 'Forbidden', detail: `@${handle} takes no messages` } };
 }
 
-const startStandIn = (behaviour: Behaviour) => startHttpStandIn({ behaviour, answer: answerOf });
+const startStub = (behaviour: Behaviour) => startHttpStub({ behaviour, answer: answerOf });
 
 describeChannel({
   name: 'twitter',
   recipient: { twitter: handle },
   secrets,
   async open(behaviour) {
-    const standIn = await startStandIn(behaviour === 'is-absent' ? 'accepts' : behaviour);
-    if (behaviour === 'is-absent') await standIn[Symbol.asyncDispose]();
-    const messages = () => standIn.requests.filter(({ method }) => method === 'POST');
+    const stub = await startStub(behaviour === 'is-absent' ? 'accepts' : behaviour);
+    if (behaviour === 'is-absent') await stub[Symbol.asyncDispose]();
+    const messages = () => stub.requests.filter(({ method }) => method === 'POST');
     return {
-      channel: channelAt(standIn.url),
+      channel: channelAt(stub.url),
       received: () => messages().length,
-      nextReceived: () => standIn.nextRequest(),
-      bytesTaken: () => standIn.bytesTaken(),
+      nextReceived: () => stub.nextRequest(),
+      bytesTaken: () => stub.bytesTaken(),
       async [Symbol.asyncDispose]() {
-        if (behaviour !== 'is-absent') await standIn[Symbol.asyncDispose]();
+        if (behaviour !== 'is-absent') await stub[Symbol.asyncDispose]();
       },
     };
   },
@@ -62,16 +62,16 @@ const to = { username: parseUsername('ama'), twitter: `@${handle}` };
 const { signal } = new AbortController();
 
 test('X is asked for a direct message as its documentation says', async () => {
-  await using standIn = await startStandIn('accepts');
-  const channel = channelAt(standIn.url);
+  await using stub = await startStub('accepts');
+  const channel = channelAt(stub.url);
   await channel.send(aMessage({ to }), signal);
-  const [lookUp, message] = standIn.requests;
+  const [lookUp, message] = stub.requests;
   assert.equal(lookUp?.method, 'GET');
   assert.equal(lookUp.path, `/2/users/by/username/${handle}`);
   assert.equal(message?.method, 'POST');
   assert.equal(message.path, '/2/dm_conversations/with/2244994945/messages');
   assert.deepEqual(JSON.parse(message.body), { text: 'Humidity of the maize field is 12' });
-  for (const { headers } of standIn.requests) {
+  for (const { headers } of stub.requests) {
     assert.match(headers.authorization ?? '', /^OAuth .*oauth_consumer_key="app-key-1"/);
     assert.match(headers.authorization ?? '', /oauth_token="token-1"/);
     assert.match(headers.authorization ?? '', /oauth_signature_method="HMAC-SHA1"/);
@@ -80,16 +80,16 @@ test('X is asked for a direct message as its documentation says', async () => {
 });
 
 test('the id of an account is asked for once', async () => {
-  await using standIn = await startStandIn('accepts');
-  const channel = channelAt(standIn.url);
+  await using stub = await startStub('accepts');
+  const channel = channelAt(stub.url);
   await channel.send(aMessage({ to }), signal);
   await channel.send(aMessage({ to, deliveryId: 'd-2' }), signal);
-  assert.equal(standIn.requests.filter(({ method }) => method === 'GET').length, 1);
+  assert.equal(stub.requests.filter(({ method }) => method === 'GET').length, 1);
 });
 
 test('an account that X does not know is refused, with what to do', async () => {
-  await using standIn = await startStandIn('accepts');
-  const channel = channelAt(standIn.url);
+  await using stub = await startStub('accepts');
+  const channel = channelAt(stub.url);
   const nobody = { username: parseUsername('ama'), twitter: 'nobody' };
   const outcome = await channel.send(aMessage({ to: nobody }), signal);
   assert.equal(outcome.kind, 'refused');
@@ -98,7 +98,7 @@ test('an account that X does not know is refused, with what to do', async () => 
 });
 
 test('throttled by X, the message waits until its window begins anew', async () => {
-  await using standIn = await startHttpStandIn({
+  await using stub = await startHttpStub({
     behaviour: 'accepts',
     answer: () => ({
       status: 429,
@@ -106,17 +106,17 @@ test('throttled by X, the message waits until its window begins anew', async () 
       json: { title: 'Too Many Requests' },
     }),
   });
-  const channel = channelAt(standIn.url);
+  const channel = channelAt(stub.url);
   const outcome = await channel.send(aMessage({ to }), signal);
   assert.deepEqual(outcome, { kind: 'retry', reason: 'X asks to slow down', afterMs: 900_000 });
 });
 
 test('keys that X does not accept are for the administrator to mend', async () => {
-  await using standIn = await startHttpStandIn({
+  await using stub = await startHttpStub({
     behaviour: 'accepts',
     answer: () => ({ status: 401, json: { title: 'Unauthorized' } }),
   });
-  const channel = channelAt(standIn.url);
+  const channel = channelAt(stub.url);
   const outcome = await channel.send(aMessage({ to }), signal);
   assert.equal(outcome.kind, 'retry');
 });
@@ -124,11 +124,11 @@ test('keys that X does not accept are for the administrator to mend', async () =
 for (const json of [{ errors: [null] }, { errors: [{ code: 1 }, null] }, { data: null }, [], 7]) {
   test(`the odd answer ${JSON.stringify(json)} harms nobody`, async () => {
     for (const status of [200, 400]) {
-      await using standIn = await startHttpStandIn({
+      await using stub = await startHttpStub({
         behaviour: 'accepts',
         answer: () => ({ status, json }),
       });
-      const outcome = await channelAt(standIn.url).send(aMessage({ to }), signal);
+      const outcome = await channelAt(stub.url).send(aMessage({ to }), signal);
       assert.ok(outcome.kind !== 'sent');
     }
   });

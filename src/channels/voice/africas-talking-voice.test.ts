@@ -5,7 +5,7 @@ import { createManualClock } from '../../lib/clock.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { aMessage, describeChannel } from '../contract/channel-contract.ts';
 import { openHttpChannel } from '../contract/http-channel.ts';
-import { startHttpStandIn } from '../contract/http-stand-in.ts';
+import { startHttpStub } from '../contract/http-stub.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { createAfricasTalkingVoice } from './africas-talking-voice.ts';
@@ -49,12 +49,12 @@ describeChannel({
 });
 
 async function call(answer: { status: number; json: unknown }, text = 'Maji ni <12>') {
-  await using standIn = await startHttpStandIn({ behaviour: 'accepts', answer: () => answer });
+  await using stub = await startHttpStub({ behaviour: 'accepts', answer: () => answer });
   const storage = createMemoryStorage();
-  const channel = channelAt(standIn.url, storage);
+  const channel = channelAt(stub.url, storage);
   const to = { username: parseUsername('ama'), phone };
   const outcome = await channel.send(aMessage({ to, text }), new AbortController().signal);
-  return { channel, storage, outcome, request: standIn.requests[0] };
+  return { channel, storage, outcome, request: stub.requests[0] };
 }
 
 test("Africa's Talking is asked for a call as its documentation says", async () => {

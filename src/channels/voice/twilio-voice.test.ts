@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseUsername } from '../../domain/ids.ts';
 import { aMessage, describeChannel } from '../contract/channel-contract.ts';
 import { openHttpChannel } from '../contract/http-channel.ts';
-import { startHttpStandIn } from '../contract/http-stand-in.ts';
+import { startHttpStub } from '../contract/http-stub.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { createTwilioVoice } from './twilio-voice.ts';
 import { readVoiceUrl } from './voice-settings.ts';
@@ -36,10 +36,10 @@ describeChannel({
 });
 
 async function twimlFor(text: string): Promise<string> {
-  await using standIn = await startHttpStandIn({ behaviour: 'accepts', answer: () => accepted });
+  await using stub = await startHttpStub({ behaviour: 'accepts', answer: () => accepted });
   const to = { username: parseUsername('ama'), phone };
-  await channelAt(standIn.url).send(aMessage({ to, text }), new AbortController().signal);
-  const [request] = standIn.requests;
+  await channelAt(stub.url).send(aMessage({ to, text }), new AbortController().signal);
+  const [request] = stub.requests;
   assert.equal(request?.path, `/2010-04-01/Accounts/${sid}/Calls.json`);
   const { To, From, Twiml } = Object.fromEntries(new URLSearchParams(request.body));
   assert.deepEqual({ To, From }, { To: phone, From: '+15550100' });

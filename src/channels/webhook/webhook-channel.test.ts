@@ -4,11 +4,7 @@ import { test } from 'node:test';
 import { parseUsername } from '../../domain/ids.ts';
 import { aMessage, describeChannel } from '../contract/channel-contract.ts';
 import { openHttpChannel } from '../contract/http-channel.ts';
-import {
-  type ReceivedRequest,
-  type StandInAnswer,
-  startHttpStandIn,
-} from '../contract/http-stand-in.ts';
+import { type ReceivedRequest, type StubAnswer, startHttpStub } from '../contract/http-stub.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { createPinnedLookup, type Resolve } from './pinned-lookup.ts';
 import { webhookSecretOf } from './signature.ts';
@@ -21,7 +17,7 @@ const { signal } = new AbortController();
 const allowing = () =>
   createWebhookChannel({ installationSecret, privateAddresses: 'allowed', now: () => now });
 
-/** The contract opens stand-ins on changing ports; the profile's address is filled in here. */
+/** The contract opens stubs on changing ports; the profile's address is filled in here. */
 describeChannel({
   name: 'webhook',
   recipient: { webhook: 'http://127.0.0.1/hook' },
@@ -47,14 +43,14 @@ describeChannel({
     }),
 });
 
-async function sendAgainst(answer: StandInAnswer) {
-  await using standIn = await startHttpStandIn({ behaviour: 'accepts', answer: () => answer });
+async function sendAgainst(answer: StubAnswer) {
+  await using stub = await startHttpStub({ behaviour: 'accepts', answer: () => answer });
   const channel = allowing();
-  const to = { username: parseUsername('ama'), webhook: `${standIn.url}/hook?farm=1` };
+  const to = { username: parseUsername('ama'), webhook: `${stub.url}/hook?farm=1` };
   const message = aMessage({ to, notificationId: 'n-1', text: 'Maji ni 12 🔥' });
   const outcome = await channel.send(message, signal);
   channel.close();
-  return { outcome, requests: standIn.requests };
+  return { outcome, requests: stub.requests };
 }
 
 test('the receiver gets the message as JSON, once', async () => {
@@ -113,16 +109,16 @@ test('the secret of an account older than stored secrets is what it always was',
 });
 
 test('a message is signed with the secret that is stored with the account', async () => {
-  await using standIn = await startHttpStandIn({
+  await using stub = await startHttpStub({
     behaviour: 'accepts',
     answer: () => ({ status: 204 }),
   });
   const channel = allowing();
-  const webhook = `${standIn.url}/hook`;
+  const webhook = `${stub.url}/hook`;
   const to = { username: parseUsername('ama'), webhook, webhookSecret: 'ef'.repeat(32) };
   await channel.send(aMessage({ to }), signal);
   channel.close();
-  const [request] = standIn.requests;
+  const [request] = stub.requests;
   assert.ok(request !== undefined);
   assert.equal(isGenuine(request, to.webhookSecret, now), true);
   const derived = webhookSecretOf(installationSecret, { username: 'ama' });
@@ -130,7 +126,7 @@ test('a message is signed with the secret that is stored with the account', asyn
 });
 
 test('a redirect is not followed', async () => {
-  await using other = await startHttpStandIn({
+  await using other = await startHttpStub({
     behaviour: 'accepts',
     answer: () => ({ status: 204 }),
   });
@@ -221,11 +217,11 @@ test('a name is resolved once, and the judged address is connected to', async ()
     asked.push(hostname);
     done(null, [{ address: asked.length === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
   };
-  await using standIn = await startHttpStandIn({
+  await using stub = await startHttpStub({
     behaviour: 'accepts',
     answer: () => ({ status: 204 }),
   });
-  const { port } = new URL(standIn.url);
+  const { port } = new URL(stub.url);
   const lookup = createPinnedLookup(rebinding, (address) => address === '127.0.0.1');
   const http = createHttpClient({ lookup });
   const post = () => {
@@ -238,7 +234,7 @@ test('a name is resolved once, and the judged address is connected to', async ()
   assert.deepEqual(second, { kind: 'unreachable', code: 'FORBIDDEN_ADDRESS' });
   // One question per connection, one connection for the one that was allowed.
   assert.deepEqual(asked, ['hook.example.org', 'hook.example.org']);
-  assert.equal(standIn.requests.length, 1);
+  assert.equal(stub.requests.length, 1);
 });
 
 test('asked anew, a name that turned private is refused', async () => {

@@ -130,7 +130,7 @@ async function withConnections(
   }
 }
 
-/** Figure by figure. */
+/** Metric by figure. */
 export const mediansOf = (slices: readonly Figures[]): Figures => ({
   perSecond: median(slices.map(({ perSecond }) => perSecond)),
   p50Ms: median(slices.map(({ p50Ms }) => p50Ms)),

@@ -1,6 +1,6 @@
 import { type ApiClient, reasonOf } from '../client/api-client.ts';
 import { inParallel } from '../demo/parallel.ts';
-import { copyDevice, copyGateway, type Settler } from './device-copier.ts';
+import { copyDevice, copyGateway, type ResourceCopier } from './device-copier.ts';
 import { listThings, pick, type Thing, textOf, textsOf } from './listing.ts';
 import { copyNotifications } from './notification-copier.ts';
 import type { ProgressFile } from './progress-file.ts';
@@ -32,23 +32,23 @@ export interface CloudImport {
  */
 export async function importCloud(work: CloudImport): Promise<CloudReport> {
   const { target, tally, progress } = work;
-  const settler: Settler = {
+  const copier: ResourceCopier = {
     ...{ target, tally, sourceUsername: work.sourceUsername },
     ...(await whoIs(target)),
   };
-  for await (const gateway of chosen(work, 'gateways')) await copyGateway(settler, gateway);
+  for await (const gateway of chosen(work, 'gateways')) await copyGateway(copier, gateway);
   const sensors: SensorName[] = [];
   const devices = new Set<string>();
   for await (const device of chosen(work, 'devices')) {
     const deviceId = textOf(device, 'id') ?? '';
     devices.add(deviceId);
-    const ids = await copyDevice(settler, device);
+    const ids = await copyDevice(copier, device);
     sensors.push(...ids.map((sensorId) => ({ deviceId, sensorId })));
   }
   const isChosen = (ids: readonly string[]): boolean =>
     work.prefixes.length === 0 || ids.some((id) => devices.has(id));
   for await (const project of chosen(work, 'projects')) {
-    if (isChosen(textsOf(project, 'device_ids'))) await copyProject(settler, project);
+    if (isChosen(textsOf(project, 'device_ids'))) await copyProject(copier, project);
   }
   if (work.hasValues) await copyAllValues(work, sensors);
   // Last of all, so that values of the past send no messages.
@@ -58,7 +58,7 @@ export async function importCloud(work: CloudImport): Promise<CloudReport> {
       const condition = notification['condition'] as Thing | undefined;
       if (isChosen(textsOf(condition ?? {}, 'devices'))) notifications.push(notification);
     }
-    if (notifications.length > 0) await copyNotifications(settler, notifications);
+    if (notifications.length > 0) await copyNotifications(copier, notifications);
   }
   await progress.remove();
   return tally.report();
@@ -98,7 +98,7 @@ async function* chosen(
   }
 }
 
-async function copyProject({ target, tally }: Settler, project: Thing): Promise<void> {
+async function copyProject({ target, tally }: ResourceCopier, project: Thing): Promise<void> {
   const json = pick(project, ['id', 'name', 'device_ids', 'gateway_ids']);
   const isAnonymous = project['owner'] === 'guest';
   const answer = await target.call({ method: 'POST', path: '/projects', json, isAnonymous });

@@ -4,13 +4,13 @@ import { partsOf, pick, type Thing, textOf } from './listing.ts';
 import type { Kind, Tally } from './tally.ts';
 
 /** Who acts at the target, and for whom things are made there. */
-export interface Settler {
+export interface ResourceCopier {
   readonly target: ApiClient;
   readonly tally: Tally;
   /** Of the target; undefined for the guest. */
   readonly username: string | undefined;
   readonly isAdmin: boolean;
-  /** At the source: what is theirs becomes the settler's own. */
+  /** At the source: what is theirs becomes the copier's own. */
   readonly sourceUsername: string | undefined;
 }
 
@@ -26,34 +26,37 @@ const isTaken = (status: number): boolean => status === 409 || status === 422;
 const isInvalid = (status: number): boolean => status === 400 || status === 413;
 
 /** Makes the gateway unless it is there. */
-export async function copyGateway(settler: Settler, gateway: Thing): Promise<void> {
-  const { tally } = settler;
+export async function copyGateway(copier: ResourceCopier, gateway: Thing): Promise<void> {
+  const { tally } = copier;
   const id = textOf(gateway, 'id') ?? '';
   const isAnonymous = isGuests(gateway);
-  if (wouldBeShown(settler, gateway)) return tally.skipped('gateways', id, privateForGuests);
+  if (wouldBeShown(copier, gateway)) return tally.skipped('gateways', id, privateForGuests);
   const make = (json: Thing) =>
-    settler.target.call({ method: 'POST', path: '/gateways', json, isAnonymous });
+    copier.target.call({ method: 'POST', path: '/gateways', json, isAnonymous });
   let answer = await make(pick(gateway, gatewayFields));
   // What the target does not understand is dropped, the visibility never.
   if (isInvalid(answer.status)) answer = await make(pick(gateway, ['id', 'visibility']));
   if (isTaken(answer.status)) tally.already('gateways');
   else if (answer.status >= 300) return tally.skipped('gateways', id, reasonOf(answer));
   else tally.copied('gateways');
-  await handOver(settler, `/gateways/${encodeURIComponent(id)}`, gateway);
+  await handOver(copier, `/gateways/${encodeURIComponent(id)}`, gateway);
 }
 
 /**
  * Makes the device with its sensors and actuators, or what is missing of them. Answers the ids of
  * the sensors that are there now.
  */
-export async function copyDevice(settler: Settler, device: Thing): Promise<readonly string[]> {
-  const { target, tally } = settler;
+export async function copyDevice(
+  copier: ResourceCopier,
+  device: Thing,
+): Promise<readonly string[]> {
+  const { target, tally } = copier;
   const id = textOf(device, 'id') ?? '';
   const path = `/devices/${encodeURIComponent(id)}`;
   const sensors = partsOf(device, 'sensors');
   const actuators = partsOf(device, 'actuators');
   const isAnonymous = isGuests(device);
-  if (wouldBeShown(settler, device)) {
+  if (wouldBeShown(copier, device)) {
     tally.skipped('devices', id, privateForGuests);
     return [];
   }
@@ -70,7 +73,7 @@ export async function copyDevice(settler: Settler, device: Thing): Promise<reado
     tally.copied('devices');
     tally.copied('sensors', sensors.length);
     tally.copied('actuators', actuators.length);
-    await handOver(settler, path, device);
+    await handOver(copier, path, device);
     return sensors.map((sensor) => textOf(sensor, 'id') ?? '');
   }
   // Something in it is not understood: part by part, so that only that part is missing.
@@ -82,14 +85,14 @@ export async function copyDevice(settler: Settler, device: Thing): Promise<reado
     tally.skipped('devices', id, reasonOf(answer));
     return [];
   } else tally.copied('devices');
-  const owners = [device['owner'], settler.username ?? 'guest'];
-  const settled = await completeDevice(settler, { path, id, owners, sensors, actuators });
-  if (settled.length > 0 || sensors.length === 0) await handOver(settler, path, device);
-  return settled;
+  const owners = [device['owner'], copier.username ?? 'guest'];
+  const copied = await completeDevice(copier, { path, id, owners, sensors, actuators });
+  if (copied.length > 0 || sensors.length === 0) await handOver(copier, path, device);
+  return copied;
 }
 
 async function completeDevice(
-  settler: Settler,
+  copier: ResourceCopier,
   device: {
     readonly path: string;
     readonly id: string;
@@ -99,7 +102,7 @@ async function completeDevice(
     readonly actuators: readonly Thing[];
   },
 ): Promise<readonly string[]> {
-  const { target, tally } = settler;
+  const { target, tally } = copier;
   const { path, id } = device;
   const found = await target.call({ method: 'GET', path });
   if (found.status !== 200) {
@@ -111,7 +114,7 @@ async function completeDevice(
     tally.skipped('devices', id, `it is there, and belongs to ${textOf(there, 'owner')}`);
     return [];
   }
-  const settled: string[] = [];
+  const copied: string[] = [];
   const known = (kind: Kind): ReadonlySet<string> =>
     new Set(partsOf(there, kind).map((part) => textOf(part, 'id') ?? ''));
   async function complete(kind: Kind, parts: readonly Thing[], partOf: (part: Thing) => Thing) {
@@ -119,17 +122,17 @@ async function completeDevice(
     for (const part of parts) {
       const partId = textOf(part, 'id') ?? '';
       if (before.has(partId)) tally.already(kind);
-      else if (!(await addPart(settler, { path, kind, id, partId, part: partOf(part) }))) continue;
-      settled.push(...(kind === 'sensors' ? [partId] : []));
+      else if (!(await addPart(copier, { path, kind, id, partId, part: partOf(part) }))) continue;
+      copied.push(...(kind === 'sensors' ? [partId] : []));
     }
   }
   await complete('sensors', device.sensors, sensorOf);
   await complete('actuators', device.actuators, actuatorOf);
-  return settled;
+  return copied;
 }
 
 async function addPart(
-  { target, tally }: Settler,
+  { target, tally }: ResourceCopier,
   what: {
     readonly path: string;
     readonly kind: Kind;
@@ -157,15 +160,15 @@ async function addPart(
 const privateForGuests = 'it is private, and what a guest makes is public: give --to-user';
 
 /** Whether the copy would show to all what is private [spec 5.5]. */
-const wouldBeShown = ({ username }: Settler, thing: Thing): boolean =>
+const wouldBeShown = ({ username }: ResourceCopier, thing: Thing): boolean =>
   username === undefined && thing['visibility'] === 'private';
 
 const isGuests = (thing: Thing): boolean =>
   thing['owner'] === 'guest' && thing['visibility'] !== 'private';
 
 /** Gives a thing of somebody else's to its owner, where an admin copies and the owner is there. */
-async function handOver(settler: Settler, path: string, thing: Thing): Promise<void> {
-  const { target, tally, username, isAdmin, sourceUsername } = settler;
+async function handOver(copier: ResourceCopier, path: string, thing: Thing): Promise<void> {
+  const { target, tally, username, isAdmin, sourceUsername } = copier;
   const owner: JsonValue | undefined = thing['owner'];
   if (typeof owner !== 'string' || owner === 'guest' || owner === sourceUsername) return;
   if (!isAdmin) return tally.adopted();

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import { isRecord } from '../../lib/record.ts';
 import { reasonOf, UnreachableError } from '../client/api-client.ts';
 import { remoteLimits } from './cloud-limits.ts';
-import type { Settler } from './device-copier.ts';
+import type { ResourceCopier } from './device-copier.ts';
 import { listThings, pick, type Thing, textOf, textsOf } from './listing.ts';
 
 /**
@@ -10,32 +10,32 @@ import { listThings, pick, type Thing, textOf, textsOf } from './listing.ts';
  * say is compared. Two that say the same stay two.
  */
 export async function copyNotifications(
-  settler: Settler,
+  copier: ResourceCopier,
   notifications: readonly Thing[],
 ): Promise<void> {
-  const { tally } = settler;
-  let missing = await missingOf(settler, notifications);
+  const { tally } = copier;
+  let missing = await missingOf(copier, notifications);
   tally.already('notifications', notifications.length - missing.length);
   let failures = 0;
   for (let next = missing[0]; next !== undefined; next = missing[0]) {
     try {
-      await make(settler, next);
+      await make(copier, next);
       missing = missing.slice(1);
       failures = 0;
     } catch (reason) {
       failures += 1;
       const isLost = reason instanceof UnreachableError && failures < remoteLimits.attemptsMax;
       if (!isLost) throw reason;
-      await settler.target.pause(failures);
+      await copier.target.pause(failures);
       // The answer was lost: it may have been made all the same.
-      const left = await missingOf(settler, missing);
+      const left = await missingOf(copier, missing);
       tally.copied('notifications', missing.length - left.length);
       missing = left;
     }
   }
 }
 
-async function make({ target, tally }: Settler, notification: Thing): Promise<void> {
+async function make({ target, tally }: ResourceCopier, notification: Thing): Promise<void> {
   const json = {
     ...pick(notification, ['description', 'condition', 'action', 'expires', 'throttling']),
     ...pick(notification, ['status']),
@@ -48,7 +48,7 @@ async function make({ target, tally }: Settler, notification: Thing): Promise<vo
 }
 
 async function missingOf(
-  { target, username }: Settler,
+  { target, username }: ResourceCopier,
   notifications: readonly Thing[],
 ): Promise<readonly Thing[]> {
   const there = new Map<string, number>();

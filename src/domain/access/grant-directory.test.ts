@@ -46,10 +46,10 @@ test('what was asked for is at hand, under the owner it was asked with', async (
   assert.equal(directory.peek({ ...onDevice, owner: bob }, bob), undefined);
 });
 
-test('whatever road gives or takes a right, the next question knows', async () => {
+test('whatever path gives or takes a right, the next question knows', async () => {
   const { storage, reach } = await aDirectory();
   const { grants, groups, projects, devices } = storage;
-  const roads: [() => Promise<unknown>, () => Promise<unknown>][] = [
+  const paths: [() => Promise<unknown>, () => Promise<unknown>][] = [
     [
       () => grants.put({ ...grant, scopes: ['devices-data:view'] }),
       () => grants.remove('device', 'd', username('BOB')),
@@ -92,12 +92,12 @@ test('whatever road gives or takes a right, the next question knows', async () =
   ];
   await grants.putForGroup({ ...group, scopes: ['devices-data:view'] });
   await grants.put({ ...grant, kind: 'project', resource: 'p', scopes: ['projects:view'] });
-  for (const [index, [give, take]] of roads.entries()) {
-    assert.deepEqual(await reach(), [], `before road ${index}`);
+  for (const [index, [give, take]] of paths.entries()) {
+    assert.deepEqual(await reach(), [], `before path ${index}`);
     await give();
-    assert.deepEqual(await reach(), view, `on road ${index}`);
+    assert.deepEqual(await reach(), view, `on path ${index}`);
     await take();
-    assert.deepEqual(await reach(), [], `after road ${index}`);
+    assert.deepEqual(await reach(), [], `after path ${index}`);
   }
 });
 

@@ -28,7 +28,7 @@ export interface StorageRoom {
   /** Takes over what was counted from the store. */
   recount(uses: ReadonlyMap<Username, number>): void;
   /** Bytes of all owners, those of the guest, and refusals since the start. */
-  figures(): { readonly total: number; readonly guests: number; readonly refusals: number };
+  metrics(): { readonly total: number; readonly guests: number; readonly refusals: number };
 }
 
 /** The free space of the disk that holds the database, as of at most a second ago. */
@@ -118,7 +118,7 @@ export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
         total += bytes;
       }
     },
-    figures: () => ({ total, guests: usedBy(guestUsername), refusals }),
+    metrics: () => ({ total, guests: usedBy(guestUsername), refusals }),
   };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createInProcessFeed } from '../../feed/in-process-feed.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { silentLog } from '../../lib/log.ts';
 import { aDevice, aSensor, deviceId, noon, sensorId } from '../../storage/contract/builders.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
@@ -72,17 +72,17 @@ test('what is sent again as a repetition is told again, though it is stored once
   const { storage, feed, told, appender } = await anAppender();
   await appender.append(aPush('a', 1));
   feed.subscribe((events) => told.push(events));
-  const again = { ...aPush('a', 1), envelope: { isRepetition: true } };
+  const again = { ...aPush('a', 1), publishContext: { isRepetition: true } };
   const outcome = await appender.append(again);
   assert.deepEqual(outcome, { kind: 'stored', fresh: [] });
   assert.deepEqual(told, [[toldOf(again)]]);
   assert.equal((await storage.datapoints.lastValues([deviceId('d')])).size, 1);
 });
 
-test('what a door sends along reaches those who watch', async () => {
+test('what a server sends along reaches those who watch', async () => {
   const { feed, told, appender } = await anAppender();
   feed.subscribe((events) => told.push(events));
-  const push = { ...aPush('a', 1), envelope: { isRepetition: false } };
+  const push = { ...aPush('a', 1), publishContext: { isRepetition: false } };
   await appender.append(push);
   assert.deepEqual(told, [[toldOf(push)]]);
 });
@@ -168,7 +168,7 @@ test('while a long push is stored, only those to the same device wait for it', a
   const toOther = { ...aPush('b', 1), deviceId: deviceId('other') };
   for (let round = 0; round < 20; round += 1) {
     await appender.append(toOther);
-    await othersRan();
+    await yieldToEventLoop();
   }
   const behind = appender.append(aPush('a', 2));
   await appender.append(toOther);

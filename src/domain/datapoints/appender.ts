@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts';
 import { createGroupCommit } from '../../lib/group-commit.ts';
 import { DomainError } from '../errors.ts';
@@ -16,7 +16,10 @@ export interface QueuedPush extends Push {
   readonly lane: string;
 }
 
-/** Lets all pushes that wait share one commit, and tells those who watch; every road ends here. */
+/**
+ * Lets all pushes that wait share one commit, and tells those who watch; every ingest path ends
+ * here.
+ */
 export interface Appender {
   /**
    * Resolves when the push is synced to disk with all that follows from it, and those who watch
@@ -49,14 +52,20 @@ export function createAppender(options: {
       const repeated: FeedEvent[] = [];
       /** The places of the events in the batch. */
       const places: number[] = [];
-      batch.forEach(({ deviceId, sensorId, datapoints: pushed, envelope }, index) => {
+      batch.forEach(({ deviceId, sensorId, datapoints: pushed, publishContext }, index) => {
         const outcome = outcomes[index];
         if (outcome?.kind !== 'stored') return;
         datapoints += pushed.length;
         fresh += outcome.fresh.length;
         if (outcome.fresh.length === 0) {
-          if (envelope?.isRepetition !== true) return;
-          repeated.push({ kind: 'datapoints', deviceId, sensorId, datapoints: pushed, envelope });
+          if (publishContext?.isRepetition !== true) return;
+          repeated.push({
+            kind: 'datapoints',
+            deviceId,
+            sensorId,
+            datapoints: pushed,
+            publishContext,
+          });
           return;
         }
         places.push(index);
@@ -65,7 +74,7 @@ export function createAppender(options: {
           deviceId,
           sensorId,
           datapoints: outcome.fresh,
-          ...(envelope !== undefined && { envelope }),
+          ...(publishContext !== undefined && { publishContext }),
         });
       });
       const waits = events.length > 0 ? consequences?.(events) : undefined;
@@ -142,7 +151,7 @@ export function createAppender(options: {
       do {
         await long?.isOver;
         await group.drain();
-        await othersRan();
+        await yieldToEventLoop();
       } while (longCount > 0);
     },
   };

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Envelope } from '../envelope.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
+import type { PublishContext } from '../publish-context.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { DatapointColumns } from './datapoint-columns.ts';
 
@@ -8,7 +8,7 @@ import type { DatapointColumns } from './datapoint-columns.ts';
 export interface Push extends SensorRef {
   readonly datapoints: readonly Datapoint[];
   /** For those who watch; never stored. */
-  readonly envelope?: Envelope;
+  readonly publishContext?: PublishContext;
 }
 
 /** What became of a push: the datapoints that were not stored already, in their order. */

@@ -23,8 +23,8 @@ const device: Device = {
   actuators: [],
 };
 
-/** The road in with a store whose commits the test ends one by one. */
-function openRoad() {
+/** The ingest path with a store whose commits the test ends one by one. */
+function openReadPath() {
   const commits: { push: Push; end: (outcome: AppendOutcome | Error) => void }[] = [];
   let finds = 0;
   let { sensors } = device;
@@ -69,7 +69,7 @@ const lineOf = (line: number, sensorId = first, id = deviceId): BulkLine => ({
 });
 
 test('lines of one sensor travel together, in their order', async () => {
-  const { bulk, commits, endAll } = openRoad();
+  const { bulk, commits, endAll } = openReadPath();
   await bulk.add([lineOf(1), lineOf(2, second), lineOf(3)]);
   assert.deepEqual(
     commits.map(({ push }) => [push.sensorId, push.datapoints.map(({ value }) => value)]),
@@ -83,7 +83,7 @@ test('lines of one sensor travel together, in their order', async () => {
 });
 
 test('no third step is taken before the first is on disk', async () => {
-  const { bulk, commits, endAll } = openRoad();
+  const { bulk, commits, endAll } = openReadPath();
   await bulk.add([lineOf(1)]);
   let isTaken = false;
   const taking = bulk.add([lineOf(2)]).then(() => {
@@ -99,7 +99,7 @@ test('no third step is taken before the first is on disk', async () => {
 });
 
 test('a device is asked for once in a request, and a missing one too', async () => {
-  const { bulk, endAll, finds } = openRoad();
+  const { bulk, endAll, finds } = openReadPath();
   const nowhere = parseDeviceId('nowhere');
   for (const line of [1, 3, 5]) {
     const added = bulk.add([lineOf(line), lineOf(line + 1, first, nowhere)]);
@@ -123,7 +123,7 @@ test('a device is asked for once in a request, and a missing one too', async () 
 });
 
 test('a sensor that is made during a request takes its lines from then on', async () => {
-  const { bulk, endAll, makeSensor } = openRoad();
+  const { bulk, endAll, makeSensor } = openReadPath();
   const late = parseSensorId('late');
   await bulk.add([lineOf(1), lineOf(2, late), lineOf(3)]);
   endAll();
@@ -135,7 +135,7 @@ test('a sensor that is made during a request takes its lines from then on', asyn
 });
 
 test('a sensor that goes while its lines are under way refuses them', async () => {
-  const { bulk, endAll } = openRoad();
+  const { bulk, endAll } = openReadPath();
   await bulk.add([lineOf(1), lineOf(2)]);
   endAll({ kind: 'missing' });
   const { stored, refusedCount } = await bulk.finish();
@@ -143,7 +143,7 @@ test('a sensor that goes while its lines are under way refuses them', async () =
 });
 
 test('a commit that fails ends the request, with what was stored before', async () => {
-  const { bulk, endAll } = openRoad();
+  const { bulk, endAll } = openReadPath();
   await bulk.add([lineOf(1)]);
   endAll();
   await bulk.add([lineOf(2)]);

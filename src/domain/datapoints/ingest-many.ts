@@ -35,7 +35,7 @@ export interface BulkReport {
   readonly refusedCount: number;
 }
 
-/** One bulk request on the road in; lines are handed over in their order. */
+/** One bulk request on the ingest path; lines are handed over in their order. */
 export interface BulkIngest {
   /**
    * Resolves when the lines are on their way to disk and there is room for more. Throws unavailable
@@ -48,7 +48,9 @@ export interface BulkIngest {
   readonly stored: number;
 }
 
-/** The road in for datapoints of many sensors: the rules of `Ingest`, for each line by itself. */
+/**
+ * The ingest path for datapoints of many sensors: the rules of `Ingest`, for each line by itself.
+ */
 export type IngestMany = (actor: Actor) => BulkIngest;
 
 /** What the actor may push to on one device. */

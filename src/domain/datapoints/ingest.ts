@@ -10,10 +10,10 @@ import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
 import { deviceResource, noDevice, noSensor } from '../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
-import type { Envelope } from '../envelope.ts';
 import { type DomainError, invalid } from '../errors.ts';
 import type { DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { PublishContext } from '../publish-context.ts';
 import type { Appender } from './appender.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
@@ -26,14 +26,14 @@ export interface NewDatapoint {
 }
 
 /**
- * The one road in: every door hands its datapoints over here. When it resolves they are synced to
- * disk, the sensor's last value shows them, and those who watch were told.
+ * The one ingest path: every server hands its datapoints over here. When it resolves they are
+ * synced to disk, the sensor's last value shows them, and those who watch were told.
  */
 export type Ingest = (
   actor: Actor,
   sensor: SensorRef,
   datapoints: readonly NewDatapoint[],
-  envelope?: Envelope,
+  publishContext?: PublishContext,
 ) => Promise<void>;
 
 export interface IngestOptions {
@@ -48,7 +48,7 @@ export interface IngestOptions {
 
 export function createIngest(options: IngestOptions): Ingest {
   const { appender, clock, valueBytesMax, room } = options;
-  return async (actor, { deviceId, sensorId }, datapoints, envelope) => {
+  return async (actor, { deviceId, sensorId }, datapoints, publishContext) => {
     const device =
       peekPushable(options, actor, deviceId) ?? (await requirePushable(options, actor, deviceId));
     if (sensorOf(device, sensorId) === undefined) throw noSensor(deviceId, sensorId);
@@ -60,7 +60,9 @@ export function createIngest(options: IngestOptions): Ingest {
         ? await runInSteps(receiveSteps(actor, datapoints, { now, valueBytesMax }))
         : receiveAll(actor, datapoints, { now, valueBytesMax });
     const push = { deviceId, sensorId, datapoints: received, lane: laneOf(actor) };
-    const outcome = await appender.append(envelope === undefined ? push : { ...push, envelope });
+    const outcome = await appender.append(
+      publishContext === undefined ? push : { ...push, publishContext },
+    );
     if (outcome.kind === 'missing') throw noSensor(deviceId, sensorId);
     if (actor.kind === 'guest') countForAddress(room, actor, device.owner, outcome);
   };

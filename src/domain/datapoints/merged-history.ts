@@ -37,7 +37,7 @@ export interface ReadMany {
   /** In order of time; at the same time in the order in which sensors are named. */
   merged(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
   /** Sensor after sensor; the page counts for each of them. */
-  inTurn(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
+  sequential(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
   /** The same for one device; undefined when it is not there, or its data is not to be viewed. */
   ifViewable(
     actor: Actor,
@@ -75,7 +75,7 @@ export function createReadMany(options: {
       return total;
     });
 
-  async function inTurn(
+  async function sequential(
     actor: Actor,
     selection: SensorSelection,
     query: HistoryQuery,
@@ -94,12 +94,12 @@ export function createReadMany(options: {
       const steps = mergeSteps(datapoints, sources, page, longWork.paceOf(actor));
       return { total, steps: longWork.during(actor, calibrated(steps, query)) };
     },
-    inTurn,
+    sequential,
     async ifViewable(actor, deviceId, query) {
       const device = await devices.find(deviceId);
       if (device === undefined) return undefined;
       const mayView = await access.allows(actor, 'devices-data:view', deviceResource(device));
-      return mayView ? inTurn(actor, { deviceIds: [deviceId] }, query) : undefined;
+      return mayView ? sequential(actor, { deviceIds: [deviceId] }, query) : undefined;
     },
   };
 }
@@ -155,9 +155,9 @@ async function* stepsInTurn(
 }
 
 /** Where the merge is in one sensor. */
-interface Lane<From extends Source> {
+interface Cursor<From extends Source> {
   readonly source: From;
-  /** Among lanes, for those at the same time. */
+  /** Among cursors, for those at the same time. */
   readonly place: number;
   readonly steps: AsyncGenerator<readonly Datapoint[], undefined>;
   step: readonly Datapoint[];
@@ -182,17 +182,17 @@ export async function* mergeSteps<From extends Source>(
     limits.datapointsPerStep,
     Math.max(share, limits.mergedDatapointsPerStepMin),
   );
-  const lanePage = { ...page, skip: 0, limit: skip + limit };
+  const cursorPage = { ...page, skip: 0, limit: skip + limit };
   const charactersMax = limits.mergedCharactersMax / Math.max(1, sources.length);
-  const lanes = sources.map((source, place): Lane<From> => {
-    const steps = readSteps(store, source.ref, lanePage, pace, { stepMax, charactersMax });
+  const cursors = sources.map((source, place): Cursor<From> => {
+    const steps = readSteps(store, source.ref, cursorPage, pace, { stepMax, charactersMax });
     return { source, place, steps, step: [], at: 0, key: 0 };
   });
   const heap = createHeap<From>();
   let held = 0;
-  for (const lane of lanes) {
-    if (await advance(lane, page.order)) heap.push(lane);
-    held += bytesPerWeight * weightOf(lane.step);
+  for (const cursor of cursors) {
+    if (await advance(cursor, page.order)) heap.push(cursor);
+    held += bytesPerWeight * weightOf(cursor.step);
     if (held > limits.mergedBytesMax) throw tooMuchToMerge();
     if (pace.isOver()) await pace.rest();
   }
@@ -200,18 +200,20 @@ export async function* mergeSteps<From extends Source>(
   let taken = 0;
   let step: { source: From; datapoint: Datapoint }[] = [];
   let stepBytes = 0;
-  for (let lane = heap.top(); lane !== undefined && taken < limit; lane = heap.top()) {
-    const datapoint = lane.step[lane.at];
+  for (let cursor = heap.top(); cursor !== undefined && taken < limit; cursor = heap.top()) {
+    const datapoint = cursor.step[cursor.at];
     if (skipped < skip) {
       skipped += 1;
     } else if (datapoint !== undefined) {
-      step.push({ source: lane.source, datapoint });
+      step.push({ source: cursor.source, datapoint });
       stepBytes += bytesPerWeight * weigh(datapoint);
       taken += 1;
     }
-    lane.at += 1;
+    cursor.at += 1;
     const isLeft =
-      lane.at < lane.step.length ? rekey(lane, page.order) : await advance(lane, page.order);
+      cursor.at < cursor.step.length
+        ? rekey(cursor, page.order)
+        : await advance(cursor, page.order);
     if (isLeft) heap.settleTop();
     else heap.dropTop();
     // What is skipped is walked as well.
@@ -231,28 +233,28 @@ const tooMuchToMerge = (): Error =>
       `ones may take ${limits.mergedBytesMax} bytes; name fewer sensors`,
   );
 
-/** Fetches the next step of a lane; false at its end. */
-async function advance(lane: Lane<Source>, order: Page['order']): Promise<boolean> {
-  const next = await lane.steps.next();
+/** Fetches the next step of a cursor; false at its end. */
+async function advance(cursor: Cursor<Source>, order: Page['order']): Promise<boolean> {
+  const next = await cursor.steps.next();
   if (next.done === true) return false;
-  lane.step = next.value;
-  lane.at = 0;
-  return rekey(lane, order);
+  cursor.step = next.value;
+  cursor.at = 0;
+  return rekey(cursor, order);
 }
 
-function rekey(lane: Lane<Source>, order: Page['order']): boolean {
-  const datapoint = lane.step[lane.at];
+function rekey(cursor: Cursor<Source>, order: Page['order']): boolean {
+  const datapoint = cursor.step[cursor.at];
   if (datapoint === undefined) return false;
   const time = orderTime(datapoint);
-  lane.key = order === 'asc' ? time : -time;
+  cursor.key = order === 'asc' ? time : -time;
   return true;
 }
 
-/** A binary heap of lanes, the next to read on top. */
+/** A binary heap of cursors, the next to read on top. */
 function createHeap<From extends Source>() {
-  const lanes: Lane<From>[] = [];
+  const cursors: Cursor<From>[] = [];
 
-  const isBefore = (a: Lane<From>, b: Lane<From>): boolean =>
+  const isBefore = (a: Cursor<From>, b: Cursor<From>): boolean =>
     a.key < b.key || (a.key === b.key && a.place < b.place);
 
   function sink(start: number): void {
@@ -268,22 +270,22 @@ function createHeap<From extends Source>() {
   }
 
   function comesFirst(one: number, other: number): boolean {
-    const [a, b] = [lanes[one], lanes[other]];
+    const [a, b] = [cursors[one], cursors[other]];
     return a !== undefined && b !== undefined && isBefore(a, b);
   }
 
   function swap(one: number, other: number): void {
-    const [a, b] = [lanes[one], lanes[other]];
+    const [a, b] = [cursors[one], cursors[other]];
     if (a === undefined || b === undefined) return;
-    lanes[one] = b;
-    lanes[other] = a;
+    cursors[one] = b;
+    cursors[other] = a;
   }
 
   return {
-    top: () => lanes[0],
-    push(lane: Lane<From>): void {
-      lanes.push(lane);
-      for (let at = lanes.length - 1; at > 0; ) {
+    top: () => cursors[0],
+    push(cursor: Cursor<From>): void {
+      cursors.push(cursor);
+      for (let at = cursors.length - 1; at > 0; ) {
         const parent = (at - 1) >> 1;
         if (!comesFirst(at, parent)) return;
         swap(at, parent);
@@ -293,8 +295,8 @@ function createHeap<From extends Source>() {
     /** The key of the top has grown. */
     settleTop: () => sink(0),
     dropTop(): void {
-      swap(0, lanes.length - 1);
-      lanes.pop();
+      swap(0, cursors.length - 1);
+      cursors.pop();
       sink(0);
     },
   };

@@ -43,7 +43,7 @@ export interface Snapshots {
   device(actor: Actor, id: DeviceId): Promise<DeviceSnapshot>;
   devices(actor: Actor, page: ListPage): Promise<SnapshotList>;
   /** Those of these devices that exist and the actor may view, in order of creation. */
-  those(actor: Actor, ids: readonly DeviceId[]): Promise<SnapshotList>;
+  getMany(actor: Actor, ids: readonly DeviceId[]): Promise<SnapshotList>;
   /** With its last value calibrated, or as it was pushed. */
   sensor(
     actor: Actor,
@@ -137,7 +137,7 @@ export function createSnapshots(options: {
   return {
     device: async (actor, id) => snapshotOf(actor, await devices.get(actor, id)),
     devices: async (actor, page) => list(actor, await viewerOf(actor), page),
-    async those(actor, ids) {
+    async getMany(actor, ids) {
       const viewer = await viewerOf(actor);
       const visibleTo = within(viewer.visibleTo, ids);
       return list(actor, { ...viewer, visibleTo }, { limit: ids.length, offset: 0 });

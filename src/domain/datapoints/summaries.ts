@@ -1,4 +1,4 @@
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
@@ -9,6 +9,7 @@ import { type AggregationPlan, aggregate, type Bucket, tooManyBuckets } from './
 import { orderTime, type SensorRef } from './datapoint.ts';
 import { calibratedColumns, type DatapointColumns, timeIn } from './datapoint-columns.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
+import { downsample } from './downsampling.ts';
 import { type HistoryQuery, pageOf } from './history.ts';
 import {
   createSourceOpening,
@@ -17,7 +18,6 @@ import {
   type Source,
 } from './merged-history.ts';
 import { following } from './pages.ts';
-import { thin } from './thinning.ts';
 
 export interface SensorBucket {
   readonly sensor: SensorRef;
@@ -37,10 +37,10 @@ export interface Summaries {
     plan: AggregationPlan,
   ): Promise<{ readonly buckets: readonly SensorBucket[]; readonly skipped: number }>;
   /**
-   * Thins the page of each sensor to at most `pointsMax` datapoints, merged in the order of the
-   * page; `total` are in the range.
+   * Downsamples the page of each sensor to at most `pointsMax` datapoints, merged in the order of
+   * the page; `total` are in the range.
    */
-  thin(
+  downsample(
     actor: Actor,
     selection: SensorSelection,
     query: HistoryQuery,
@@ -67,12 +67,12 @@ export function createSummaries(options: {
     return aggregate(scan({ datapoints, source, page, query }), plan);
   }
 
-  async function thinOne(source: Source, query: HistoryQuery, pointsMax: number) {
+  async function downsampleOne(source: Source, query: HistoryQuery, pointsMax: number) {
     const total = await datapoints.count(source.ref, query);
     const page = pageOf(query, total);
     const count = Math.min(page.limit, Math.max(0, total - page.skip));
     const steps = scan({ datapoints, source, page, query });
-    return { ...(await thin(steps, { count, pointsMax })), total };
+    return { ...(await downsample(steps, { count, pointsMax })), total };
   }
 
   return {
@@ -91,7 +91,7 @@ export function createSummaries(options: {
       });
       return { buckets: buckets.sort((a, b) => a.bucket.start - b.bucket.start), skipped };
     },
-    async thin(actor, selection, query, pointsMax) {
+    async downsample(actor, selection, query, pointsMax) {
       const sources = await open(actor, selection);
       refuseTooManyPoints(sources.length, pointsMax);
       const merged: SensorDatapoint[] = [];
@@ -99,7 +99,7 @@ export function createSummaries(options: {
       await longWork.run(actor, async (pace) => {
         for (const source of sources) {
           if (pace.isOver()) await pace.rest();
-          const one = await thinOne(source, query, pointsMax);
+          const one = await downsampleOne(source, query, pointsMax);
           for (const datapoint of one.datapoints) merged.push({ sensor: source.ref, datapoint });
           skipped += one.skipped;
           total += one.total;
@@ -113,9 +113,9 @@ export function createSummaries(options: {
 }
 
 function refuseTooManyPoints(sensors: number, pointsMax: number): void {
-  if (sensors * pointsMax <= limits.thinnedAnswerMax) return;
+  if (sensors * pointsMax <= limits.downsampledAnswerMax) return;
   throw invalid(
-    `${sensors} sensors of ${pointsMax} points are more than ${limits.thinnedAnswerMax}: ` +
+    `${sensors} sensors of ${pointsMax} points are more than ${limits.downsampledAnswerMax}: ` +
       'ask for fewer points',
   );
 }
@@ -146,6 +146,6 @@ async function* scan(options: {
     if (step.count === 0 || (step.count < limit && !isCut)) return;
     remaining -= step.count;
     page = following(page, step.count, (index) => timeIn(step, index));
-    await othersRan();
+    await yieldToEventLoop();
   }
 }

@@ -6,9 +6,9 @@ import type { DeviceId } from '../ids.ts';
 import type { Feed, FeedListener } from './feed.ts';
 
 /**
- * The one road out for live values: what became durable, and who may see it at that moment. A door
- * asks `mayView` for every delivery, so that a change of owner, visibility or grants is effective
- * on open subscriptions at once [contract 4, 8].
+ * The one read path for live values: what became durable, and who may see it at that moment. A
+ * server asks `mayView` for every delivery, so that a change of owner, visibility or grants is
+ * effective on open subscriptions at once [contract 4, 8].
  */
 export interface Watch {
   /** Calls back with everything that became durable, from now on; the answer ends that. */

@@ -5,10 +5,10 @@ import type { Scope } from '../access/scopes.ts';
 import type { Actor } from '../actor.ts';
 import { type Payer, payerOf } from '../budgets/payer.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
-import type { Envelope } from '../envelope.ts';
 import { invalid, notFound } from '../errors.ts';
 import { type ActuatorId, type DeviceId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { PublishContext } from '../publish-context.ts';
 import { type Actuator, type ActuatorChanges, withoutSetting } from './actuator.ts';
 import { actuatorOf, type Device, withoutActuatorValues } from './device.ts';
 import type { DeviceStore } from './device-store.ts';
@@ -21,7 +21,7 @@ export interface ActuatorChange {
   readonly deviceId: DeviceId;
   readonly actuatorId: ActuatorId;
   readonly value: JsonValue;
-  readonly envelope?: Envelope;
+  readonly publishContext?: PublishContext;
 }
 
 /**
@@ -50,7 +50,7 @@ export interface Actuators {
     id: DeviceId,
     actuatorId: ActuatorId,
     value: JsonValue,
-    extra?: { readonly envelope?: Envelope; readonly forMs?: number },
+    extra?: { readonly publishContext?: PublishContext; readonly forMs?: number },
   ): Promise<void>;
   /** The device says that the actuator is as it was set. Throws invalid when it is not. */
   confirm(actor: Actor, id: DeviceId, actuatorId: ActuatorId, value: JsonValue): Promise<void>;
@@ -170,14 +170,14 @@ export function createActuators(options: {
     async requireSettable(actor, id, actuatorId) {
       requireActuator(await requireSetting(actor, id), actuatorId);
     },
-    async setValue(actor, id, actuatorId, value, { envelope, forMs } = {}) {
+    async setValue(actor, id, actuatorId, value, { publishContext, forMs } = {}) {
       await requireSetting(actor, id);
       requireSmall(actor, value);
       const by = usernameOf(actor);
       if (forMs === undefined) await set(id, actuatorId, { value, by });
       else await setForAWhile(id, actuatorId, { value, by, forMs, payer: payerOf(actor) });
       const change = { deviceId: id, actuatorId, value };
-      publish(envelope === undefined ? change : { ...change, envelope });
+      publish(publishContext === undefined ? change : { ...change, publishContext });
     },
     async confirm(actor, id, actuatorId, value) {
       await requireSetting(actor, id);

@@ -19,7 +19,7 @@ export interface TimedSettings {
   forget(deviceId: DeviceId, actuatorId: ActuatorId): void;
   /** Looks at the clock now; resolves when all that are due were set back. */
   tick(): Promise<void>;
-  /** Takes up what a restart interrupted; before doors open. */
+  /** Takes up what a restart interrupted; before ports open. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface Gateways {
   get(actor: Actor, id: GatewayId): Promise<Gateway>;
   list(actor: Actor, page: { limit: number; offset: number }): Promise<GatewayListing>;
   /** Those of these gateways that exist and the actor may view, in order of creation. */
-  those(actor: Actor, ids: readonly GatewayId[]): Promise<readonly Gateway[]>;
+  getMany(actor: Actor, ids: readonly GatewayId[]): Promise<readonly Gateway[]>;
   update(actor: Actor, id: GatewayId, changes: GatewayChanges): Promise<void>;
   /** Hands the gateway over to another user; for its owner and admins. */
   handOver(actor: Actor, id: GatewayId, owner: Username): Promise<void>;
@@ -93,7 +93,7 @@ export function createGateways(options: {
     get: (actor, id) => requireRight(actor, 'gateways:view', id),
     list: async (actor, page) =>
       store.list({ ...page, visibleTo: (await viewerOf(actor)).visibleTo }),
-    async those(actor, ids) {
+    async getMany(actor, ids) {
       if (ids.length === 0) return [];
       const visibleTo = within((await viewerOf(actor)).visibleTo, ids);
       return (await store.list({ visibleTo, limit: ids.length, offset: 0 })).gateways;

@@ -1,4 +1,4 @@
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import type { GatewayStore } from '../gateways/gateway-store.ts';
 import type { GatewayId, UserId } from '../ids.ts';
@@ -6,8 +6,8 @@ import type { CredentialStore } from '../users/credential-store.ts';
 import type { UserStore } from '../users/user-store.ts';
 import { accountOf } from './identity.ts';
 import type { Message, SessionKey } from './message.ts';
-import { partOf, placeOf } from './place.ts';
 import type { SessionRecord, StoredSessions } from './session-store.ts';
+import { ownerOfTopic, partOf } from './topic-owner.ts';
 
 /** Sessions of nobody, and retained messages about nothing. */
 export interface Orphans {
@@ -52,7 +52,7 @@ export function createFindOrphans(options: {
       if (identities === undefined) {
         identities = await identitiesOf(userId);
         known.set(userId, identities);
-        if (known.size % thingsPerTurn === 0) await othersRan();
+        if (known.size % thingsPerTurn === 0) await yieldToEventLoop();
       }
       if (!identities.has(keyId)) found.add(key);
     }
@@ -71,16 +71,16 @@ export function createFindOrphans(options: {
       for (const [index, { topic }] of some.entries()) {
         if (existing[index] === false) found.add(topic);
       }
-      await othersRan();
+      await yieldToEventLoop();
     }
     for (const { topic } of retained) {
-      const place = placeOf(topic);
+      const place = ownerOfTopic(topic);
       if (place?.kind !== 'gateway') continue;
       let isGone = gone.get(place.id);
       if (isGone === undefined) {
         isGone = (await gateways.find(place.id as GatewayId)) === undefined;
         gone.set(place.id, isGone);
-        if (gone.size % thingsPerTurn === 0) await othersRan();
+        if (gone.size % thingsPerTurn === 0) await yieldToEventLoop();
       }
       if (isGone) found.add(topic);
     }

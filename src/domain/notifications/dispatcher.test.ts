@@ -28,7 +28,7 @@ async function aStore(count: number) {
   return storage;
 }
 
-const settledTurnsMax = 2_000;
+const completedTurnsMax = 2_000;
 
 /** A pump on the store, whose channel answers as told and keeps the messages. */
 function aPump(storage: Awaited<ReturnType<typeof aStore>>) {
@@ -65,7 +65,7 @@ function aPump(storage: Awaited<ReturnType<typeof aStore>>) {
 }
 
 async function until(isSo: () => unknown): Promise<void> {
-  for (let turn = 0; turn < settledTurnsMax; turn += 1) {
+  for (let turn = 0; turn < completedTurnsMax; turn += 1) {
     if (await isSo()) return;
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -118,8 +118,8 @@ test('what a pump holds goes to another when its lease ends, not before', async 
   // What the first says after its lease changes nothing.
   late.resolve({ kind: 'refused', reason: 'late' });
   await dead.outbox.stop();
-  const [settled] = await deliveriesOf(storage);
-  assert.deepEqual([settled?.progress.status, settled?.attempts], ['sent', 2]);
+  const [completed] = await deliveriesOf(storage);
+  assert.deepEqual([completed?.progress.status, completed?.attempts], ['sent', 2]);
   await alive.outbox.stop();
 });
 
@@ -173,10 +173,10 @@ test('a stopped pump begins nothing, and waits for what is under way', async () 
   gate.resolve({ kind: 'sent' });
   await stopped;
   assert.equal(pump.sent.length, limits.deliveriesUnderWayPerPayerMax);
-  const settled = (await deliveriesOf(storage)).filter(
+  const completed = (await deliveriesOf(storage)).filter(
     ({ progress }) => progress.status === 'sent',
   );
-  assert.equal(settled.length, pump.sent.length);
+  assert.equal(completed.length, pump.sent.length);
 });
 
 test('nine payers with one dead host leave the channel to another', async () => {

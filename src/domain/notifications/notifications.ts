@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
@@ -96,7 +96,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
   /** Nobody may watch data that is not theirs to see, or set what is not theirs to set. */
   async function requireRights(actor: Actor, draft: NotificationDraft): Promise<void> {
     for (const [index, id] of draft.condition.devices.entries()) {
-      if (index % devicesPerTurn === devicesPerTurn - 1) await othersRan();
+      if (index % devicesPerTurn === devicesPerTurn - 1) await yieldToEventLoop();
       const device = await devices.find(id);
       // One that does not exist hinders nobody [contract 4].
       if (device === undefined) continue;

@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createSequence } from '../../lib/sequence.ts';
 import type { Consequences } from '../datapoints/consequences.ts';
 import type { DatapointStore, Push } from '../datapoints/datapoint-store.ts';
@@ -90,7 +90,7 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
         const firing = lookAtDatapoint(parts, look, datapoint, place);
         if (firing.length > 0) stored.push(...(await fireAll(firing)));
         looks += rules.length;
-        if (looks >= limits.datapointsPerTurn) looks = await othersRan().then(() => 0);
+        if (looks >= limits.datapointsPerTurn) looks = await yieldToEventLoop().then(() => 0);
       }
       if (values !== undefined) known.keep(device, values);
       if (stored.length > 0)

@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { ownPace } from '../../lib/fair-turns.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
@@ -214,7 +214,7 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previ
   let moment = 0;
   for await (const { time, device, sensorId, datapoint, silence } of moments) {
     moment += 1;
-    if (moment % momentsPerTurn === 0) await othersRan();
+    if (moment % momentsPerTurn === 0) await yieldToEventLoop();
     const known = devices.get(device.id) ?? { values: new SeenValues(), state: freshState.device };
     devices.set(device.id, known);
     if (datapoint !== undefined) {

@@ -1,4 +1,4 @@
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import { createViewer, within } from '../access/viewer.ts';
@@ -40,7 +40,7 @@ export function createReadable({ index, devices, grants, access }: ReadableParts
       const others = step.filter((id) => !found.has(id));
       const exist = await devices.existing(others.map((deviceId) => ({ deviceId })));
       for (const [place, id] of others.entries()) if (exist[place] === false) found.add(id);
-      await othersRan();
+      await yieldToEventLoop();
     }
     return found;
   }

@@ -1,4 +1,4 @@
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Budgets } from '../budgets/budgets.ts';
 import { type Payer, payerOfAccount } from '../budgets/payer.ts';
@@ -70,7 +70,7 @@ export function createRuleBook(options: {
     if (condition.devices.length > 0) {
       const found: Device[] = [];
       for (const [index, id] of condition.devices.entries()) {
-        if (index % devicesPerTurn === devicesPerTurn - 1) await othersRan();
+        if (index % devicesPerTurn === devicesPerTurn - 1) await yieldToEventLoop();
         const device = await devices.find(id);
         if (device !== undefined) found.push(device);
       }
@@ -89,7 +89,7 @@ export function createRuleBook(options: {
         const isWatched = triggers.some((sensorId) => sensorOf(device, sensorId) !== undefined);
         if (isWatched && device.isPending !== true) found.push(device);
       }
-      await othersRan();
+      await yieldToEventLoop();
     }
     return found;
   }

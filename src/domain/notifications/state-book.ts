@@ -42,7 +42,7 @@ interface Change {
   /** When the rule fired; absent: it is no firing. */
   readonly firedAt?: Instant;
   /** It is in the store, or need not be before it is applied. */
-  isSettled: boolean;
+  isCompleted: boolean;
 }
 
 interface DeviceMemory {
@@ -77,9 +77,9 @@ export function createStateBook(parts: {
   }
 
   /** In order: what came after a firing that is on its way waits for it. */
-  function applySettled(memory: DeviceMemory): void {
+  function applyCompleted(memory: DeviceMemory): void {
     const { changes } = memory;
-    for (let [first] = changes; first?.isSettled === true; [first] = changes) {
+    for (let [first] = changes; first?.isCompleted === true; [first] = changes) {
       changes.shift();
       memory.state = first.device;
       memory.revision += 1;
@@ -103,27 +103,27 @@ export function createStateBook(parts: {
       // Of those that wait for the same firing, the last is enough.
       const last = memory.changes.at(-1);
       if (last !== undefined && last.firedAt === undefined) memory.changes.pop();
-      memory.changes.push({ device, isSettled: true });
-      applySettled(memory);
+      memory.changes.push({ device, isCompleted: true });
+      applyCompleted(memory);
     },
     propose(id, deviceId, { device, lastFiredAt = Number.NEGATIVE_INFINITY }) {
       const rule = rules.get(id) ?? emptyMemory();
       const memory = memoryOf(rule, id, deviceId);
-      const change: Change = { device, firedAt: lastFiredAt, isSettled: false };
+      const change: Change = { device, firedAt: lastFiredAt, isCompleted: false };
       memory.changes.push(change);
       rule.onTheirWay.add(change);
       return {
         apply() {
           rule.onTheirWay.delete(change);
           rule.lastFiredAt = Math.max(rule.lastFiredAt ?? lastFiredAt, lastFiredAt);
-          change.isSettled = true;
-          applySettled(memory);
+          change.isCompleted = true;
+          applyCompleted(memory);
         },
         drop(otherFiredAt) {
           rule.onTheirWay.delete(change);
           if (otherFiredAt !== undefined) rule.lastFiredAt = otherFiredAt;
           memory.changes.splice(memory.changes.indexOf(change), 1);
-          applySettled(memory);
+          applyCompleted(memory);
         },
       };
     },

@@ -1,4 +1,4 @@
-import { othersRan } from '../../lib/event-loop.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { type Access, requireAccount } from '../access/access.ts';
 import type { Grant, OwnedGrant, OwnedGroupGrant } from '../access/grant.ts';
 import type { GrantStore } from '../access/grant-store.ts';
@@ -155,7 +155,7 @@ export function createSharing(options: {
           .map((resource) => ({ resource: resource.id, scopes: viewer.effective(resource) }))
           .filter(({ scopes }) => scopes.length > 0);
         if (step.length < limit) return;
-        await othersRan();
+        await yieldToEventLoop();
       }
     },
   };

@@ -9,7 +9,7 @@ const email = 'ana@x.org';
 const profile = { email };
 
 /** Accounts in order of creation: name, and how its e-mail address is proven, or has none. */
-async function aHouse(...accounts: readonly [string, AddressProof['by'] | 'not' | 'none'][]) {
+async function setUp(...accounts: readonly [string, AddressProof['by'] | 'not' | 'none'][]) {
   const { users } = createMemoryStorage();
   for (const [name, by] of accounts) {
     const isProven = by !== 'not' && by !== 'none';
@@ -29,36 +29,36 @@ async function aHouse(...accounts: readonly [string, AddressProof['by'] | 'not' 
 }
 
 test('a login by e-mail means the account that proved the address', async () => {
-  const house = await aHouse(['thief', 'not'], ['ana', 'code'], ['later', 'administrator']);
-  assert.deepEqual(await house.candidates(), ['ana']);
-  assert.equal(await house.target(), 'ana');
-  assert.deepEqual(await house.candidates('thief'), ['thief']);
-  assert.equal(await house.target('thief'), undefined, 'an unproven address gets no mail');
+  const setup = await setUp(['thief', 'not'], ['ana', 'code'], ['later', 'administrator']);
+  assert.deepEqual(await setup.candidates(), ['ana']);
+  assert.equal(await setup.target(), 'ana');
+  assert.deepEqual(await setup.candidates('thief'), ['thief']);
+  assert.equal(await setup.target('thief'), undefined, 'an unproven address gets no mail');
 });
 
 test('where nobody proved it, the only account that has the address is meant', async () => {
-  const alone = await aHouse(['ana', 'not']);
+  const alone = await setUp(['ana', 'not']);
   assert.deepEqual(await alone.candidates(), ['ana']);
   assert.equal(await alone.target(), undefined);
-  const two = await aHouse(['ana', 'not'], ['thief', 'not']);
+  const two = await setUp(['ana', 'not'], ['thief', 'not']);
   assert.deepEqual(await two.candidates(), []);
 });
 
 test('an account older than proofs is not robbed of its address by newcomers', async () => {
-  const house = await aHouse(['ana', 'earlier'], ['thief', 'not']);
-  assert.deepEqual(await house.candidates(), ['ana']);
-  assert.equal(await house.target('ana'), 'ana');
-  const two = await aHouse(['first', 'earlier'], ['second', 'earlier']);
+  const setup = await setUp(['ana', 'earlier'], ['thief', 'not']);
+  assert.deepEqual(await setup.candidates(), ['ana']);
+  assert.equal(await setup.target('ana'), 'ana');
+  const two = await setUp(['first', 'earlier'], ['second', 'earlier']);
   assert.deepEqual(await two.candidates(), []);
   assert.equal(await two.target('first'), undefined);
 });
 
 test('a username that is an address hides nobody who has the address', async () => {
-  const proven = await aHouse([email, 'none'], ['ana', 'code']);
+  const proven = await setUp([email, 'none'], ['ana', 'code']);
   assert.deepEqual(await proven.candidates(), ['ana', email]);
   assert.equal(await proven.target(), 'ana');
-  const unproven = await aHouse([email, 'none'], ['ana', 'not']);
+  const unproven = await setUp([email, 'none'], ['ana', 'not']);
   assert.deepEqual(await unproven.candidates(), [email, 'ana']);
-  const own = await aHouse([email, 'code']);
+  const own = await setUp([email, 'code']);
   assert.deepEqual(await own.candidates(), [email]);
 });

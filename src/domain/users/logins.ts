@@ -92,7 +92,7 @@ export function createLogins(options: {
     nobodysHash ??= hashPassword('nobody has this password');
     const nobody = await nobodysHash;
     const lane = attempt.acquaintance === undefined ? 'strange' : 'known';
-    const found = await work.inTurn({ lane, payer: attempt.network }, async () => {
+    const found = await work.sequential({ lane, payer: attempt.network }, async () => {
       // Asked again: those who waited in line must not get more tries than the limit.
       limiter.requireUnblocked(attempt);
       if (candidates.length === 0) await verifyPassword(password, nobody);

@@ -5,7 +5,7 @@ import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 /** Who waits for a password to be checked or hashed. */
-export interface PasswordPlace {
+export interface PasswordQueue {
   /** known: of somebody who has logged in before; strange: of anybody. */
   readonly lane: 'known' | 'strange';
   /** Whose turn it is: the network of the client, or the account. */
@@ -20,8 +20,8 @@ export interface PasswordPlace {
  */
 export interface PasswordWork {
   /** Runs what checks passwords. */
-  inTurn<Result>(place: PasswordPlace, task: () => Promise<Result>): Promise<Result>;
-  hash(place: PasswordPlace, password: string): Promise<string>;
+  sequential<Result>(place: PasswordQueue, task: () => Promise<Result>): Promise<Result>;
+  hash(place: PasswordQueue, password: string): Promise<string>;
   /** Hashes the password of a new account. */
   hashNew(payer: string, password: string): Promise<string>;
 }
@@ -38,7 +38,7 @@ export function createPasswordWork(): PasswordWork {
     waitingMax: limits.signUpsWaitingMax,
   });
   return {
-    inTurn: (place, task) => refusing('logins', () => logins.run(place, task)),
+    sequential: (place, task) => refusing('logins', () => logins.run(place, task)),
     hash: (place, password) =>
       refusing('logins', () => logins.run(place, () => hashPassword(password))),
     hashNew: (payer, password) =>

@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { EdgeError } from '../errors.ts';
 import type { StreamBody } from '../stream-body.ts';
-import { doorLimits } from './door-limits.ts';
+import { endpointLimits } from './endpoint-limits.ts';
 
 /**
  * The pieces of a body as they were before the sender compressed them, and never more than
@@ -12,7 +12,7 @@ import { doorLimits } from './door-limits.ts';
 export function inflated(
   pieces: StreamBody['pieces'],
   contentEncoding: string | undefined,
-  bytesMax: number = doorLimits.inflatedBytesMax,
+  bytesMax: number = endpointLimits.inflatedBytesMax,
 ): AsyncIterable<Uint8Array> {
   const encoding = (contentEncoding ?? '').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return bounded(pieces, bytesMax);
@@ -41,7 +41,7 @@ async function* bounded(
 }
 
 async function* gunzipped(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip({ chunkSize: doorLimits.inflatedPieceBytes });
+  const gunzip = createGunzip({ chunkSize: endpointLimits.inflatedPieceBytes });
   // What goes wrong on the way in comes out of `gunzip` too, where it is waited for.
   pipeline(Readable.from(pieces, { highWaterMark: 1 }), gunzip, () => undefined);
   try {

@@ -12,9 +12,9 @@ import { limits } from '../../domain/limits.ts';
 import { datapointsOfPoint, type Precision } from '../../wire/line-points.ts';
 import { readLinePoint } from '../../wire/line-protocol.ts';
 import { type BodyElement, createLineSplitter } from '../body-elements.ts';
-import { doorLimits } from './door-limits.ts';
+import { endpointLimits } from './endpoint-limits.ts';
 
-/** A body of line protocol, for the road in. */
+/** A body of line protocol, for the ingest path. */
 export interface LineWrite {
   readonly actor: Actor;
   readonly pieces: AsyncIterable<Uint8Array>;
@@ -35,7 +35,7 @@ export function createWriteLines(services: {
     const bulk = services.ingestMany(write.actor);
     const maker = services.missingSensors(write.actor, {
       makesDevices: true,
-      sensorsMax: doorLimits.sensorsMadeMax,
+      sensorsMax: endpointLimits.sensorsMadeMax,
     });
     try {
       await feed(write, bulk, maker);
@@ -128,12 +128,12 @@ async function withSensors(
 function requireAllStored({ stored, refused, refusedCount }: BulkReport): void {
   if (refusedCount === 0) return;
   const told = new Set(refused.map(({ line, refusal }) => `line ${line}: ${refusal.message}`));
-  const shown = [...told].slice(0, doorLimits.linesToldMax).join('; ');
+  const shown = [...told].slice(0, endpointLimits.linesToldMax).join('; ');
   const isForbidden = refused.every(({ refusal }) => refusal.code === 'forbidden');
   const code = stored === 0 && isForbidden ? 'forbidden' : 'invalid';
   throw new DomainError(
     code,
-    `partial write: ${shown}${told.size > doorLimits.linesToldMax ? '; …' : ''} ` +
+    `partial write: ${shown}${told.size > endpointLimits.linesToldMax ? '; …' : ''} ` +
       `stored=${stored} dropped=${refusedCount}`,
   );
 }

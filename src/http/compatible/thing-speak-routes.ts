@@ -20,7 +20,7 @@ import { EdgeError } from '../errors.ts';
 import { defineRoute, type Route, type RouteRequest } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
 import type { StreamBody } from '../stream-body.ts';
-import { doorLimits } from './door-limits.ts';
+import { endpointLimits } from './endpoint-limits.ts';
 import { inflated } from './inflation.ts';
 
 export interface ThingSpeakParts {
@@ -144,7 +144,7 @@ async function readBody(
     );
   }
   const parts: Uint8Array[] = [];
-  for await (const piece of inflated(pieces, contentEncoding, doorLimits.updateBytesMax)) {
+  for await (const piece of inflated(pieces, contentEncoding, endpointLimits.updateBytesMax)) {
     parts.push(piece);
   }
   return readUpdateBody(decoded(Buffer.concat(parts)), isJson);

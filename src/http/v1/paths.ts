@@ -1,9 +1,9 @@
 import type { Route } from '../route.ts';
 
 /** The words that may follow, and the place behind any other part. */
-interface Place {
-  readonly words: Map<string, Place>;
-  other?: Place;
+interface PathNode {
+  readonly words: Map<string, PathNode>;
+  other?: PathNode;
 }
 
 const prefix = /^\/+api\/+v1(?=[/?#]|$)/i;
@@ -13,7 +13,7 @@ const prefix = /^\/+api\/+v1(?=[/?#]|$)/i;
  * in version 1.0, is dropped [contract 9]. Ids stay as they are, and so do all other paths.
  */
 export function createV1Paths(routes: readonly Pick<Route, 'path'>[]): (url: string) => string {
-  const root: Place = { words: new Map() };
+  const root: PathNode = { words: new Map() };
   for (const { path } of routes) learn(root, path);
   return (url) => {
     const start = prefix.exec(url)?.[0];
@@ -25,7 +25,7 @@ export function createV1Paths(routes: readonly Pick<Route, 'path'>[]): (url: str
   };
 }
 
-function learn(root: Place, path: string): void {
+function learn(root: PathNode, path: string): void {
   let place = root;
   for (const part of partsOf(path)) {
     const isWord = !part.startsWith(':');
@@ -37,14 +37,14 @@ function learn(root: Place, path: string): void {
   }
 }
 
-function inOneForm(root: Place, path: string): string {
+function inOneForm(root: PathNode, path: string): string {
   const parts = partsOf(path);
   const isInDomain = parts[0]?.toLowerCase() === 'domains' && parts.length > 1;
-  let place: Place | undefined = root;
+  let place: PathNode | undefined = root;
   let form = '';
   for (const part of isInDomain ? parts.slice(2) : parts) {
     const lower = part.toLowerCase();
-    const word: Place | undefined = place?.words.get(lower);
+    const word: PathNode | undefined = place?.words.get(lower);
     form += `/${word === undefined ? part : lower}`;
     place = word ?? place?.other;
   }

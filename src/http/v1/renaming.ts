@@ -25,12 +25,12 @@ interface SchemaNode {
 }
 
 /** Where in a message there are words: the schema without its limits, all alternatives in one. */
-interface Place {
+interface RenamingNode {
   /** By its name in version 2. */
-  readonly fields: ReadonlyMap<string, Place>;
+  readonly fields: ReadonlyMap<string, RenamingNode>;
   /** Names in version 2 by those in version 1. */
   readonly keys: ReadonlyMap<string, string>;
-  readonly items: Place | undefined;
+  readonly items: RenamingNode | undefined;
   readonly words: 'word' | 'prose' | undefined;
   /** Fields that version 1 answers as "" where they are absent. */
   readonly emptyFields: readonly string[];
@@ -42,7 +42,7 @@ interface Place {
  * The message alone does not: a datapoint may hold a key called sensors, which stays.
  */
 export function renamingOf(schema: TSchema): Renaming {
-  const place = placeOf(schema as SchemaNode);
+  const place = nodeOf(schema as SchemaNode);
   return {
     schema: schemaToV1(schema as SchemaNode) as TSchema,
     isPlain: place.isPlain,
@@ -51,19 +51,19 @@ export function renamingOf(schema: TSchema): Renaming {
   };
 }
 
-function placeOf(schema: SchemaNode): Place {
+function nodeOf(schema: SchemaNode): RenamingNode {
   const fields = Object.entries(schema.properties ?? {});
   const own = completed({
-    fields: new Map(fields.map(([key, field]) => [key, placeOf(field)])),
-    items: schema.items === undefined ? undefined : placeOf(schema.items),
+    fields: new Map(fields.map(([key, field]) => [key, nodeOf(field)])),
+    items: schema.items === undefined ? undefined : nodeOf(schema.items),
     words: schema['x-words'],
     emptyFields: emptyFieldsOf(schema.properties),
   });
-  return (schema.anyOf ?? []).map(placeOf).reduce(both, own);
+  return (schema.anyOf ?? []).map(nodeOf).reduce(both, own);
 }
 
 /** Alternatives as one place, so that no message is renamed twice. */
-function both(one: Place, other: Place): Place {
+function both(one: RenamingNode, other: RenamingNode): RenamingNode {
   const fields = new Map(one.fields);
   for (const [key, place] of other.fields) {
     const known = fields.get(key);
@@ -79,18 +79,23 @@ function both(one: Place, other: Place): Place {
   });
 }
 
-function completed(place: Omit<Place, 'keys' | 'isPlain'>): Place {
+function completed(place: Omit<RenamingNode, 'keys' | 'isPlain'>): RenamingNode {
   const keys = new Map([...place.fields.keys()].map((key) => [keyToV1(key), key]));
   return { ...place, keys, isPlain: hasNoWords(place) };
 }
 
-const hasNoWords = ({ fields, items, words, emptyFields }: Omit<Place, 'keys' | 'isPlain'>) =>
+const hasNoWords = ({
+  fields,
+  items,
+  words,
+  emptyFields,
+}: Omit<RenamingNode, 'keys' | 'isPlain'>) =>
   words === undefined &&
   emptyFields.length === 0 &&
   (items === undefined || items.isPlain) &&
   fields.entries().every(([key, place]) => place.isPlain && keyToV1(key) === key);
 
-function messageToV1(place: Place, message: unknown): unknown {
+function messageToV1(place: RenamingNode, message: unknown): unknown {
   if (place.isPlain) return message;
   if (typeof message === 'string') return place.words === undefined ? message : textToV1(message);
   if (Array.isArray(message)) {
@@ -107,7 +112,7 @@ function messageToV1(place: Place, message: unknown): unknown {
   return Object.fromEntries([...entries.slice(0, 1), ...empty, ...entries.slice(1)]);
 }
 
-function messageToV2(place: Place, message: unknown): unknown {
+function messageToV2(place: RenamingNode, message: unknown): unknown {
   if (place.isPlain) return message;
   if (typeof message === 'string') return place.words === 'word' ? textToV2(message) : message;
   if (Array.isArray(message)) {

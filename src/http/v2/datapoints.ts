@@ -56,7 +56,7 @@ export const DatapointsQuery = Type.Object({
 
 const SummedUpQuery = Type.Object({ ...DatapointsQuery.properties, ...summaryParameters });
 
-/** Pushing and reading datapoints; `value` and `values` are one road [contract 6]. */
+/** Pushing and reading datapoints; `value` and `values` are one path [contract 6]. */
 export function datapointRoutes(
   ingest: Ingest,
   readHistory: ReadHistory,

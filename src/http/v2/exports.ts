@@ -42,7 +42,7 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query, spelling }) => {
         const deviceIds = [deviceIdOf(params)];
-        const history = await readMany.inTurn(actor, { deviceIds }, everything(query));
+        const history = await readMany.sequential(actor, { deviceIds }, everything(query));
         const total = { 'x-total-count': String(history.total) };
         return download(`${deviceIds[0]}.csv`, csvType, csvOf(history, spelling), total);
       },

@@ -133,8 +133,8 @@ function readRoute(services: ProjectServices): Route {
       const unshared = await services.projects.unshared(actor, project);
       if (query.full !== true) return json(projectToWire({ project, unshared }));
       const { gateways, presence, snapshots } = services;
-      const { steps } = await snapshots.those(actor, project.deviceIds);
-      const shown = await gateways.those(actor, project.gatewayIds);
+      const { steps } = await snapshots.getMany(actor, project.deviceIds);
+      const shown = await gateways.getMany(actor, project.gatewayIds);
       const views = shown.map((gateway) => gatewayView(gateway, presence));
       const message = projectToWire({ project, unshared, gateways: views });
       return {

@@ -31,7 +31,7 @@ export interface SummaryRequest {
   readonly spelling: Spelling;
 }
 
-/** Answers buckets or thinned datapoints, with the number passed over in X-Skipped-Count. */
+/** Answers buckets or downsampled datapoints, with the number passed over in X-Skipped-Count. */
 export function answerSummary(
   summaries: Summaries,
   request: SummaryRequest,
@@ -39,7 +39,7 @@ export function answerSummary(
   const { summary } = request;
   return summary.kind === 'aggregate'
     ? answerBuckets(summaries, request, summary.plan)
-    : answerThinned(summaries, request, summary.points);
+    : answerDownsampled(summaries, request, summary.points);
 }
 
 /**
@@ -68,7 +68,7 @@ async function answerBuckets(
   return listed(page, format, { total: buckets.length, skipped });
 }
 
-async function answerThinned(
+async function answerDownsampled(
   summaries: Summaries,
   request: SummaryRequest,
   points: number,
@@ -76,7 +76,7 @@ async function answerThinned(
   const { actor, selection, query, limit, format } = request;
   const isLimited = query.isCountedFromNewest || limit !== undefined;
   const page = isLimited ? query : { ...query, limit: Number.POSITIVE_INFINITY };
-  const { datapoints, ...counts } = await summaries.thin(actor, selection, page, points);
+  const { datapoints, ...counts } = await summaries.downsample(actor, selection, page, points);
   return listed(datapoints, format, counts);
 }
 

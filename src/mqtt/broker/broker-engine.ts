@@ -3,18 +3,18 @@ import type { Message } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
-import type { Authority } from '../authority.ts';
-import type { Broker, BrokerFigures } from '../broker.ts';
+import type { Broker, BrokerMetrics } from '../broker.ts';
+import type { BrokerHooks } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
-import type { Flusher, Outbox } from '../packets/outbox.ts';
+import type { Flusher, PacketWriter } from '../packets/packet-writer.ts';
 import { reason } from '../packets/reason-codes.ts';
+import type { BrokerContext, Member } from './broker-context.ts';
 import { Connection } from './connection.ts';
 import { createCounters } from './counters.ts';
-import { createIntake } from './intake.ts';
 import { createJournal } from './journal.ts';
 import { createMessageQueue } from './message-queue.ts';
 import { createOutbound } from './outbound.ts';
-import type { Member, Parts } from './parts.ts';
+import { createPublishCompletion } from './publish-completion.ts';
 import { createQueueRoom } from './queue-room.ts';
 import { createRetainedMessages, type RetainedMessages } from './retained.ts';
 import { createRetainedDelivery } from './retained-backlog.ts';
@@ -27,7 +27,7 @@ import { createWills, type PendingWill } from './wills.ts';
 import { createWorkShares } from './work-shares.ts';
 
 export interface BrokerOptions {
-  readonly authority: Authority;
+  readonly authority: BrokerHooks;
   readonly store: SessionStore;
   readonly budgets: Budgets;
   readonly clock: Clock;
@@ -41,11 +41,11 @@ export interface BrokerEngine extends Broker {
 }
 
 interface Engine {
-  readonly parts: Parts;
+  readonly parts: BrokerContext;
   readonly tree: SubscriptionTree;
   readonly retained: RetainedMessages;
   readonly router: Router;
-  /** Wills the house has not answered. */
+  /** Wills the hooks have not answered. */
   readonly underWay: Set<Promise<void>>;
   /** When sweep() was called last. */
   sweptAt: Instant;
@@ -98,7 +98,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       await parts.journal.synced();
     },
     endSessions: (isGone) => endSessions(parts, isGone),
-    figures: () => figuresOf(engine),
+    metrics: () => metricsOf(engine),
     sweep,
     async close() {
       clearInterval(timer);
@@ -127,21 +127,21 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
   const outbound = createOutbound({ authority, queue, journal, counters });
   const router = createRouter({ tree, outbound, journal, counters, clock });
   const retained = createRetainedMessages({ journal, budgets, clock });
-  const intake = createIntake({ router, retained, counters });
+  const completion = createPublishCompletion({ router, retained, counters });
   const underWay = new Set<Promise<void>>();
   const wills = createWills(budgets.of('mqtt_will_bytes'), (will) => {
-    const published = publishWill(will, { clock, intake });
+    const published = publishWill(will, { clock, completion });
     underWay.add(published);
     void published.finally(() => underWay.delete(published));
   });
-  const parts: Parts = {
+  const parts: BrokerContext = {
     authority,
     clock,
     log,
     counters,
     journal,
     queue,
-    intake,
+    completion,
     registry: createSessionRegistry({
       ...{ tree, queue, journal, clock },
       room: createSessionRoom(budgets),
@@ -170,30 +170,30 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
 /** An array of values and a web page on its way through a gateway may be larger than a value. */
 function packetBytesMaxOf(topic: string): number {
   if (topic.endsWith('/values')) return mqttLimits.valuesPacketBytesMax;
-  const isTunnel = /^(devices|gateways)\/[^/]+\//.test(topic) && !topic.endsWith('/value');
-  return isTunnel ? mqttLimits.tunnelPacketBytesMax : mqttLimits.packetBytesMax;
+  const isDeviceTopic = /^(devices|gateways)\/[^/]+\//.test(topic) && !topic.endsWith('/value');
+  return isDeviceTopic ? mqttLimits.deviceTopicPacketBytesMax : mqttLimits.packetBytesMax;
 }
 
 /** One setImmediate for everybody who has something to send. */
 function createFlusher(): Flusher {
-  let outboxes: Outbox[] = [];
+  let outboxes: PacketWriter[] = [];
   function flush(): void {
     const list = outboxes;
     outboxes = [];
-    for (const outbox of list) outbox.flush();
+    for (const writer of list) writer.flush();
   }
   return {
-    add(outbox) {
-      outboxes.push(outbox);
+    add(writer) {
+      outboxes.push(writer);
       if (outboxes.length === 1) setImmediate(flush);
     },
   };
 }
 
-/** The house is asked as for any publish, with the rights of this moment. */
+/** The hooks are asked as for any publish, with the rights of this moment. */
 function publishWill(
   { client, message, expirySeconds }: PendingWill,
-  { clock, intake }: Pick<Parts, 'clock' | 'intake'>,
+  { clock, completion }: Pick<BrokerContext, 'clock' | 'completion'>,
 ): Promise<void> {
   const sent: Message =
     expirySeconds === undefined
@@ -201,7 +201,7 @@ function publishWill(
       : { ...message, expiresAt: clock.now() + expirySeconds * 1_000 };
   return client.publish(sent).then(
     (settled) => {
-      intake.finish(sent, settled);
+      completion.finish(sent, settled);
     },
     // A client that is gone cannot be told, and cannot send it again.
     () => undefined,
@@ -241,7 +241,10 @@ function shedSlowest(members: ReadonlySet<Member>): void {
 const waitingOf = (members: readonly Member[]): number =>
   members.reduce((sum, { waitingBytes }) => sum + waitingBytes, 0);
 
-async function endSessions(parts: Parts, isGone: (identity: string) => boolean): Promise<void> {
+async function endSessions(
+  parts: BrokerContext,
+  isGone: (identity: string) => boolean,
+): Promise<void> {
   for (const member of [...parts.members]) {
     if (member.identity !== undefined && isGone(member.identity)) {
       member.end(reason.notAuthorized, 'the login is not valid any more');
@@ -254,7 +257,7 @@ async function endSessions(parts: Parts, isGone: (identity: string) => boolean):
   await parts.journal.synced();
 }
 
-function figuresOf({ parts, tree, retained }: Engine): BrokerFigures {
+function metricsOf({ parts, tree, retained }: Engine): BrokerMetrics {
   const { counters, members, registry } = parts;
   let { bytesSent } = counters;
   for (const { bytesWritten } of members) bytesSent += bytesWritten;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { generate, type Packet } from 'mqtt-packet';
 import { connectPeer, connectWith, openPeer } from '../../../test/mqtt/memory-peer.ts';
-import { houseBroker } from '../../../test/mqtt/test-house.ts';
+import { testBroker } from '../../../test/mqtt/test-broker.ts';
 
 test('each refusal of a login has its code in each version, and ends the connection', async () => {
   const codes = {
@@ -16,9 +16,9 @@ test('each refusal of a login has its code in each version, and ends the connect
   } as const;
   for (const [name, [old, fresh]] of Object.entries(codes)) {
     for (const protocolVersion of [3, 4, 5] as const) {
-      const { broker, house } = await houseBroker();
+      const { broker, hooks } = await testBroker();
       const reason = name as keyof typeof codes;
-      house.answerConnect = () => ({ kind: 'refused', reason });
+      hooks.answerConnect = () => ({ kind: 'refused', reason });
       const peer = openPeer(broker, protocolVersion);
       peer.send(connectWith({ protocolVersion }));
       const [answer] = await peer.take();
@@ -26,13 +26,13 @@ test('each refusal of a login has its code in each version, and ends the connect
       if (protocolVersion === 5) assert.equal(answer.reasonCode, fresh);
       else assert.equal(answer.returnCode, old);
       assert.ok(peer.isClosed);
-      assert.equal(broker.figures().connections, 0);
+      assert.equal(broker.metrics().connections, 0);
     }
   }
 });
 
 test('a client without an id is given one, and told with MQTT 5', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const old = openPeer(broker, 4);
   old.send(connectWith({ clientId: '' }));
   const [first] = await old.take();
@@ -42,11 +42,11 @@ test('a client without an id is given one, and told with MQTT 5', async () => {
   const [second] = await fresh.take();
   const given = second?.cmd === 'connack' ? second.properties?.assignedClientIdentifier : undefined;
   assert.match(given ?? '', /^auto-/);
-  assert.equal(broker.figures().sessions, 2);
+  assert.equal(broker.metrics().sessions, 2);
 });
 
 test('MQTT 5 is told its keep alive, and silence beyond it ends the connection', async () => {
-  const { broker, pass } = await houseBroker();
+  const { broker, pass } = await testBroker();
   const told = async (keepalive: number) => {
     const peer = openPeer(broker, 5);
     peer.send(connectWith({ protocolVersion: 5, keepalive, clientId: `k${keepalive}` }));
@@ -71,7 +71,7 @@ test('MQTT 5 is told its keep alive, and silence beyond it ends the connection',
 });
 
 test('a connection that does not say CONNECT within five seconds is closed', async () => {
-  const { broker, pass } = await houseBroker();
+  const { broker, pass } = await testBroker();
   const mute = openPeer(broker);
   const slow = openPeer(broker);
   slow.sendBytes(Buffer.from([0x10]));
@@ -82,7 +82,7 @@ test('a connection that does not say CONNECT within five seconds is closed', asy
 });
 
 test('a subscriber that reads nothing loses QoS 0, keeps QoS 1, and is closed later', async () => {
-  const { broker, pass } = await houseBroker();
+  const { broker, pass } = await testBroker();
   const peer = await connectPeer(broker);
   peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
   await peer.take();
@@ -93,9 +93,9 @@ test('a subscriber that reads nothing loses QoS 0, keeps QoS 1, and is closed la
     broker.deliver(Array.from({ length: 50 }, () => message));
   };
   flood(0);
-  assert.ok(broker.figures().dropped.slow > 0);
+  assert.ok(broker.metrics().dropped.slow > 0);
   flood(1);
-  assert.equal(broker.figures().queuedMessages, 50);
+  assert.equal(broker.metrics().queuedMessages, 50);
   peer.readAgain();
   const received = await peer.take();
   assert.equal(
@@ -111,7 +111,7 @@ test('a subscriber that reads nothing loses QoS 0, keeps QoS 1, and is closed la
 });
 
 test('a queue has an end in messages and in bytes, and gives its room back', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const options = { clean: false, clientId: 'keeper' };
   const peer = await connectPeer(broker, options);
   peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
@@ -119,14 +119,14 @@ test('a queue has an end in messages and in bytes, and gives its room back', asy
   peer.drop();
   const message = { topic: 't', payload: Buffer.from('x'), qos: 1, retain: false } as const;
   broker.deliver(Array.from({ length: 1_200 }, () => message));
-  assert.equal(broker.figures().queuedMessages, 1_000);
-  assert.equal(broker.figures().dropped.queue_full, 200);
+  assert.equal(broker.metrics().queuedMessages, 1_000);
+  assert.equal(broker.metrics().dropped.queue_full, 200);
   await broker.endSessions((identity) => identity === 'guest');
-  assert.deepEqual([broker.figures().queuedMessages, broker.figures().queuedBytes], [0, 0]);
+  assert.deepEqual([broker.metrics().queuedMessages, broker.metrics().queuedBytes], [0, 0]);
 });
 
 test('a client gets no more QoS 1 messages at once than it said, no larger packets', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const properties = { receiveMaximum: 3, maximumPacketSize: 200 };
   const peer = await connectPeer(broker, { protocolVersion: 5, properties });
   peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
@@ -136,13 +136,13 @@ test('a client gets no more QoS 1 messages at once than it said, no larger packe
   broker.deliver(Array.from({ length: 5 }, () => message));
   const first = await peer.take();
   assert.equal(first.length, 3);
-  assert.equal(broker.figures().dropped.too_large, 1);
+  assert.equal(broker.metrics().dropped.too_large, 1);
   for (const { messageId } of first) peer.send({ cmd: 'puback', messageId: messageId ?? 0 });
   assert.equal((await peer.take()).length, 2);
 });
 
 test('a session has at most a hundred subscriptions, and may change each', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const peer = await connectPeer(broker);
   const subscriptions = Array.from({ length: 101 }, (_, index) => ({
     topic: `t${index}`,
@@ -159,9 +159,9 @@ test('a session has at most a hundred subscriptions, and may change each', async
 });
 
 test('close says goodbye with the reason, and publishes the wills', async () => {
-  const { broker, house } = await houseBroker();
+  const { broker, hooks } = await testBroker();
   const published: string[] = [];
-  house.answerPublish = (topic) => {
+  hooks.answerPublish = (topic) => {
     published.push(topic);
     return { kind: 'accepted', isPassedOn: false };
   };
@@ -171,7 +171,7 @@ test('close says goodbye with the reason, and publishes the wills', async () => 
   const [goodbye] = await peer.take();
   assert.equal(goodbye?.cmd === 'disconnect' && goodbye.reasonCode, 0x8b);
   assert.deepEqual(published, ['w']);
-  assert.equal(broker.figures().connections, 0);
+  assert.equal(broker.metrics().connections, 0);
 });
 
 const packets: fc.Arbitrary<Packet> = fc.constantFrom<Packet>(
@@ -201,7 +201,7 @@ const packets: fc.Arbitrary<Packet> = fc.constantFrom<Packet>(
 );
 
 test('whatever bytes arrive, a connection is open or wholly closed', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const mutations = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.nat(2)), {
     maxLength: 6,
   });
@@ -228,9 +228,9 @@ test('whatever bytes arrive, a connection is open or wholly closed', async () =>
         const peer = openPeer(broker, protocolVersion);
         peer.sendBytes(bytes);
         await peer.take().catch(() => []);
-        assert.equal(broker.figures().connections, peer.isClosed ? 0 : 1);
+        assert.equal(broker.metrics().connections, peer.isClosed ? 0 : 1);
         peer.drop();
-        assert.equal(broker.figures().connections, 0);
+        assert.equal(broker.metrics().connections, 0);
       },
     ),
     { numRuns: 300 },
@@ -238,7 +238,7 @@ test('whatever bytes arrive, a connection is open or wholly closed', async () =>
 });
 
 test('a clock that is set, or a process that slept, is not taken for silence', async () => {
-  const { broker, clock, pass } = await houseBroker();
+  const { broker, clock, pass } = await testBroker();
   const peer = await connectPeer(broker, { keepalive: 10 });
   clock.advance(86_400_000);
   broker.sweep();
@@ -252,7 +252,7 @@ test('a clock that is set, or a process that slept, is not taken for silence', a
 });
 
 test('a client that takes topic aliases is told each topic once', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const properties = { topicAliasMaximum: 1 };
   const peer = await connectPeer(broker, { protocolVersion: 5, properties });
   peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
@@ -273,7 +273,7 @@ test('a client that takes topic aliases is told each topic once', async () => {
 });
 
 test('when all buffers together are too full, the slowest clients go', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const subscribed = async (clientId: string) => {
     const peer = await connectPeer(broker, { clientId });
     peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 0 }] });
@@ -296,7 +296,7 @@ test('when all buffers together are too full, the slowest clients go', async () 
 test('a client that changes its session faster than the store writes has to wait', async () => {
   const step = Promise.withResolvers<void>();
   let changes = 0;
-  const { broker } = await houseBroker({
+  const { broker } = await testBroker({
     load: async () => ({ sessions: [], retained: [] }),
     apply(list) {
       changes += list.length;

@@ -1,6 +1,6 @@
 import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
-import type { Client, ConnectAnswer, ConnectRequest } from '../authority.ts';
+import type { Client, ConnectAnswer, ConnectRequest } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import {
   ConnectError,
@@ -9,12 +9,13 @@ import {
   requireNoMethod,
 } from '../packets/connect-decoder.ts';
 import { FrameReader } from '../packets/frame-reader.ts';
-import { Outbox } from '../packets/outbox.ts';
 import type { ConnectPacket, DisconnectPacket, ProtocolVersion } from '../packets/packet.ts';
 import { encodeConnack, writeDisconnect } from '../packets/packet-encoder.ts';
+import { PacketWriter } from '../packets/packet-writer.ts';
 import { bufferOf } from '../packets/publish-encoder.ts';
 import { ProtocolError, protocolError, reason } from '../packets/reason-codes.ts';
 import type { Receiver, Transport } from '../transport.ts';
+import type { BrokerContext, Member } from './broker-context.ts';
 import { ByteHold } from './byte-hold.ts';
 import { Inbound } from './inbound.ts';
 import {
@@ -28,7 +29,6 @@ import {
   willOf,
 } from './login.ts';
 import { handlePacket, type OpenConnection } from './packet-handler.ts';
-import type { Member, Parts } from './parts.ts';
 import type { Link, Session, TopicAliases } from './session.ts';
 import { ReadingTurn } from './work-shares.ts';
 
@@ -48,8 +48,8 @@ interface Established {
 
 /** One connection from its first byte to its last: CONNECT, packets, and the end. */
 export class Connection implements Receiver, Member, Link, OpenConnection {
-  readonly outbox: Outbox;
-  readonly parts: Parts;
+  readonly writer: PacketWriter;
+  readonly parts: BrokerContext;
   readonly #address: string;
   readonly #reader: FrameReader;
   readonly #hold: ByteHold;
@@ -71,10 +71,10 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   aliases: TopicAliases | undefined;
   wantsProblemInformation = true;
 
-  constructor(parts: Parts, transport: Transport, address: string) {
+  constructor(parts: BrokerContext, transport: Transport, address: string) {
     this.parts = parts;
     this.#address = address;
-    this.outbox = new Outbox(transport, parts.flusher);
+    this.writer = new PacketWriter(transport, parts.flusher);
     this.#heardAt = parts.awake.ms;
     this.payer = payerAt(address);
     this.#turn = new ReadingTurn(parts.workShares, parts.readers, this);
@@ -137,24 +137,24 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   pauseReading(): void {
     this.#pauses += 1;
     this.#reader.stop();
-    this.outbox.transport.pause();
+    this.writer.transport.pause();
   }
 
   resumeReading(): void {
     this.#pauses -= 1;
     if (this.#pauses > 0 || this.#state === 'closed') return;
-    this.outbox.transport.resume();
+    this.writer.transport.resume();
     this.#turn.resumed();
     this.#guard(() => this.#reader.resume());
     this.#turn.end();
   }
 
   get waitingBytes(): number {
-    return this.outbox.waitingBytes;
+    return this.writer.waitingBytes;
   }
 
   get bytesWritten(): number {
-    return this.outbox.bytesWritten;
+    return this.writer.bytesWritten;
   }
 
   sweep(awakeMs: number): void {
@@ -175,7 +175,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
 
   /** A peer that does not read holds memory: it has a while, then it is gone. */
   #sweepBuffer(awakeMs: number): void {
-    const isFull = this.outbox.waitingBytes > mqttLimits.socketBufferBytesMax;
+    const isFull = this.writer.waitingBytes > mqttLimits.socketBufferBytesMax;
     if (!isFull) this.#fullSince = undefined;
     else if (this.#fullSince === undefined) this.#fullSince = awakeMs;
     else if (awakeMs - this.#fullSince > mqttLimits.stuckMs) this.abort(reason.quotaExceeded);
@@ -184,22 +184,22 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   end(code: number, text?: string): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'open' && this.version === 5) {
-      writeDisconnect(this.outbox, code, this.wantsProblemInformation ? text : undefined);
+      writeDisconnect(this.writer, code, this.wantsProblemInformation ? text : undefined);
     } else if (this.#state === 'authenticating') {
       // CONNACK has no word for "shutting down".
       this.#refuse(code === reason.shuttingDown ? reason.unavailable : code, text);
     }
     this.#count(code);
-    this.outbox.flush();
+    this.writer.flush();
     this.#detach();
-    this.outbox.transport.end();
+    this.writer.transport.end();
   }
 
   abort(code: number): void {
     if (this.#state === 'closed') return;
     this.#count(code);
     this.#detach();
-    this.outbox.transport.destroy();
+    this.writer.transport.destroy();
   }
 
   leave({ reasonCode, sessionExpirySeconds }: DisconnectPacket): void {
@@ -215,9 +215,9 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     }
     // [MQTT-3.14.4-3]
     if (reasonCode === reason.success) this.#discardWill(established);
-    this.outbox.flush();
+    this.writer.flush();
     this.#detach();
-    this.outbox.transport.end();
+    this.writer.transport.end();
   }
 
   #discardWill(established: Established): void {
@@ -250,9 +250,9 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     if (error.isSilent || this.#state === 'opening') {
       if (error instanceof ConnectError && !error.isSilent) this.#refuse(error.code, error.message);
       this.#count(error.code);
-      this.outbox.flush();
+      this.writer.flush();
       this.#detach();
-      this.outbox.transport.end();
+      this.writer.transport.end();
       return;
     }
     this.end(error.code, error.message);
@@ -350,14 +350,14 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
       const entriesMax = Math.min(packet.topicAliasMaximum, mqttLimits.topicAliasesMax);
       this.aliases = { entriesMax, byTopic: new Map() };
     }
-    this.outbox.write(encodeAcceptance(version, connack, sessionPresent && version !== 3));
+    this.writer.write(encodeAcceptance(version, connack, sessionPresent && version !== 3));
   }
 
   #refuse(reasonCode: number, text: string | undefined): void {
     const { version } = this;
     const reasonString = this.wantsProblemInformation ? text : undefined;
     const packet = { version, reasonCode, sessionPresent: false, reasonString };
-    this.outbox.write(encodeConnack(packet));
+    this.writer.write(encodeConnack(packet));
   }
 
   #count(code: number): void {
@@ -371,7 +371,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     this.#state = 'closed';
     this.#reader.dispose();
     this.parts.members.delete(this);
-    this.parts.counters.bytesSent += this.outbox.bytesWritten;
+    this.parts.counters.bytesSent += this.writer.bytesWritten;
     if (this.#established === undefined) return;
     const { client, session, will } = this.#established;
     if (session.link === this) this.#leaveSession(session, will);

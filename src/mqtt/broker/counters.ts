@@ -1,6 +1,6 @@
 import type { DropReason } from '../broker.ts';
 
-/** What happened since the start; figures() shows it. */
+/** What happened since the start; metrics() shows it. */
 export interface Counters {
   messagesReceived: number;
   messagesSent: number;

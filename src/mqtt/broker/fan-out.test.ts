@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectPeer, type MemoryPeer } from '../../../test/mqtt/memory-peer.ts';
-import { type HouseBroker, houseBroker } from '../../../test/mqtt/test-house.ts';
+import { type TestBroker, testBroker } from '../../../test/mqtt/test-broker.ts';
 import { mqttLimits } from '../limits.ts';
 
 const aMessage = (payload: string, qos: 0 | 1 = 1) => ({
@@ -9,7 +9,7 @@ const aMessage = (payload: string, qos: 0 | 1 = 1) => ({
 });
 
 async function subscriber(
-  { broker }: HouseBroker,
+  { broker }: TestBroker,
   username: string,
   clientId: string,
 ): Promise<MemoryPeer> {
@@ -26,36 +26,36 @@ async function payloadsOf(peer: MemoryPeer): Promise<string[]> {
 }
 
 test('however many sessions one account has, others get their messages first', async () => {
-  const house = await houseBroker();
+  const setup = await testBroker();
   const crowd = await Promise.all(
-    Array.from({ length: 200 }, (_, at) => subscriber(house, 'mallory', `m${at}`)),
+    Array.from({ length: 200 }, (_, at) => subscriber(setup, 'mallory', `m${at}`)),
   );
-  const ann = await subscriber(house, 'ann', 'a');
+  const ann = await subscriber(setup, 'ann', 'a');
   const reachedAtOnce: string[] = [];
-  house.house.mayReceive = (identity) => {
+  setup.hooks.mayReceive = (identity) => {
     reachedAtOnce.push(identity);
     return true;
   };
-  house.broker.deliver([aMessage('1'), aMessage('2', 0), aMessage('3')]);
+  setup.broker.deliver([aMessage('1'), aMessage('2', 0), aMessage('3')]);
   // What is counted here happened before anybody else had a turn.
   assert.equal(reachedAtOnce.filter((identity) => identity === 'ann').length, 3);
   assert.ok(reachedAtOnce.length <= 3 * mqttLimits.deliveriesAtOnceMax);
   assert.deepEqual(await payloadsOf(ann), ['1', '2', '3']);
   for (const peer of crowd) assert.deepEqual(await payloadsOf(peer), ['1', '2', '3']);
-  house.broker.deliver([aMessage('4')]);
+  setup.broker.deliver([aMessage('4')]);
   assert.deepEqual(await payloadsOf(crowd.at(-1) ?? ann), ['4']);
 });
 
 test('deliveries that wait for one account have an end, and are counted beyond it', async () => {
-  const house = await houseBroker();
+  const setup = await testBroker();
   const crowd = await Promise.all(
-    Array.from({ length: 100 }, (_, at) => subscriber(house, 'mallory', `m${at}`)),
+    Array.from({ length: 100 }, (_, at) => subscriber(setup, 'mallory', `m${at}`)),
   );
-  const ann = await subscriber(house, 'ann', 'a');
+  const ann = await subscriber(setup, 'ann', 'a');
   const most = Math.ceil(mqttLimits.deliveriesWaitingPerPayerMax / 100) + 20;
-  house.broker.deliver(Array.from({ length: most }, () => aMessage('x', 0)));
-  assert.ok(house.broker.figures().dropped.queue_full > 0);
+  setup.broker.deliver(Array.from({ length: most }, () => aMessage('x', 0)));
+  assert.ok(setup.broker.metrics().dropped.queue_full > 0);
   assert.equal((await payloadsOf(ann)).length, most);
   while ((await payloadsOf(crowd.at(-1) ?? ann)).length > 0);
-  assert.ok(house.broker.figures().messagesSent > mqttLimits.deliveriesWaitingPerPayerMax);
+  assert.ok(setup.broker.metrics().messagesSent > mqttLimits.deliveriesWaitingPerPayerMax);
 });

@@ -2,16 +2,16 @@ import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
-import { acceptedByHouse, type Client, type PublishOutcome } from '../authority.ts';
+import { acceptedByService, type Client, type PublishOutcome } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
-import type { Outbox } from '../packets/outbox.ts';
 import { type ProtocolVersion, type PublishPacket, packetType } from '../packets/packet.ts';
 import { writeAcknowledgement } from '../packets/packet-encoder.ts';
+import type { PacketWriter } from '../packets/packet-writer.ts';
 import { ProtocolError, protocolError, reason } from '../packets/reason-codes.ts';
 import { ByteHold } from './byte-hold.ts';
 import type { Counters } from './counters.ts';
-import type { Intake } from './intake.ts';
 import type { Journal } from './journal.ts';
+import type { PublishCompletion } from './publish-completion.ts';
 import type { Session } from './session.ts';
 
 /** The connection that publishes. */
@@ -19,7 +19,7 @@ export interface Publisher {
   readonly version: ProtocolVersion;
   readonly client: Client;
   readonly session: Session;
-  readonly outbox: Outbox;
+  readonly writer: PacketWriter;
   readonly isOpen: boolean;
   readonly wantsProblemInformation: boolean;
   end(code: number, text?: string): void;
@@ -29,7 +29,7 @@ export interface Publisher {
 }
 
 export interface InboundParts {
-  readonly intake: Intake;
+  readonly completion: PublishCompletion;
   readonly journal: Journal;
   readonly counters: Counters;
   readonly publishBytes: Budget;
@@ -58,7 +58,7 @@ const slotsTrimmedAt = 32;
 const publishRoom = { freeBytes: 16_384, stepBytes: 16_384 };
 
 /**
- * The way of publishes of one connection: asks the house, hands on, and answers, each in the order
+ * The way of publishes of one connection: asks the hooks, hands on, and answers, each in the order
  * of arrival [MQTT-4.6.0-5], while many are under way at once.
  */
 export class Inbound {
@@ -95,17 +95,17 @@ export class Inbound {
     const refusal = this.#refusalOf(message);
     const outcome = refusal === undefined ? this.#publisher.client.publish(message) : undefined;
     if (packet.qos === 2) this.#remember(packet.packetId, outcome);
-    if (outcome === undefined) this.#enterSettled(slot, refusal ?? acceptedByHouse);
+    if (outcome === undefined) this.#enterSettled(slot, refusal ?? acceptedByService);
     else this.#enter(slot, outcome);
   }
 
   /** PUBREL: the id may be used again [MQTT-4.3.3-11]. */
   release(packetId: number): void {
-    const { session, outbox, version } = this.#publisher;
+    const { session, writer, version } = this.#publisher;
     const { journal } = this.#parts;
     const answer = () => {
       this.#unreleased.delete(packetId);
-      writeAcknowledgement(outbox, { type: packetType.pubcomp, packetId, reasonCode: 0, version });
+      writeAcknowledgement(writer, { type: packetType.pubcomp, packetId, reasonCode: 0, version });
     };
     if (session.received?.delete(packetId) !== true || !session.isDurable) {
       answer();
@@ -154,7 +154,7 @@ export class Inbound {
     const { received } = this.#publisher.session;
     if (received?.has(packet.packetId) !== true) return false;
     const underWay = received.get(packet.packetId);
-    if (underWay === undefined) this.#enterSettled(newSlot(packet), acceptedByHouse);
+    if (underWay === undefined) this.#enterSettled(newSlot(packet), acceptedByService);
     else this.#enter(newSlot(packet), underWay);
     return true;
   }
@@ -230,7 +230,7 @@ export class Inbound {
     slot.code =
       message === undefined
         ? codeOfRepetition(outcome)
-        : this.#parts.intake.finish(message, outcome);
+        : this.#parts.completion.finish(message, outcome);
     if (qos !== 2 || message === undefined) return;
     // The id stays taken until PUBREL, unless the message was refused [MQTT-4.3.3-10].
     const isTaken =
@@ -264,7 +264,7 @@ export class Inbound {
   }
 
   #acknowledge({ qos, packetId, code, outcome }: Slot): void {
-    const { outbox, version, wantsProblemInformation } = this.#publisher;
+    const { writer, version, wantsProblemInformation } = this.#publisher;
     if (code === reason.unavailable) {
       // DISCONNECT has no word for "unavailable"; this one also asks to come back later.
       this.#publisher.end(reason.busy, 'what was published cannot be stored: try again');
@@ -283,7 +283,7 @@ export class Inbound {
     const reasonCode = qos === 2 && code === reason.noMatchingSubscribers ? reason.success : code;
     const reasonString =
       wantsProblemInformation && outcome?.kind === 'refused' ? outcome.description : undefined;
-    writeAcknowledgement(outbox, { type, packetId, reasonCode, version, reasonString });
+    writeAcknowledgement(writer, { type, packetId, reasonCode, version, reasonString });
   }
 
   #pauseIfFull(): void {

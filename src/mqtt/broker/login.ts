@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
-import type { Client, ConnectRefusal, ConnectRequest } from '../authority.ts';
+import type { Client, ConnectRefusal, ConnectRequest } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import type { ConnectPacket, ProtocolVersion } from '../packets/packet.ts';
 import { type ConnackProperties, encodeConnack } from '../packets/packet-encoder.ts';
 import { ProtocolError, reason } from '../packets/reason-codes.ts';
 
-/** What CONNACK says to each refusal of the house. */
+/** What CONNACK says to each refusal of the hooks. */
 export const refusalCodes: Readonly<Record<ConnectRefusal, number>> = {
   bad_credentials: reason.badCredentials,
   not_authorized: reason.notAuthorized,
@@ -17,7 +17,7 @@ export const refusalCodes: Readonly<Record<ConnectRefusal, number>> = {
   banned: reason.banned,
 };
 
-/** The question to the house; throws ProtocolError for a client id that cannot be. */
+/** The question to the hooks; throws ProtocolError for a client id that cannot be. */
 export function requestOf(packet: ConnectPacket, address: string): ConnectRequest {
   const { username, password, version: protocolVersion } = packet;
   return {

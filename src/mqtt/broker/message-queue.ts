@@ -90,12 +90,12 @@ export function createMessageQueue(parts: QueueParts): MessageQueue {
       settle(session, entry);
       return;
     }
-    const at = link.outbox.reserve(frame.head.length);
-    const page = link.outbox.page();
+    const at = link.writer.reserve(frame.head.length);
+    const page = link.writer.page();
     frame.head.copy(page, at);
     if (entry.wasSent) page[at] = (page[at] ?? 0) | 8;
     page.writeUInt16BE(entry.packetId, at + frame.idOffset);
-    if (frame.payload !== undefined) link.outbox.write(frame.payload);
+    if (frame.payload !== undefined) link.writer.write(frame.payload);
     entry.wasSent = true;
     entry.isInFlight = true;
     session.inFlight += 1;
@@ -321,8 +321,8 @@ function hasRoom({ journal }: QueueParts, session: Session, size: number): boole
 }
 
 /** Whether the client reads slower than messages come. */
-export function isCongested({ outbox }: Link): boolean {
-  return outbox.waitingBytes > mqttLimits.socketBufferBytesMax;
+export function isCongested({ writer }: Link): boolean {
+  return writer.waitingBytes > mqttLimits.socketBufferBytesMax;
 }
 
 function mayTransmit(session: Session, link: Link): boolean {
@@ -343,8 +343,8 @@ function trimWaiting(session: Session): void {
 }
 
 function release(link: Link, packetId: number): void {
-  const { outbox, version } = link;
-  writeAcknowledgement(outbox, { type: packetType.pubrel, packetId, reasonCode: 0, version });
+  const { writer, version } = link;
+  writeAcknowledgement(writer, { type: packetType.pubrel, packetId, reasonCode: 0, version });
 }
 
 /** An answer that belongs to another step of the flow, or to a message that was not sent yet. */

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../domain/access/access.ts';
 import type { Qos } from '../../domain/messaging/message.ts';
-import type { Authority } from '../authority.ts';
 import type { DropReason } from '../broker.ts';
+import type { BrokerHooks } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
@@ -27,7 +27,7 @@ export interface Outbound {
 }
 
 export interface OutboundOptions {
-  readonly authority: Authority;
+  readonly authority: BrokerHooks;
   readonly queue: MessageQueue;
   readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
@@ -121,8 +121,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
       return;
     }
     counters.messagesSent += 1;
-    link.outbox.write(frame.head);
-    if (frame.payload !== undefined) link.outbox.write(frame.payload);
+    link.writer.write(frame.head);
+    if (frame.payload !== undefined) link.writer.write(frame.payload);
   }
 
   return { offer, admits, tryAdmit };

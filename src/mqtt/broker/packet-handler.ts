@@ -14,12 +14,12 @@ import {
 } from '../packets/packet-decoder.ts';
 import { writeListAcknowledgement, writePingResponse } from '../packets/packet-encoder.ts';
 import { malformed, protocolError, reason } from '../packets/reason-codes.ts';
+import type { BrokerContext } from './broker-context.ts';
 import type { Inbound, Publisher } from './inbound.ts';
-import type { Parts } from './parts.ts';
 
 /** A connection that has been let in. */
 export interface OpenConnection extends Publisher {
-  readonly parts: Parts;
+  readonly parts: BrokerContext;
   readonly inbound: Inbound;
   /** The client says goodbye. */
   leave(packet: DisconnectPacket): void;
@@ -48,7 +48,7 @@ export function handlePacket(connection: OpenConnection, header: number, body: B
       break;
     case packetType.pingreq:
       requireEmpty(header, body);
-      writePingResponse(connection.outbox);
+      writePingResponse(connection.writer);
       break;
     case packetType.disconnect:
       connection.leave(decodeDisconnect(header, body, version));
@@ -151,10 +151,10 @@ function addTimes(codes: number[], code: number, times: number): void {
 }
 
 function answerList(
-  { outbox, version }: OpenConnection,
+  { writer, version }: OpenConnection,
   packet: { readonly type: number; readonly packetId: number; readonly codes: readonly number[] },
 ): void {
-  writeListAcknowledgement(outbox, { ...packet, version });
+  writeListAcknowledgement(writer, { ...packet, version });
 }
 
 /** Answers now, or once the change of a session that is kept is on disk. */

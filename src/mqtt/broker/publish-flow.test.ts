@@ -7,8 +7,8 @@ import {
   type MemoryPeer,
   openPeer,
 } from '../../../test/mqtt/memory-peer.ts';
-import { houseBroker } from '../../../test/mqtt/test-house.ts';
-import { unavailableOutcome } from '../authority.ts';
+import { testBroker } from '../../../test/mqtt/test-broker.ts';
+import { unavailableOutcome } from '../broker-hooks.ts';
 
 const publish = (topic: string, options: Partial<IPublishPacket> = {}): IPublishPacket => ({
   cmd: 'publish',
@@ -32,10 +32,10 @@ async function subscribe(peer: MemoryPeer, topic: string, qos: 0 | 1 | 2 = 2): P
   await peer.take();
 }
 
-test('publishes are answered in the order of arrival, however long the house takes', async () => {
-  const { broker, house } = await houseBroker();
+test('publishes are answered in the order of arrival, however long the hooks takes', async () => {
+  const { broker, hooks } = await testBroker();
   const first = Promise.withResolvers<{ kind: 'accepted'; isPassedOn: boolean }>();
-  house.answerPublish = (topic) =>
+  hooks.answerPublish = (topic) =>
     topic === 'slow' ? first.promise : { kind: 'accepted', isPassedOn: true };
   const reader = await connectPeer(broker, { clientId: 'reader' });
   await subscribe(reader, '#');
@@ -57,8 +57,8 @@ test('publishes are answered in the order of arrival, however long the house tak
 
 test('a publish that cannot be stored is not acknowledged, and ends the connection', async () => {
   for (const protocolVersion of [4, 5] as const) {
-    const { broker, house } = await houseBroker();
-    house.answerPublish = () => unavailableOutcome;
+    const { broker, hooks } = await testBroker();
+    hooks.answerPublish = () => unavailableOutcome;
     const peer = await connectPeer(broker, { protocolVersion });
     peer.send(publish('t', { qos: 1, messageId: 1 }));
     const answers = brief(await peer.take());
@@ -70,8 +70,8 @@ test('a publish that cannot be stored is not acknowledged, and ends the connecti
 test('only MQTT 5 learns why a publish was refused, and nobody receives it', async () => {
   const codes = { not_authorized: 0x87, payload_invalid: 0x99, topic_invalid: 0x90 };
   for (const [name, code] of Object.entries(codes)) {
-    const { broker, house } = await houseBroker();
-    house.answerPublish = () => ({ kind: 'refused', reason: name as keyof typeof codes });
+    const { broker, hooks } = await testBroker();
+    hooks.answerPublish = () => ({ kind: 'refused', reason: name as keyof typeof codes });
     const reader = await connectPeer(broker, { clientId: 'reader' });
     await subscribe(reader, '#');
     const old = await connectPeer(broker, { clientId: 'old' });
@@ -87,8 +87,8 @@ test('only MQTT 5 learns why a publish was refused, and nobody receives it', asy
 
 test('a publish without room is refused with MQTT 5, and not acknowledged before', async () => {
   for (const qos of [0, 1, 2] as const) {
-    const { broker, house } = await houseBroker();
-    house.answerPublish = () => ({ kind: 'refused', reason: 'quota' });
+    const { broker, hooks } = await testBroker();
+    hooks.answerPublish = () => ({ kind: 'refused', reason: 'quota' });
     const fresh = await connectPeer(broker, { clientId: 'fresh', protocolVersion: 5 });
     fresh.send(publish('t', { qos, messageId: 1 }));
     const word = qos === 1 ? 'puback' : 'pubrec';
@@ -97,7 +97,7 @@ test('a publish without room is refused with MQTT 5, and not acknowledged before
     const old = await connectPeer(broker, { clientId: 'old', clean: false });
     old.send(publish('t', { qos, messageId: 1 }));
     assert.deepEqual([brief(await old.take()), old.isClosed], [[], qos > 0]);
-    house.answerPublish = () => ({ kind: 'accepted', isPassedOn: true });
+    hooks.answerPublish = () => ({ kind: 'accepted', isPassedOn: true });
     const reader = await connectPeer(broker, { clientId: 'reader' });
     await subscribe(reader, 't');
     const again = await connectPeer(broker, { clientId: 'old', clean: false });
@@ -108,7 +108,7 @@ test('a publish without room is refused with MQTT 5, and not acknowledged before
 });
 
 test('the receive maximum that is announced is kept to, exactly', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const flood = (count: number) =>
     Array.from({ length: count }, (_, index) => publish('t', { qos: 2, messageId: index + 1 }));
   const peer = openPeer(broker, 5);
@@ -129,12 +129,12 @@ test('the receive maximum that is announced is kept to, exactly', async () => {
 });
 
 test('what is under way is the room of whoever publishes it', async () => {
-  const { broker, house, budgets } = await houseBroker(undefined, {
+  const { broker, hooks, budgets } = await testBroker(undefined, {
     mqtt_publish_bytes: 1_048_576,
   });
   const bytes = budgets.of('mqtt_publish_bytes');
   const waiting: (() => void)[] = [];
-  house.answerPublish = () =>
+  hooks.answerPublish = () =>
     new Promise((resolve) => waiting.push(() => resolve({ kind: 'accepted', isPassedOn: false })));
   const as = (username: string) => ({ username, password: Buffer.from('p'), clientId: username });
   const mallory = await connectPeer(broker, { ...as('mallory'), protocolVersion: 5 });
@@ -151,7 +151,7 @@ test('what is under way is the room of whoever publishes it', async () => {
 });
 
 test('a QoS 2 message sent twice under one id arrives once, until the id is released', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const reader = await connectPeer(broker, { clientId: 'reader' });
   await subscribe(reader, 't', 0);
   const peer = await connectPeer(broker);
@@ -166,9 +166,9 @@ test('a QoS 2 message sent twice under one id arrives once, until the id is rele
 });
 
 test('a peer that publishes faster than it is answered is not read from until it is', async () => {
-  const { broker, house } = await houseBroker();
+  const { broker, hooks } = await testBroker();
   const waiting: (() => void)[] = [];
-  house.answerPublish = () =>
+  hooks.answerPublish = () =>
     new Promise((resolve) => waiting.push(() => resolve({ kind: 'accepted', isPassedOn: false })));
   const peer = await connectPeer(broker);
   const flood = Array.from({ length: 3_000 }, (_, index) =>
@@ -189,8 +189,8 @@ test('a peer that publishes faster than it is answered is not read from until it
 });
 
 test('a topic that is too long or too deep is refused and not stored', async () => {
-  const { broker, house } = await houseBroker();
-  house.answerPublish = () => assert.fail('the house was asked');
+  const { broker, hooks } = await testBroker();
+  hooks.answerPublish = () => assert.fail('the hooks was asked');
   const peer = await connectPeer(broker, { protocolVersion: 5 });
   const deep = Array.from({ length: 17 }, () => 'a').join('/');
   peer.send(
@@ -201,7 +201,7 @@ test('a topic that is too long or too deep is refused and not stored', async () 
 });
 
 test('a topic alias stands for the topic it came with, on this connection only', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const reader = await connectPeer(broker, { clientId: 'reader' });
   await subscribe(reader, '#', 0);
   const peer = await connectPeer(broker, { protocolVersion: 5 });
@@ -214,7 +214,7 @@ test('a topic alias stands for the topic it came with, on this connection only',
 });
 
 test('an MQTT 5 message takes its properties along, and what is left of its expiry', async () => {
-  const { broker, clock } = await houseBroker();
+  const { broker, clock } = await testBroker();
   const options = { protocolVersion: 5, clean: false, properties: { sessionExpiryInterval: 100 } };
   const reader = await connectPeer(broker, { ...options, protocolVersion: 5, clientId: 'reader' });
   reader.send({
@@ -253,5 +253,5 @@ test('an MQTT 5 message takes its properties along, and what is left of its expi
   assert.deepEqual({ ...userProperties }, properties.userProperties);
   const { userProperties: _sent, ...rest } = properties;
   assert.deepEqual(plain, { ...rest, messageExpiryInterval: 20, subscriptionIdentifier: 5 });
-  assert.equal(broker.figures().dropped.expired, 1);
+  assert.equal(broker.metrics().dropped.expired, 1);
 });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IConnectPacket, Packet } from 'mqtt-packet';
 import { connectPeer, type MemoryPeer, settled } from '../../../test/mqtt/memory-peer.ts';
-import { type HouseBroker, houseBroker } from '../../../test/mqtt/test-house.ts';
+import { type TestBroker, testBroker } from '../../../test/mqtt/test-broker.ts';
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 
 const mebibyte = 1_048_576;
 
 async function subscriber(
-  { broker }: HouseBroker,
+  { broker }: TestBroker,
   username: string,
   options: Partial<IConnectPacket> = {},
 ): Promise<MemoryPeer> {
@@ -30,35 +30,35 @@ const payloadsOf = (packets: readonly Packet[]): number[] =>
   packets.flatMap((packet) => (packet.cmd === 'publish' ? [packet.payload.length] : []));
 
 test('one message for many sessions left behind takes its room once', async () => {
-  const house = await houseBroker();
-  const bytes = house.budgets.of('mqtt_queued_bytes');
+  const setup = await testBroker();
+  const bytes = setup.budgets.of('mqtt_queued_bytes');
   for (let count = 0; count < 1_100; count += 1) {
-    (await subscriber(house, 'mallory', { clientId: `m${count}` })).drop();
+    (await subscriber(setup, 'mallory', { clientId: `m${count}` })).drop();
   }
-  const ann = await subscriber(house, 'ann');
-  house.broker.deliver([aMessage(250_000)]);
+  const ann = await subscriber(setup, 'ann');
+  setup.broker.deliver([aMessage(250_000)]);
   // The first of them get it at once, the others in turns.
-  while (house.broker.figures().queuedMessages < 1_101) await settled();
+  while (setup.broker.metrics().queuedMessages < 1_101) await settled();
   assert.ok(bytes.used < mebibyte, `${bytes.used} bytes`);
   assert.deepEqual(payloadsOf(await ann.take()), [250_000]);
   ann.send({ cmd: 'puback', messageId: 1 });
   for (let count = 0; count < 1_100; count += 1) {
-    const again = await connectPeer(house.broker, {
+    const again = await connectPeer(setup.broker, {
       ...{ username: 'mallory', password: Buffer.from('p'), clientId: `m${count}`, clean: true },
     });
     again.drop();
   }
-  assert.deepEqual([bytes.used, house.broker.figures().queuedBytes], [0, 0]);
+  assert.deepEqual([bytes.used, setup.broker.metrics().queuedBytes], [0, 0]);
 });
 
 test('queues left behind fill the share of whoever left them, not that of others', async () => {
-  const house = await houseBroker(undefined, { mqtt_queued_bytes: 8 * mebibyte });
-  const bytes = house.budgets.of('mqtt_queued_bytes');
-  (await subscriber(house, 'mallory')).drop();
-  const ann = await subscriber(house, 'ann');
+  const setup = await testBroker(undefined, { mqtt_queued_bytes: 8 * mebibyte });
+  const bytes = setup.budgets.of('mqtt_queued_bytes');
+  (await subscriber(setup, 'mallory')).drop();
+  const ann = await subscriber(setup, 'ann');
   const received: number[] = [];
   for (let count = 0; count < 40; count += 1) {
-    house.broker.deliver([aMessage(200_000)]);
+    setup.broker.deliver([aMessage(200_000)]);
     const packets = await ann.take();
     received.push(...payloadsOf(packets));
     for (const packet of packets) {
@@ -68,42 +68,42 @@ test('queues left behind fill the share of whoever left them, not that of others
   assert.equal(received.length, 40);
   assert.ok(bytes.usedBy(payerOfAccount('mallory')) <= 0.75 * bytes.rule.perAccount);
   assert.equal(bytes.usedBy(payerOfAccount('ann')), 0);
-  assert.ok(house.broker.figures().dropped.queue_full > 30);
+  assert.ok(setup.broker.metrics().dropped.queue_full > 30);
 });
 
 test('sessions that are away leave room for the one that is there', async () => {
-  const house = await houseBroker(undefined, { mqtt_queued_bytes: 8 * mebibyte });
-  for (const clientId of ['a1', 'a2']) (await subscriber(house, 'ann', { clientId })).drop();
-  for (let count = 0; count < 40; count += 1) house.broker.deliver([aMessage(200_000)]);
-  const there = await subscriber(house, 'ann');
+  const setup = await testBroker(undefined, { mqtt_queued_bytes: 8 * mebibyte });
+  for (const clientId of ['a1', 'a2']) (await subscriber(setup, 'ann', { clientId })).drop();
+  for (let count = 0; count < 40; count += 1) setup.broker.deliver([aMessage(200_000)]);
+  const there = await subscriber(setup, 'ann');
   await there.take();
-  house.broker.deliver([aMessage(200_000)]);
+  setup.broker.deliver([aMessage(200_000)]);
   assert.deepEqual(payloadsOf(await there.take()), [200_000]);
 });
 
 test('a client that is there and waits for nothing is served when the total is full', async () => {
-  const house = await houseBroker(undefined, { mqtt_queued_bytes: 8 * mebibyte });
-  const bytes = house.budgets.of('mqtt_queued_bytes');
+  const setup = await testBroker(undefined, { mqtt_queued_bytes: 8 * mebibyte });
+  const bytes = setup.budgets.of('mqtt_queued_bytes');
   for (const name of ['ann', 'ben', 'carol', 'dora']) bytes.add(payerOfAccount(name), 2 * mebibyte);
-  const guest = await connectPeer(house.broker, { clientId: 'g' });
+  const guest = await connectPeer(setup.broker, { clientId: 'g' });
   guest.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] });
   await guest.take();
-  house.broker.deliver([aMessage(1_000), aMessage(2_000)]);
+  setup.broker.deliver([aMessage(1_000), aMessage(2_000)]);
   const packets = await guest.take();
   assert.deepEqual(payloadsOf(packets), [1_000]);
   guest.send({ cmd: 'puback', messageId: 1 });
-  house.broker.deliver([aMessage(3_000)]);
+  setup.broker.deliver([aMessage(3_000)]);
   assert.deepEqual(payloadsOf(await guest.take()), [3_000]);
 });
 
 test('whoever waits longest bears a message, also after a restart', async () => {
   const storage = createMemoryStorage();
-  const before = await houseBroker(storage.mqttSessions);
+  const before = await testBroker(storage.mqttSessions);
   for (const name of ['ann', 'ben']) (await subscriber(before, name)).drop();
   before.broker.deliver([aMessage(100_000)]);
   const used = before.budgets.of('mqtt_queued_bytes').used;
   await before.broker.close();
-  const after = await houseBroker(storage.mqttSessions);
+  const after = await testBroker(storage.mqttSessions);
   const bytes = after.budgets.of('mqtt_queued_bytes');
   assert.equal(bytes.used, used);
   const [ann, ben] = [payerOfAccount('ann'), payerOfAccount('ben')];

@@ -80,7 +80,7 @@ export function createRetainedDelivery(options: {
 function hasRoom({ link, entries, admissions }: Session): boolean {
   return (
     link !== undefined &&
-    link.outbox.waitingBytes < mqttLimits.socketBufferBytesMax / 2 &&
+    link.writer.waitingBytes < mqttLimits.socketBufferBytesMax / 2 &&
     (entries?.size ?? 0) < mqttLimits.queuedMessagesMax / 2 &&
     (admissions?.length ?? 0) < mqttLimits.deliveriesWaitingMax / 2
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Packet } from 'mqtt-packet';
 import { connectPeer, type MemoryPeer, settled } from '../../../test/mqtt/memory-peer.ts';
-import { houseBroker } from '../../../test/mqtt/test-house.ts';
+import { testBroker } from '../../../test/mqtt/test-broker.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 
 const aMessage = (topic: string, options: Partial<Message> = {}): Message => ({
@@ -24,8 +24,8 @@ async function subscribe(peer: MemoryPeer, topic: string): Promise<Packet[]> {
 const isOpen = (_identity: string, topic: string): boolean => !topic.startsWith('private');
 
 test('a wildcard brings nothing its subscriber may not receive, live or retained', async () => {
-  const { broker, house } = await houseBroker();
-  house.mayReceive = isOpen;
+  const { broker, hooks } = await testBroker();
+  hooks.mayReceive = isOpen;
   await broker.retain(aMessage('private/r', { retain: true }));
   await broker.retain(aMessage('public/r', { retain: true }));
   const peer = await connectPeer(broker);
@@ -36,49 +36,49 @@ test('a wildcard brings nothing its subscriber may not receive, live or retained
   assert.ok((await peer.take()).length > 0);
   broker.deliver([aMessage('private/x')]);
   assert.deepEqual(await peer.take(), []);
-  assert.ok(broker.figures().dropped.not_allowed > 0);
+  assert.ok(broker.metrics().dropped.not_allowed > 0);
 });
 
 test('a right that ends or begins counts from the next message on', async () => {
-  const { broker, house } = await houseBroker();
+  const { broker, hooks } = await testBroker();
   const peer = await connectPeer(broker);
   await subscribe(peer, '#');
   for (const isAllowed of [true, false, true]) {
-    house.mayReceive = () => isAllowed;
+    hooks.mayReceive = () => isAllowed;
     broker.deliver([aMessage('t')]);
     assert.deepEqual(topicsOf(await peer.take()), isAllowed ? ['t'] : []);
   }
 });
 
 test('what was queued while the right was there is not delivered once it is gone', async () => {
-  const { broker, house } = await houseBroker();
+  const { broker, hooks } = await testBroker();
   const options = { clean: false, clientId: 'keeper' };
   const peer = await connectPeer(broker, options);
   await subscribe(peer, '#');
   peer.drop();
   broker.deliver([aMessage('private/x'), aMessage('public/x')]);
-  assert.equal(broker.figures().queuedMessages, 2);
-  house.mayReceive = isOpen;
+  assert.equal(broker.metrics().queuedMessages, 2);
+  hooks.mayReceive = isOpen;
   const again = await connectPeer(broker, options);
   assert.deepEqual(topicsOf(await again.take()), []);
-  assert.equal(broker.figures().dropped.not_allowed, 1);
-  assert.equal(broker.figures().queuedMessages, 1);
+  assert.equal(broker.metrics().dropped.not_allowed, 1);
+  assert.equal(broker.metrics().queuedMessages, 1);
 });
 
 test('nothing is queued for an absent client that it could not receive', async () => {
-  const { broker, house } = await houseBroker();
-  house.mayReceive = isOpen;
+  const { broker, hooks } = await testBroker();
+  hooks.mayReceive = isOpen;
   const peer = await connectPeer(broker, { clean: false });
   await subscribe(peer, '#');
   peer.drop();
   broker.deliver([aMessage('private/x')]);
-  assert.equal(broker.figures().queuedMessages, 0);
+  assert.equal(broker.metrics().queuedMessages, 0);
 });
 
 test('while a right is looked up, later messages wait behind the first, in order', async () => {
-  const { broker, house } = await houseBroker();
+  const { broker, hooks } = await testBroker();
   const answers: ((isAllowed: boolean) => void)[] = [];
-  house.mayReceive = (_identity, topic) =>
+  hooks.mayReceive = (_identity, topic) =>
     topic.startsWith('asked') ? new Promise((resolve) => answers.push(resolve)) : true;
   const peer = await connectPeer(broker);
   await subscribe(peer, '#');
@@ -92,21 +92,21 @@ test('while a right is looked up, later messages wait behind the first, in order
 });
 
 test('a right that cannot be looked up is none', async () => {
-  const { broker, house } = await houseBroker();
-  house.mayReceive = () => Promise.reject(new Error('the store is down'));
+  const { broker, hooks } = await testBroker();
+  hooks.mayReceive = () => Promise.reject(new Error('the store is down'));
   const peer = await connectPeer(broker);
   await subscribe(peer, '#');
   broker.deliver([aMessage('t')]);
   assert.deepEqual(await peer.take(), []);
 });
 
-test('a filter the house refuses is told so, in the words of each version', async () => {
+test('a filter the hooks refuses is told so, in the words of each version', async () => {
   for (const [protocolVersion, code] of [
     [4, 0x80],
     [5, 0x87],
   ] as const) {
-    const { broker, house } = await houseBroker();
-    house.maySubscribe = (filter) => !filter.startsWith('$SYS');
+    const { broker, hooks } = await testBroker();
+    hooks.maySubscribe = (filter) => !filter.startsWith('$SYS');
     const peer = await connectPeer(broker, { protocolVersion });
     const [answer] = await subscribe(peer, '$SYS/#');
     assert.deepEqual(answer?.cmd === 'suback' && answer.granted, [code]);
@@ -116,18 +116,18 @@ test('a filter the house refuses is told so, in the words of each version', asyn
 });
 
 test('whoever is gone is disconnected, and forgotten with its sessions on demand', async () => {
-  const { broker, house, pass } = await houseBroker();
+  const { broker, hooks, pass } = await testBroker();
   const login = { username: 'ann', password: Buffer.from('p') };
   const first = await connectPeer(broker, { ...login, protocolVersion: 5 });
   const stays = await connectPeer(broker, { clientId: 'other' });
-  house.isGone = (identity) => identity === 'ann';
+  hooks.isGone = (identity) => identity === 'ann';
   pass(1_000);
   const [goodbye] = await first.take();
   assert.equal(goodbye?.cmd === 'disconnect' && goodbye.reasonCode, 0x87);
   assert.equal(stays.isClosed, false);
-  house.isGone = () => false;
+  hooks.isGone = () => false;
   await connectPeer(broker, { ...login, clean: false });
-  assert.equal(broker.figures().sessions, 2);
+  assert.equal(broker.metrics().sessions, 2);
   await broker.endSessions((identity) => identity === 'ann');
-  assert.deepEqual([broker.figures().sessions, broker.figures().connections], [1, 1]);
+  assert.deepEqual([broker.metrics().sessions, broker.metrics().connections], [1, 1]);
 });

@@ -7,7 +7,7 @@ import {
   type MemoryPeer,
   openPeer,
 } from '../../../test/mqtt/memory-peer.ts';
-import { houseBroker } from '../../../test/mqtt/test-house.ts';
+import { testBroker } from '../../../test/mqtt/test-broker.ts';
 import type { Message, Qos } from '../../domain/messaging/message.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 
@@ -34,7 +34,7 @@ const topicsOf = (packets: readonly Packet[]): string[] =>
   packets.flatMap((packet) => (packet.cmd === 'publish' ? [packet.topic] : []));
 
 test('a kept session gets what it missed, and again what it did not settle', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const first = await connectPeer(broker, durable);
   await subscribe(first, { topic: '#' });
   broker.deliver([aMessage('a'), aMessage('b', { qos: 2 }), aMessage('c', { qos: 0 })]);
@@ -59,7 +59,7 @@ test('a kept session gets what it missed, and again what it did not settle', asy
 
 test('a kept session survives the process, with subscriptions, queue and QoS 2 ids', async () => {
   const storage = createMemoryStorage();
-  const before = await houseBroker(storage.mqttSessions);
+  const before = await testBroker(storage.mqttSessions);
   const first = await connectPeer(before.broker, durable);
   await subscribe(first, { topic: 'a/+' });
   first.send({
@@ -78,9 +78,9 @@ test('a kept session survives the process, with subscriptions, queue and QoS 2 i
   first.drop();
   before.broker.deliver([aMessage('a/1'), aMessage('b/1')]);
   await before.broker.close();
-  const after = await houseBroker(storage.mqttSessions);
+  const after = await testBroker(storage.mqttSessions);
   after.broker.deliver([aMessage('a/2')]);
-  assert.equal(after.broker.figures().retained, 1);
+  assert.equal(after.broker.metrics().retained, 1);
   const second = openPeer(after.broker);
   second.send(connectWith(durable));
   second.send({
@@ -98,7 +98,7 @@ test('a kept session survives the process, with subscriptions, queue and QoS 2 i
 });
 
 test('a clean start and an expiry that has passed leave nothing behind', async () => {
-  const { broker, pass } = await houseBroker();
+  const { broker, pass } = await testBroker();
   const kept = await connectPeer(broker, {
     ...durable,
     protocolVersion: 5,
@@ -106,11 +106,11 @@ test('a clean start and an expiry that has passed leave nothing behind', async (
   });
   await subscribe(kept, { topic: 'a' });
   kept.drop();
-  assert.equal(broker.figures().sessions, 1);
+  assert.equal(broker.metrics().sessions, 1);
   pass(49_000);
-  assert.equal(broker.figures().sessions, 1);
+  assert.equal(broker.metrics().sessions, 1);
   pass(2_000);
-  assert.equal(broker.figures().sessions, 0);
+  assert.equal(broker.metrics().sessions, 0);
   const again = await connectPeer(broker, durable);
   await subscribe(again, { topic: 'a' });
   again.drop();
@@ -118,12 +118,12 @@ test('a clean start and an expiry that has passed leave nothing behind', async (
   broker.deliver([aMessage('a')]);
   assert.deepEqual(await clean.take(), []);
   clean.drop();
-  const { sessions, subscriptions, queuedMessages, queuedBytes } = broker.figures();
+  const { sessions, subscriptions, queuedMessages, queuedBytes } = broker.metrics();
   assert.deepEqual([sessions, subscriptions, queuedMessages, queuedBytes], [0, 0, 0, 0]);
 });
 
 test('a session is over at the second, for its client and for messages', async () => {
-  const { broker, clock } = await houseBroker();
+  const { broker, clock } = await testBroker();
   const options = { ...durable, protocolVersion: 5 as const };
   const properties = { sessionExpiryInterval: 5 };
   const first = await connectPeer(broker, { ...options, properties });
@@ -131,11 +131,11 @@ test('a session is over at the second, for its client and for messages', async (
   first.drop();
   clock.advance(4_999);
   broker.deliver([aMessage('early')]);
-  assert.equal(broker.figures().queuedMessages, 2);
+  assert.equal(broker.metrics().queuedMessages, 2);
   clock.advance(1);
   // Nobody has looked at the clock since.
   broker.deliver([aMessage('late')]);
-  assert.equal(broker.figures().queuedMessages, 2);
+  assert.equal(broker.metrics().queuedMessages, 2);
   const second = openPeer(broker, 5);
   second.send(connectWith({ ...options, properties }));
   const [connack, ...others] = await second.take();
@@ -144,7 +144,7 @@ test('a session is over at the second, for its client and for messages', async (
 });
 
 test('a client id ends the older connection of its own identity, not that of others', async () => {
-  const { broker, house } = await houseBroker();
+  const { broker, hooks } = await testBroker();
   const password = Buffer.from('p');
   const first = await connectPeer(broker, { protocolVersion: 5, username: 'ann', password });
   const other = await connectPeer(broker, { protocolVersion: 5, username: 'bob', password });
@@ -156,13 +156,13 @@ test('a client id ends the older connection of its own identity, not that of oth
     [first, other, second].map(({ isClosed }) => isClosed),
     [true, false, false],
   );
-  assert.deepEqual(house.seen.at(-1), 'ann connected');
-  assert.equal(house.seen.filter((what) => what === 'ann disconnected').length, 1);
+  assert.deepEqual(hooks.seen.at(-1), 'ann connected');
+  assert.equal(hooks.seen.filter((what) => what === 'ann disconnected').length, 1);
 });
 
 test('a will is published when the connection breaks, and not after a goodbye', async () => {
   for (const isPolite of [false, true]) {
-    const { broker } = await houseBroker();
+    const { broker } = await testBroker();
     const reader = await connectPeer(broker, { clientId: 'reader' });
     await subscribe(reader, { topic: '#' });
     const will = { topic: 'w', payload: Buffer.from('gone'), qos: 1 as Qos, retain: true };
@@ -170,12 +170,12 @@ test('a will is published when the connection breaks, and not after a goodbye', 
     if (isPolite) peer.send({ cmd: 'disconnect' });
     peer.drop();
     assert.deepEqual(topicsOf(await reader.take()), isPolite ? [] : ['w']);
-    assert.equal(broker.figures().retained, isPolite ? 0 : 1);
+    assert.equal(broker.metrics().retained, isPolite ? 0 : 1);
   }
 });
 
 test('a delayed will waits for its delay, and for nothing if the client comes back', async () => {
-  const { broker, pass } = await houseBroker();
+  const { broker, pass } = await testBroker();
   const reader = await connectPeer(broker, { clientId: 'reader' });
   await subscribe(reader, { topic: '#' });
   const options: Partial<IConnectPacket> = {
@@ -203,18 +203,18 @@ test('a delayed will waits for its delay, and for nothing if the client comes ba
 });
 
 test('a will that its client may not publish any more is not published', async () => {
-  const { broker, house } = await houseBroker();
+  const { broker, hooks } = await testBroker();
   const reader = await connectPeer(broker, { clientId: 'reader' });
   await subscribe(reader, { topic: '#' });
   const will = { topic: 'w', payload: Buffer.from(''), qos: 0 as Qos, retain: false };
   const peer = await connectPeer(broker, { will });
-  house.answerPublish = () => ({ kind: 'refused', reason: 'not_authorized' });
+  hooks.answerPublish = () => ({ kind: 'refused', reason: 'not_authorized' });
   peer.drop();
   assert.deepEqual(topicsOf(await reader.take()), []);
 });
 
 test('retained messages come with a new subscription, as its retain handling asks', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   await broker.retain(aMessage('a/1', { retain: true }));
   await broker.retain(aMessage('a/2', { retain: true }));
   await broker.retain(aMessage('$s', { retain: true }));
@@ -232,7 +232,7 @@ test('retained messages come with a new subscription, as its retain handling ask
 });
 
 test('no local, retain as published and overlapping filters are kept to', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const peer = await connectPeer(broker, { protocolVersion: 5 });
   await subscribe(
     peer,
@@ -259,7 +259,7 @@ test('no local, retain as published and overlapping filters are kept to', async 
 });
 
 test('a group takes turns, and skips members who may not or are away', async () => {
-  const { broker, house } = await houseBroker();
+  const { broker, hooks } = await testBroker();
   const names = ['ann', 'ann/bob', 'ann/eve'];
   const peers = await Promise.all(
     names.map((username) =>
@@ -272,7 +272,7 @@ test('a group takes turns, and skips members who may not or are away', async () 
     ),
   );
   for (const peer of peers) await subscribe(peer, { topic: '$share/g/t/#' });
-  house.mayReceive = (identity) => identity !== 'ann/eve';
+  hooks.mayReceive = (identity) => identity !== 'ann/eve';
   const count = async () => Promise.all(peers.map(async (peer) => (await peer.take()).length));
   broker.deliver(Array.from({ length: 12 }, () => aMessage('t/1')));
   const [ann = 0, bob = 0, eve] = await count();
@@ -283,7 +283,7 @@ test('a group takes turns, and skips members who may not or are away', async () 
 });
 
 test('a group is one of an account: strangers in it take nothing from it', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const password = Buffer.from('p');
   const connectAs = (username: string) =>
     connectPeer(broker, { clientId: username, username, password, clean: false });

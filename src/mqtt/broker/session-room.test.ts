@@ -7,7 +7,7 @@ import {
   type MemoryPeer,
   openPeer,
 } from '../../../test/mqtt/memory-peer.ts';
-import { houseBroker } from '../../../test/mqtt/test-house.ts';
+import { testBroker } from '../../../test/mqtt/test-broker.ts';
 import { payerAt, payerOfAccount } from '../../domain/budgets/payer.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 
@@ -24,7 +24,7 @@ const codesOf = ([packet]: readonly Packet[]): readonly (number | object)[] =>
 const longFilter = (name: string): string => `${name}${'/x'.repeat(16)}/${'y'.repeat(900)}`;
 
 test('long filters of sessions left behind use up the room of whoever left them', async () => {
-  const { broker, budgets } = await houseBroker(undefined, { mqtt_session_bytes: 1_048_576 });
+  const { broker, budgets } = await testBroker(undefined, { mqtt_session_bytes: 1_048_576 });
   const refusals: (number | object)[] = [];
   for (let session = 0; session < 20; session += 1) {
     const peer = await connectPeer(broker, as('mallory', `m${session}`));
@@ -45,7 +45,7 @@ test('long filters of sessions left behind use up the room of whoever left them'
 
 test('what sessions take counts by level and length, over a restart too', async () => {
   const storage = createMemoryStorage();
-  const before = await houseBroker(storage.mqttSessions);
+  const before = await testBroker(storage.mqttSessions);
   const guest = await connectPeer(before.broker, as('guest', 'g'));
   const bytes = before.budgets.of('mqtt_session_bytes');
   const address = payerAt('127.0.0.1');
@@ -61,7 +61,7 @@ test('what sessions take counts by level and length, over a restart too', async 
   assert.ok(second - first > 2 * (first - empty) && third - second > 4 * (first - empty));
   guest.drop();
   await before.broker.close();
-  const after = await houseBroker(storage.mqttSessions);
+  const after = await testBroker(storage.mqttSessions);
   const restored = after.budgets.of('mqtt_session_bytes');
   assert.equal(restored.usedBy(address), third);
   const again = await connectPeer(after.broker, as('guest', 'g'));
@@ -73,7 +73,7 @@ test('what sessions take counts by level and length, over a restart too', async 
 });
 
 test('an account has its number of sessions, and others have theirs', async () => {
-  const { broker } = await houseBroker(undefined, { mqtt_sessions: 40 });
+  const { broker } = await testBroker(undefined, { mqtt_sessions: 40 });
   const codes: (number | undefined)[] = [];
   for (let session = 0; session < 12; session += 1) {
     const peer = openPeer(broker, 5);
@@ -90,7 +90,7 @@ test('an account has its number of sessions, and others have theirs', async () =
 });
 
 test('one filter 60 000 times in a packet is one subscription with one backlog', async () => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const payload = Buffer.from('x');
   await broker.retain({ topic: 'a/1', payload, qos: 1, retain: true });
   const peer = await connectPeer(broker, { protocolVersion: 4 });
@@ -111,7 +111,7 @@ test('one filter 60 000 times in a packet is one subscription with one backlog',
     others.map(({ cmd }) => cmd),
     ['publish'],
   );
-  assert.equal(broker.figures().subscriptions, 1);
+  assert.equal(broker.metrics().subscriptions, 1);
 });
 
 const willOf = (bytes: number, delaySeconds: number): Partial<IConnectPacket> => ({
@@ -122,7 +122,7 @@ const willOf = (bytes: number, delaySeconds: number): Partial<IConnectPacket> =>
 });
 
 test('wills that wait take the room of whoever left them, until they are settled', async () => {
-  const { broker, budgets, pass } = await houseBroker(undefined, { mqtt_will_bytes: 1_048_576 });
+  const { broker, budgets, pass } = await testBroker(undefined, { mqtt_will_bytes: 1_048_576 });
   const bytes = budgets.of('mqtt_will_bytes');
   const codes: (number | undefined)[] = [];
   for (let count = 0; count < 10; count += 1) {
@@ -149,17 +149,17 @@ test('wills that wait take the room of whoever left them, until they are settled
 });
 
 test('a client that could not read CONNACK leaves no session and no will behind', async () => {
-  const { broker, budgets } = await houseBroker();
+  const { broker, budgets } = await testBroker();
   const peer = openPeer(broker, 5);
   const properties = { sessionExpiryInterval: 3_600, maximumPacketSize: 5 };
   peer.send(connectWith({ ...as('mallory', 'm'), ...willOf(10, 0), properties }));
   assert.deepEqual([await peer.take(), peer.isClosed], [[], true]);
-  assert.equal(broker.figures().sessions, 0);
+  assert.equal(broker.metrics().sessions, 0);
   assert.equal(budgets.of('mqtt_will_bytes').used, 0);
 });
 
 test('unfinished packets take the room of whoever sends them, small ones none', async () => {
-  const { broker, budgets } = await houseBroker(undefined, { partial_bytes: 1_048_576 });
+  const { broker, budgets } = await testBroker(undefined, { partial_bytes: 1_048_576 });
   const bytes = budgets.of('partial_bytes');
   const unfinished = Buffer.alloc(200_000);
   unfinished.set([0x30, 0xc0, 0x9a, 0x0c, 0, 8]);
@@ -184,7 +184,7 @@ test('unfinished packets take the room of whoever sends them, small ones none', 
 });
 
 test('guests who are away make room for one who comes, those who left first', async () => {
-  const { broker, budgets } = await houseBroker(undefined, { mqtt_sessions: 400 });
+  const { broker, budgets } = await testBroker(undefined, { mqtt_sessions: 400 });
   const { perAddress } = budgets.of('mqtt_sessions').rule;
   assert.equal(perAddress, 10);
   for (let count = 0; count < perAddress; count += 1) {
@@ -194,7 +194,7 @@ test('guests who are away make room for one who comes, those who left first', as
   late.send(connectWith(as('guest', 'late')));
   const [answer] = await late.take();
   assert.equal(answer?.cmd === 'connack' && answer.reasonCode, 0);
-  assert.equal(broker.figures().sessions, perAddress);
+  assert.equal(broker.metrics().sessions, perAddress);
   const isThere = async (clientId: string) => {
     const peer = openPeer(broker, 5);
     peer.send(connectWith(as('guest', clientId)));
@@ -206,12 +206,12 @@ test('guests who are away make room for one who comes, those who left first', as
   const there = await Promise.all(
     Array.from({ length: perAddress }, (_, at) => connectPeer(broker, as('guest', `t${at}`))),
   );
-  assert.equal(broker.figures().sessions, perAddress);
+  assert.equal(broker.metrics().sessions, perAddress);
   assert.ok(there.some(({ isClosed }) => isClosed));
 });
 
 test('retained messages are the room of whoever publishes them', async () => {
-  const { broker, budgets } = await houseBroker(undefined, { mqtt_retained: 400 });
+  const { broker, budgets } = await testBroker(undefined, { mqtt_retained: 400 });
   const entries = budgets.of('mqtt_retained');
   const publishRetained = async (username: string, topic: string, payload = 'x') => {
     const peer = await connectPeer(broker, { ...as(username, username), clean: true });

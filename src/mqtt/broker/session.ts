@@ -2,16 +2,16 @@ import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { Client, PublishOutcome } from '../authority.ts';
-import type { Outbox } from '../packets/outbox.ts';
+import type { Client, PublishOutcome } from '../broker-hooks.ts';
 import type { ProtocolVersion } from '../packets/packet.ts';
+import type { PacketWriter } from '../packets/packet-writer.ts';
 import type { Parcel } from './parcel.ts';
 
 /** The connection of a session, as far as messages to its client are concerned. */
 export interface Link {
   readonly version: ProtocolVersion;
   readonly client: Client;
-  readonly outbox: Outbox;
+  readonly writer: PacketWriter;
   /** QoS 1 and 2 messages that may be under way at once. */
   readonly inFlightMax: number;
   readonly packetBytesMax: number;
@@ -53,7 +53,7 @@ export interface RetainedBacklog {
 }
 
 /** A delivery that waits until it is known whether it is allowed. */
-export type Admission = () => void;
+export type ClientLogin = () => void;
 
 const packetIdMax = 65_535;
 
@@ -82,12 +82,12 @@ export class Session {
   inFlight = 0;
   queuedBytes = 0;
   /** Deliveries behind one whose right is being looked up. */
-  admissions: Admission[] | undefined;
+  admissions: ClientLogin[] | undefined;
   /** Whether the right to the next waiting message is being looked up. */
   isAsking = false;
   /** Retained messages on their way to new subscriptions, by filter. */
   backlog: Map<string, RetainedBacklog> | undefined;
-  /** QoS 2 ids the client has not released; a promise while the house has not answered. */
+  /** QoS 2 ids the client has not released; a promise while the hooks have not answered. */
   received: Map<number, Promise<PublishOutcome> | undefined> | undefined;
   #lastPacketId = 0;
 

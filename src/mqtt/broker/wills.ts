@@ -1,7 +1,7 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { Client } from '../authority.ts';
+import type { Client } from '../broker-hooks.ts';
 
 /** A last will whose connection is gone. */
 export interface PendingWill {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectPeer, settled } from '../../../test/mqtt/memory-peer.ts';
-import { houseBroker } from '../../../test/mqtt/test-house.ts';
+import { testBroker } from '../../../test/mqtt/test-broker.ts';
 
 /** PINGREQ, so often. */
 const pings = (count: number): Buffer => Buffer.from('c000'.repeat(count), 'hex');
 
 test('packets beyond the share of their payer wait, and none is lost', async (t) => {
-  const { broker } = await houseBroker();
+  const { broker } = await testBroker();
   const password = Buffer.from('p');
   const mallory = await connectPeer(broker, { username: 'mallory', password });
   const ann = await connectPeer(broker, { username: 'ann', password });

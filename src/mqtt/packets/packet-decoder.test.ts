@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { generate, type Packet } from 'mqtt-packet';
 import { readPayload } from '../../../test/mqtt/sequence-payload.ts';
 import { decodeConnect } from './connect-decoder.ts';
-import { Outbox } from './outbox.ts';
 import {
   decodeAcknowledgement,
   decodeDisconnect,
@@ -13,6 +12,7 @@ import {
   decodeSubscribe,
   decodeUnsubscribe,
 } from './packet-decoder.ts';
+import { PacketWriter } from './packet-writer.ts';
 import { encodePublish } from './publish-encoder.ts';
 import { ProtocolError, reason } from './reason-codes.ts';
 
@@ -223,7 +223,7 @@ test('bytes of any kind are read or refused by every decoder, and nothing else i
   );
 });
 
-test('an outbox sends in order, once for each turn, however large the parts are', () => {
+test('an writer sends in order, once for each turn, however large the parts are', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 9_000 }), { maxLength: 12 });
   fc.assert(
     fc.property(sizes, (lengths) => {
@@ -237,12 +237,12 @@ test('an outbox sends in order, once for each turn, however large the parts are'
         pause: () => undefined,
         resume: () => undefined,
       };
-      const outbox = new Outbox(transport, { add: () => (turns += 1) });
+      const writer = new PacketWriter(transport, { add: () => (turns += 1) });
       const parts = lengths.map((length, index) => Buffer.alloc(length, index + 1));
-      for (const part of parts) outbox.write(part);
-      outbox.flush();
+      for (const part of parts) writer.write(part);
+      writer.flush();
       assert.deepEqual(Buffer.concat(written), Buffer.concat(parts));
-      assert.equal(outbox.waitingBytes, 0);
+      assert.equal(writer.waitingBytes, 0);
       assert.ok(turns <= lengths.length);
     }),
   );

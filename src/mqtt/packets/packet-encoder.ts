@@ -1,11 +1,11 @@
-import type { Outbox } from './outbox.ts';
 import type { ProtocolVersion } from './packet.ts';
 import { packetType } from './packet.ts';
+import type { PacketWriter } from './packet-writer.ts';
 import { returnCodeOf } from './reason-codes.ts';
 
 /** PUBACK, PUBREC, PUBREL or PUBCOMP; the reason is told to MQTT 5 clients only. */
 export function writeAcknowledgement(
-  outbox: Outbox,
+  writer: PacketWriter,
   packet: {
     readonly type: number;
     readonly packetId: number;
@@ -17,12 +17,12 @@ export function writeAcknowledgement(
   const { type, packetId, version, reasonString } = packet;
   const code = version === 5 ? packet.reasonCode : 0;
   if (code !== 0 && reasonString !== undefined) {
-    writeExplained(outbox, packet, reasonString);
+    writeExplained(writer, packet, reasonString);
     return;
   }
   const size = code === 0 ? 4 : 5;
-  const at = outbox.reserve(size);
-  const page = outbox.page();
+  const at = writer.reserve(size);
+  const page = writer.page();
   page[at] = (type << 4) | (type === packetType.pubrel ? 2 : 0);
   page[at + 1] = size - 2;
   page[at + 2] = packetId >> 8;
@@ -31,7 +31,7 @@ export function writeAcknowledgement(
 }
 
 function writeExplained(
-  outbox: Outbox,
+  writer: PacketWriter,
   packet: { readonly type: number; readonly packetId: number; readonly reasonCode: number },
   reasonString: string,
 ): void {
@@ -39,7 +39,7 @@ function writeExplained(
   const body = [packetId >> 8, packetId & 0xff, reasonCode];
   const properties = textProperty(31, reasonString);
   const flags = type === packetType.pubrel ? 2 : 0;
-  writePacket(outbox, (type << 4) | flags, [Buffer.from(body), withLength(properties)]);
+  writePacket(writer, (type << 4) | flags, [Buffer.from(body), withLength(properties)]);
 }
 
 /** What CONNACK tells. */
@@ -89,7 +89,7 @@ function connackProperties(properties: ConnackProperties): Buffer[] {
 
 /** SUBACK, or UNSUBACK, which had no codes before MQTT 5. */
 export function writeListAcknowledgement(
-  outbox: Outbox,
+  writer: PacketWriter,
   packet: {
     readonly type: number;
     readonly packetId: number;
@@ -102,29 +102,29 @@ export function writeListAcknowledgement(
   const known = type === packetType.unsuback && version !== 5 ? [] : codes;
   // Before version 5 there is one code for every refusal [MQTT-3.9.3-2].
   const spelled = version === 5 ? known : known.map((code) => (code > 2 ? 0x80 : code));
-  writePacket(outbox, type << 4, [Buffer.from([...head, ...spelled])]);
+  writePacket(writer, type << 4, [Buffer.from([...head, ...spelled])]);
 }
 
 /** PINGRESP. */
-export function writePingResponse(outbox: Outbox): void {
-  const at = outbox.reserve(2);
-  const page = outbox.page();
+export function writePingResponse(writer: PacketWriter): void {
+  const at = writer.reserve(2);
+  const page = writer.page();
   page[at] = 0xd0;
   page[at + 1] = 0;
 }
 
 /** DISCONNECT with a reason, which only MQTT 5 has. */
 export function writeDisconnect(
-  outbox: Outbox,
+  writer: PacketWriter,
   reasonCode: number,
   reasonString?: string | undefined,
 ): void {
   const properties = reasonString === undefined ? [] : [withLength(textProperty(31, reasonString))];
-  writePacket(outbox, 0xe0, [Buffer.from([reasonCode]), ...properties]);
+  writePacket(writer, 0xe0, [Buffer.from([reasonCode]), ...properties]);
 }
 
-function writePacket(outbox: Outbox, header: number, parts: readonly Buffer[]): void {
-  outbox.write(encodePacket(header, parts));
+function writePacket(writer: PacketWriter, header: number, parts: readonly Buffer[]): void {
+  writer.write(encodePacket(header, parts));
 }
 
 function encodePacket(header: number, parts: readonly Buffer[]): Buffer {

@@ -20,7 +20,9 @@ export interface ByteSource {
   offset: number;
 }
 
-/** Integers up to this size fit the integer lanes: even the change of their change stays exact. */
+/**
+ * Integers up to this size fit the integer columns: even the change of their change stays exact.
+ */
 export const integerMax = 2 ** 50;
 
 /** An empty sink with room for `capacity` bytes before it first grows. */

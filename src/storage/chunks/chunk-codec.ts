@@ -37,7 +37,7 @@ const bodyBytesMax = 2 ** 28;
 
 /**
  * The bytes of a chunk: version, compression, checksum of the rest, count, size of the body, body.
- * The body has one lane per column, so that alike things lie side by side.
+ * The body has one column per column, so that alike things lie side by side.
  */
 export function encodeChunk(columns: Columns): Buffer {
   const body = encodeBody(columns);
@@ -114,14 +114,14 @@ function decodeBody(source: ByteSource, count: number): Columns {
   const received = takeInstants(source, count, times);
   const isText = takeFlags(source, count);
   const textCount = isText.reduce((sum, flag) => sum + flag, 0);
-  const lane = takeNumbers(source, count - textCount);
-  if (textCount === 0) return { count, times, received, timed, numbers: lane };
+  const column = takeNumbers(source, count - textCount);
+  if (textCount === 0) return { count, times, received, timed, numbers: column };
   const numbers = new Float64Array(count);
   const texts = new Array<string | undefined>(count).fill(undefined);
   let next = 0;
   for (let at = 0; at < count; at += 1) {
     if (isText[at] === 0) {
-      numbers[at] = lane[next] ?? 0;
+      numbers[at] = column[next] ?? 0;
       next += 1;
     } else {
       texts[at] = takeText(source);

@@ -16,7 +16,7 @@ import {
   writtenBytes,
 } from './bytes.ts';
 
-// How a column of numbers is written; the first byte of a lane says which.
+// How a column of numbers is written; the first byte of a column says which.
 const asDoubles = 0;
 const asChangeOfChange = 1;
 const asOffsets = 2;

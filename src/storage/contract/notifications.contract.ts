@@ -246,7 +246,7 @@ const delivered: Promises = {
     assert.equal(again.claimed[0]?.attempts, 2);
   },
 
-  'settles what is still claimed: sent, tried again, given up': async (opened) => {
+  'completes what is still claimed: sent, tried again, given up': async (opened) => {
     const { notifications, outbox } = opened;
     const deliveries = [aDelivery(), aDelivery(), aDelivery({ isUnderWay: true })];
     await notifications.fire([aFiring('n1', { deliveries })]);

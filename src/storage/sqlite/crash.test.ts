@@ -14,14 +14,14 @@ import { datapointLimits } from './timeseries/datapoint-limits.ts';
 const rounds = 20;
 const batchPushes = 12;
 const sensors = ['s0', 's1', 's2'];
-/** Small enough that most kills come while something is sealed, merged or trimmed. */
+/** Small enough that most kills come while something is flushed, merged or trimmed. */
 const smallLimits = {
   ...datapointLimits,
   chunkDatapointsMax: 16,
-  tailWeightMax: 10,
-  tailsWeightMax: 40,
+  memtableEntryWeightMax: 10,
+  memtableWeightMax: 40,
   logWeightMax: 100,
-  sealWeightPerStep: 20,
+  flushWeightPerStep: 20,
   trimRowsPerStep: 3,
 };
 

@@ -44,7 +44,7 @@ export interface DeviceStoreOptions {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
   readonly datapoints: LastValueReads &
-    Pick<SqliteDatapoints, 'unsealedWeight' | 'unsealedWeights'>;
+    Pick<SqliteDatapoints, 'unflushedWeight' | 'unflushedWeights'>;
   /** Drops what the datapoint engine holds in memory of a device or sensor that went. */
   readonly forgetDatapoints: (deviceId: DeviceId, sensorId?: SensorId) => void;
   readonly damaged: DamagedRows;

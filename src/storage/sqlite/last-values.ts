@@ -50,7 +50,7 @@ export function createLastValues(options: {
         if (last !== undefined) put(values, deviceId, sensorId, last);
       }
     }
-    // Rows are as old as the last sealing; memory is what was acknowledged.
+    // Rows are as old as the last flushing; memory is what was acknowledged.
     for (const deviceId of devices) {
       for (const { sensorId, last } of table.residents(deviceId)) {
         if (last !== undefined) put(values, deviceId, sensorId, last);

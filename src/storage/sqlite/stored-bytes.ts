@@ -34,7 +34,7 @@ const ownerOf = 'select owner from devices where id = ?';
 /** Counts what is stored: rows, what is in chunks, and what is in the log. */
 export function createStoredBytes(
   reader: DatabaseSync,
-  datapoints: Pick<SqliteDatapoints, 'unsealedWeight' | 'unsealedWeights'>,
+  datapoints: Pick<SqliteDatapoints, 'unflushedWeight' | 'unflushedWeights'>,
 ): Pick<DeviceStore, 'storedBytes' | 'storedByOwner'> {
   const device = createSelection<{ bytes: number }>(reader, ofDevice.replaceAll(':id', '?1'));
   const sensor = createSelection<{ bytes: number }>(reader, ofSensor);
@@ -44,13 +44,13 @@ export function createStoredBytes(
     storedBytes: (id: DeviceId, sensorId) =>
       readSafely(() => {
         const row = sensorId === undefined ? device.first(id) : sensor.first(id, sensorId);
-        const unsealed = datapoints.unsealedWeight(id, sensorId);
-        return (row?.bytes ?? 0) + bytesPerWeight * unsealed;
+        const unflushed = datapoints.unflushedWeight(id, sensorId);
+        return (row?.bytes ?? 0) + bytesPerWeight * unflushed;
       }),
     storedByOwner: () =>
       readSafely(() => {
         const uses = new Map(owners.all().map((row) => [row.owner, row.bytes]));
-        for (const [id, weight] of datapoints.unsealedWeights()) {
+        for (const [id, weight] of datapoints.unflushedWeights()) {
           const name = owner.first(id)?.owner;
           if (name !== undefined) {
             uses.set(name, (uses.get(name) ?? 0) + bytesPerWeight * weight);

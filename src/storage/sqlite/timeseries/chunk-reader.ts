@@ -15,7 +15,7 @@ export interface ChunkReader {
   /** Runs `work` so that all it reads belongs to one commit. */
   inSnapshot<Result>(work: () => Result): Result;
   /** How many datapoints of the series are in chunks. */
-  sealed(series: number): number;
+  flushed(series: number): number;
   /** The chunks that touch the range, in the order asked for; read as far as it is walked. */
   heads(series: number, range: Range, order: 'asc' | 'desc'): Iterable<ChunkHead>;
   columns(head: ChunkHead): Columns;
@@ -25,7 +25,7 @@ export interface ChunkReader {
   createLookup(series: number): ChunkLookup;
 }
 
-const findSealed = 'select sealed from last_values where series = ?';
+const findFlushed = 'select sealed as flushed from last_values where series = ?';
 // No chunk before the last one that begins earlier than the range can reach into it.
 const inRange = `
   from chunks where series = :series and max_time >= :from and min_time <= :to
@@ -55,12 +55,12 @@ export function createChunkReader(
 ): ChunkReader {
   const begin = reader.prepare('begin');
   const commit = reader.prepare('commit');
-  const sealedOf = reader.prepare(findSealed);
+  const flushedOf = reader.prepare(findFlushed);
   const ascending = reader.prepare(listAscending);
   const descending = reader.prepare(listDescending);
   const inside = reader.prepare(countInside);
   const read = reader.prepare(readChunk);
-  for (const statement of [sealedOf, ascending, descending, inside, read]) {
+  for (const statement of [flushedOf, ascending, descending, inside, read]) {
     statement.setReturnArrays(true);
   }
   const decoded = createLruCache<number, Columns>(limits.decodedChunksMax);
@@ -127,8 +127,8 @@ export function createChunkReader(
         if (reader.isTransaction) commit.run();
       }
     },
-    sealed(series) {
-      const row = sealedOf.get(series) as unknown as [number] | undefined;
+    flushed(series) {
+      const row = flushedOf.get(series) as unknown as [number] | undefined;
       return row?.[0] ?? 0;
     },
     heads,

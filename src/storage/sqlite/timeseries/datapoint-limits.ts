@@ -2,16 +2,16 @@ import type { ChunkLimits } from '../../chunks/chunk-merge.ts';
 
 /** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
 export interface DatapointLimits extends ChunkLimits {
-  readonly tailWeightMax: number;
-  readonly tailsWeightMax: number;
-  readonly tailsWeightForLong: number;
-  readonly tailsWeightRefused: number;
+  readonly memtableEntryWeightMax: number;
+  readonly memtableWeightMax: number;
+  readonly memtableWeightForLong: number;
+  readonly memtableWeightRefused: number;
   readonly logWeightMax: number;
-  readonly sealWeightPerStep: number;
-  readonly sealSeriesPerStep: number;
+  readonly flushWeightPerStep: number;
+  readonly flushSeriesPerStep: number;
   readonly trimRowsPerStep: number;
-  readonly sealRetryMsMin: number;
-  readonly sealRetryMsMax: number;
+  readonly flushRetryMsMin: number;
+  readonly flushRetryMsMax: number;
   readonly decodedChunksMax: number;
   readonly crowdedChunksMax: number;
   readonly seriesMax: number;
@@ -32,21 +32,21 @@ export const datapointLimits: DatapointLimits = {
   /** Half a megabyte of long values: rewritten with each late datapoint. */
   chunkWeightMax: 16_384,
   /** A sensor that reached this fills whole chunks. */
-  tailWeightMax: 4_096,
+  memtableEntryWeightMax: 4_096,
   /** Datapoints of all sensors in memory: about 40 MB. */
-  tailsWeightMax: 262_144,
+  memtableWeightMax: 262_144,
   /** Below it a long push may come: the longest leaves room for what others push meanwhile. */
-  tailsWeightForLong: 294_912,
-  /** When sealing falls behind (a full disk), pushes are refused beyond this. */
-  tailsWeightRefused: 1_048_576,
+  memtableWeightForLong: 294_912,
+  /** When flushing falls behind (a full disk), pushes are refused beyond this. */
+  memtableWeightRefused: 1_048_576,
   /** What the log keeps: a start reads all of it, in less than a second. */
   logWeightMax: 1_048_576,
-  /** Work of one step of sealing: commits wait for it, so it ends within a few ms. */
-  sealWeightPerStep: 8_192,
-  sealSeriesPerStep: 24,
+  /** Work of one step of flushing: commits wait for it, so it ends within a few ms. */
+  flushWeightPerStep: 8_192,
+  flushSeriesPerStep: 24,
   trimRowsPerStep: 256,
-  sealRetryMsMin: 500,
-  sealRetryMsMax: 30_000,
+  flushRetryMsMin: 500,
+  flushRetryMsMax: 30_000,
   /** About 25 KB each. */
   decodedChunksMax: 512,
   /** Chunks of one timestamp that are searched for a repeated datapoint: about 1 ms. */

@@ -17,11 +17,11 @@ const datapoint = fc.oneof(
 const push = fc.record(
   {
     series: fc.nat(),
-    ordinal: fc.nat({ max: 2 ** 40 }),
+    sequenceNumber: fc.nat({ max: 2 ** 40 }),
     datapoints: fc.array(datapoint, { maxLength: 8 }),
     last: fc.nat({ max: 7 }),
   },
-  { requiredKeys: ['series', 'ordinal', 'datapoints'] },
+  { requiredKeys: ['series', 'sequenceNumber', 'datapoints'] },
 );
 
 test('a batch comes back as it was', () => {
@@ -34,13 +34,13 @@ test('a batch comes back as it was', () => {
 
 test('numbers of many digits keep all of them', () => {
   const digits = JSON.rawJSON('12345678901234567890.123456789');
-  const pushes = [{ series: 1, ordinal: 0, datapoints: [{ value: digits, receivedAt: 5 }] }];
+  const pushes = [{ series: 1, sequenceNumber: 0, datapoints: [{ value: digits, receivedAt: 5 }] }];
   assert.equal(JSON.stringify(decodePushes(encodePushes(pushes))), JSON.stringify(pushes));
 });
 
 test('one changed byte anywhere is noticed', () => {
   const pushes = [
-    { series: 7, ordinal: 3, datapoints: [{ value: 'wet', receivedAt: 5 }], last: 0 },
+    { series: 7, sequenceNumber: 3, datapoints: [{ value: 'wet', receivedAt: 5 }], last: 0 },
   ];
   const bytes = encodePushes(pushes);
   for (let at = 0; at < bytes.length; at += 1) {

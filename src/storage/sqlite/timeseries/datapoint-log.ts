@@ -25,7 +25,7 @@ import {
 export interface LoggedPush {
   readonly series: number;
   /** How many datapoints of the sensor were stored before these. */
-  readonly ordinal: number;
+  readonly sequenceNumber: number;
   readonly datapoints: readonly Datapoint[];
   /** Which of them becomes the sensor's last value; absent: none. */
   readonly last?: number;
@@ -88,7 +88,7 @@ function beginPushes(pushes: readonly LoggedPush[]): ByteSink {
 
 function putHead(sink: ByteSink, push: LoggedPush): void {
   putVarint(sink, push.series);
-  putVarint(sink, push.ordinal);
+  putVarint(sink, push.sequenceNumber);
   putVarint(sink, push.last === undefined ? 0 : push.last + 1);
   putVarint(sink, push.datapoints.length);
 }
@@ -113,7 +113,7 @@ export function decodePushes(bytes: Uint8Array): LoggedPush[] {
   let receivedAt = Number.NaN;
   for (let push = 0; push < count; push += 1) {
     const series = takeVarint(source);
-    const ordinal = takeVarint(source);
+    const sequenceNumber = takeVarint(source);
     const last = takeVarint(source) - 1;
     const datapoints: Datapoint[] = [];
     for (let left = takeCount(source, bytes.length); left > 0; left -= 1) {
@@ -121,7 +121,7 @@ export function decodePushes(bytes: Uint8Array): LoggedPush[] {
       receivedAt = datapoint.receivedAt;
       datapoints.push(datapoint);
     }
-    pushes.push({ series, ordinal, datapoints, ...(last < 0 ? {} : { last }) });
+    pushes.push({ series, sequenceNumber, datapoints, ...(last < 0 ? {} : { last }) });
   }
   return pushes;
 }

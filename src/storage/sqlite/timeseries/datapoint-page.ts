@@ -16,7 +16,7 @@ export interface PageSource {
   readonly chunks: ChunkReader;
   readonly series: number;
   /** In order of time; they arrived after everything in chunks. */
-  readonly unsealed: readonly Datapoint[];
+  readonly unflushed: readonly Datapoint[];
   readonly page: Page;
 }
 
@@ -72,8 +72,8 @@ interface Target {
   isFull(): boolean;
 }
 
-function walkPage(target: Target, { chunks, series, unsealed, page }: PageSource): void {
-  const later = createLaterQueue(unsealed, page);
+function walkPage(target: Target, { chunks, series, unflushed, page }: PageSource): void {
+  const later = createLaterQueue(unflushed, page);
   const output = createOutput(page, target);
   if (output.isFull()) return;
   for (const head of chunks.heads(series, page, page.order)) {
@@ -130,14 +130,14 @@ function partOf(chunks: ChunkReader, head: ChunkHead, page: Page): Part {
 }
 
 /** The datapoints outside chunks that are in the range, in the order of the page. */
-function createLaterQueue(unsealed: readonly Datapoint[], page: Page) {
-  const [start, end] = sliceOf(unsealed, page);
+function createLaterQueue(unflushed: readonly Datapoint[], page: Page) {
+  const [start, end] = sliceOf(unflushed, page);
   const isAscending = page.order === 'asc';
   let taken = 0;
 
   function at(position: number): Datapoint | undefined {
     if (position >= end - start) return undefined;
-    return unsealed[isAscending ? start + position : end - 1 - position];
+    return unflushed[isAscending ? start + position : end - 1 - position];
   }
   // At the same time, what is in chunks arrived first: it goes first, or last in reverse.
   function precedes(datapoint: Datapoint, time: Instant): boolean {

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { decodePushes, type LoggedPush } from './datapoint-log.ts';
-import { nextOrdinal, type Series, type SeriesTable } from './series.ts';
-import type { Tails } from './tails.ts';
+import type { Memtable } from './memtable.ts';
+import { nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
 const readLog = 'select seq, pushes from datapoint_log order by seq';
 
@@ -13,16 +13,16 @@ export interface UnreadableLogRow {
 }
 
 /**
- * Fills tails and last values with what the log holds beyond the chunks. Answers the rows that
+ * Fills memtable and last values with what the log holds beyond the chunks. Answers the rows that
  * cannot be read; the others count on without them.
  */
 export function replayLog(parts: {
   readonly reader: DatabaseSync;
   readonly table: SeriesTable;
-  readonly tails: Tails;
+  readonly memtable: Memtable;
   readonly damaged: DamagedRows;
 }): readonly UnreadableLogRow[] {
-  const { reader, table, tails, damaged } = parts;
+  const { reader, table, memtable, damaged } = parts;
   const statement = reader.prepare(readLog);
   statement.setReturnArrays(true);
   const known = new Map<number, Series | undefined>();
@@ -33,7 +33,7 @@ export function replayLog(parts: {
       if (!known.has(push.series)) known.set(push.series, table.resolveNumber(push.series));
       const series = known.get(push.series);
       // Without a series, the sensor was removed and its datapoints with it.
-      if (series === undefined) tails.passOver(push.datapoints, row);
+      if (series === undefined) memtable.passOver(push.datapoints, row);
       else replayPush(series, push, row);
     }
   }
@@ -50,17 +50,17 @@ export function replayLog(parts: {
   }
 
   function replayPush(series: Series, push: LoggedPush, row: number): void {
-    const stored = Math.max(0, nextOrdinal(series) - push.ordinal);
-    const missing = push.ordinal - nextOrdinal(series);
+    const stored = Math.max(0, nextSequenceNumber(series) - push.sequenceNumber);
+    const missing = push.sequenceNumber - nextSequenceNumber(series);
     if (missing > 0) {
       // They were in a row that cannot be read: those that follow keep their numbers.
-      series.sealed += missing;
+      series.flushed += missing;
       damaged.note('datapoint_log', `series ${series.number}`, `${missing} datapoints are missing`);
     }
     const rest = push.datapoints.slice(stored);
-    tails.passOver(push.datapoints.slice(0, stored), row);
+    memtable.passOver(push.datapoints.slice(0, stored), row);
     if (rest.length === 0) return;
-    tails.add(series, rest, row);
+    memtable.add(series, rest, row);
     for (const { timestamp } of rest) {
       if (timestamp !== undefined && timestamp > series.newestTimestamp) {
         series.newestTimestamp = timestamp;

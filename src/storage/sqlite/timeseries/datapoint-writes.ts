@@ -22,7 +22,7 @@ const keepLogRow = `
 const deleteLogRow = `
   delete from datapoint_log
   where seq = ? and seq < (select max(seq) from datapoint_log)`;
-const findSealed = `
+const findFlushed = `
   select coalesce(last_values.sealed, 0)
   from sensors left join last_values using (series) where series = ?`;
 const findChunkFrom = `
@@ -38,15 +38,15 @@ const deleteChunk = 'delete from chunks where id = ?';
 const keepDamaged = `
   insert into damaged_chunks (id, series, min_time, max_time, count, datapoints)
   select id, series, min_time, max_time, count, datapoints from chunks where id = ?`;
-const putSealed = 'update last_values set sealed = ?, bytes = bytes + ? where series = ?';
+const putFlushed = 'update last_values set sealed = ?, bytes = bytes + ? where series = ?';
 const putLastValue = `
   insert into last_values (series, sealed, timestamp, received_at, value, bytes)
   values (?, ?, ?, ?, ?, ?)
   on conflict (series) do update set sealed = excluded.sealed, timestamp = excluded.timestamp,
     received_at = excluded.received_at, value = excluded.value, bytes = bytes + excluded.bytes`;
 
-/** What a step of sealing is asked to do. */
-export interface SealOrder {
+/** What a step of flushing is asked to do. */
+export interface FlushOrder {
   /** The next datapoints of each series, as encodePushes writes them. */
   readonly pushes: Uint8Array<ArrayBuffer>;
   /** Its last value, one push for each series, in the same order; empty: it is in its row. */
@@ -56,7 +56,7 @@ export interface SealOrder {
   readonly limits: DatapointLimits;
 }
 
-export interface SealReport {
+export interface FlushReport {
   /** Log rows that went; as many as the limit: there may be more. */
   readonly trimmed: number;
   /** Chunks that could not be read and were set aside. */
@@ -75,7 +75,7 @@ export function createDatapointWrites(database: DatabaseSync) {
   const trim = database.prepare(trimLog);
   const keepRow = database.prepare(keepLogRow);
   const deleteRow = database.prepare(deleteLogRow);
-  const sealer = createSeriesSealer(database);
+  const flusher = createSeriesFlusher(database);
 
   return {
     /** Keeps one batch; answers the number of its log row. */
@@ -90,11 +90,11 @@ export function createDatapointWrites(database: DatabaseSync) {
       }
     },
     /** Moves datapoints to chunks and drops log rows that are not needed. */
-    sealDatapoints(order: SealOrder): SealReport {
+    flushDatapoints(order: FlushOrder): FlushReport {
       const lasts = decodePushes(order.lasts);
       let damaged = 0;
       for (const [at, push] of decodePushes(order.pushes).entries()) {
-        damaged += sealer.seal(push, lasts[at]?.datapoints[0], order.limits);
+        damaged += flusher.flush(push, lasts[at]?.datapoints[0], order.limits);
       }
       const { changes } = trim.run(order.trimThrough, order.limits.trimRowsPerStep);
       return { trimmed: Number(changes), damaged };
@@ -102,33 +102,33 @@ export function createDatapointWrites(database: DatabaseSync) {
   };
 }
 
-function createSeriesSealer(database: DatabaseSync) {
-  const sealedOf = database.prepare(findSealed);
+function createSeriesFlusher(database: DatabaseSync) {
+  const flushedOf = database.prepare(findFlushed);
   const chunks = createChunkTable(database);
   const putLast = database.prepare(putLastValue);
-  const putCount = database.prepare(putSealed);
-  sealedOf.setReturnArrays(true);
+  const putCount = database.prepare(putFlushed);
+  flushedOf.setReturnArrays(true);
 
   /** Answers how many damaged chunks were set aside. */
-  function seal(push: LoggedPush, last: Datapoint | undefined, limits: DatapointLimits): number {
-    const row = sealedOf.get(push.series) as unknown as [number] | undefined;
+  function flush(push: LoggedPush, last: Datapoint | undefined, limits: DatapointLimits): number {
+    const row = flushedOf.get(push.series) as unknown as [number] | undefined;
     // Removed since: its datapoints go with it.
     if (row === undefined) return 0;
-    const [sealed] = row;
+    const [flushed] = row;
     // Fewer than there should be: those in between were in a log row that was set aside. More: an
     // order that was carried out although its answer was lost comes again.
-    const begin = Math.max(sealed, push.ordinal);
-    const rest = push.datapoints.slice(begin - push.ordinal);
+    const begin = Math.max(flushed, push.sequenceNumber);
+    const rest = push.datapoints.slice(begin - push.sequenceNumber);
     if (rest.length === 0) return 0;
     const damaged = place(push.series, sortByTime(rest), limits);
-    const nowSealed = begin + rest.length;
+    const nowFlushed = begin + rest.length;
     const bytes = bytesPerWeight * weightOf(rest);
     if (last !== undefined) {
       const { timestamp = null, receivedAt, value } = last;
       const text = JSON.stringify(value);
-      putLast.run(push.series, nowSealed, timestamp, receivedAt, text, bytes);
-    } else if (putCount.run(nowSealed, bytes, push.series).changes === 0) {
-      throw new Error(`series ${push.series} is sealed without last value`);
+      putLast.run(push.series, nowFlushed, timestamp, receivedAt, text, bytes);
+    } else if (putCount.run(nowFlushed, bytes, push.series).changes === 0) {
+      throw new Error(`series ${push.series} is flushed without last value`);
     }
     return damaged;
   }
@@ -160,7 +160,7 @@ function createSeriesSealer(database: DatabaseSync) {
     return damaged;
   }
 
-  return { seal };
+  return { flush };
 }
 
 function createChunkTable(database: DatabaseSync) {

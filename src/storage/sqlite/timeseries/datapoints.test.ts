@@ -15,16 +15,16 @@ import { databasePath } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { datapointLimits } from './datapoint-limits.ts';
 
-/** Limits under which nearly every datapoint is sealed, merged, cut and trimmed at once. */
+/** Limits under which nearly every datapoint is flushed, merged, cut and trimmed at once. */
 const tinyLimits = {
   ...datapointLimits,
   chunkDatapointsMax: 4,
   chunkWeightMax: 32,
-  tailWeightMax: 3,
-  tailsWeightMax: 6,
+  memtableEntryWeightMax: 3,
+  memtableWeightMax: 6,
   logWeightMax: 8,
-  sealWeightPerStep: 5,
-  sealSeriesPerStep: 2,
+  flushWeightPerStep: 5,
+  flushSeriesPerStep: 2,
   trimRowsPerStep: 2,
   decodedChunksMax: 2,
   seriesMax: 2,
@@ -41,7 +41,7 @@ async function withDevice(storage: Storage): Promise<Storage> {
   return storage;
 }
 
-describe('with limits so small that everything is sealed at once', () => {
+describe('with limits so small that everything is flushed at once', () => {
   datapointsContract(async () => {
     const ends: (() => void)[] = [];
     const storage = await openTiny(temporaryDirectory({ after: (end) => ends.push(end) }));
@@ -185,7 +185,7 @@ test('a damaged chunk is told, and stops neither pushes nor other reads', async 
   assert.equal(await lastValue(storage.datapoints), 'late 4');
 });
 
-test('when sealing fails, pushes go on until memory is full', async (context) => {
+test('when flushing fails, pushes go on until memory is full', async (context) => {
   const directory = temporaryDirectory(context);
   const prepared = await withDevice(await openTiny(directory));
   await prepared.close();
@@ -193,7 +193,12 @@ test('when sealing fails, pushes go on until memory is full', async (context) =>
   database.exec(`create trigger no_chunks before insert on chunks begin
     select raise(abort, 'no chunks today'); end`);
 
-  const limits = { ...tinyLimits, tailsWeightRefused: 20, sealRetryMsMin: 1, sealRetryMsMax: 1 };
+  const limits = {
+    ...tinyLimits,
+    memtableWeightRefused: 20,
+    flushRetryMsMin: 1,
+    flushRetryMsMax: 1,
+  };
   const storage = await openSqlite({ directory, log: silentLog, datapointLimits: limits });
   context.after(() => storage.close());
   let accepted = 0;

@@ -9,23 +9,23 @@ import type {
 } from '../../../domain/datapoints/datapoint-store.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
-import { othersRan, runInSteps } from '../../../lib/event-loop.ts';
+import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
 import { createSequence } from '../../../lib/sequence.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { asRefusal, readSafely } from '../failures.ts';
 import { createLastValues } from '../last-values.ts';
 import type { Writer } from '../writer.ts';
-import { createBatchStaging, type Staged } from './batch-staging.ts';
 import { createChunkReader } from './chunk-reader.ts';
 import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
 import { encodeInSteps, encodePushes } from './datapoint-log.ts';
 import { countInRange, readPage, readPart, scanPart } from './datapoint-page.ts';
 import { replayLog } from './datapoint-replay.ts';
-import { createSealer, type Sealer } from './sealer.ts';
-import { createSeriesTable, unsealedOf } from './series.ts';
-import { clearStaged } from './staging.ts';
-import { createTails, type Tails } from './tails.ts';
+import { createFlusher, type Flusher } from './flusher.ts';
+import { createMemtable, type Memtable } from './memtable.ts';
+import { createPendingBatch, type Staged } from './pending-batch.ts';
+import { clearStaged } from './pending-push.ts';
+import { createSeriesTable, unflushedOf } from './series.ts';
 
 /** The datapoints of a database, with what its owner must call. */
 export interface SqliteDatapoints extends DatapointStore {
@@ -34,9 +34,9 @@ export interface SqliteDatapoints extends DatapointStore {
   /** Drops what is in memory of a removed sensor, or of all sensors of a removed device. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
   /** What is not in chunks yet, of a device or one of its sensors. */
-  unsealedWeight(deviceId: DeviceId, sensorId?: SensorId): number;
+  unflushedWeight(deviceId: DeviceId, sensorId?: SensorId): number;
   /** The same of all sensors that have any: by device. */
-  unsealedWeights(): ReadonlyMap<DeviceId, number>;
+  unflushedWeights(): ReadonlyMap<DeviceId, number>;
   /** Resolves when nothing is under way. The reader and the writer stay open. */
   close(): Promise<void>;
 }
@@ -51,23 +51,24 @@ export interface SqliteDatapointsOptions {
 
 /**
  * The datapoints of the sqlite engine. A batch becomes one row of an append-only log; after its
- * commit it joins the tails in memory, which are sealed into compressed chunks little by little.
+ * commit it joins the memtable in memory, which are flushed into compressed chunks little by
+ * little.
  */
 export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDatapoints {
   const { reader, writer, log, damaged, limits = datapointLimits } = options;
   const table = createSeriesTable(reader, limits, damaged);
   const chunks = createChunkReader(reader, limits, log);
-  const tails = createTails(limits);
-  const sealer = createSealer({
-    tails,
+  const memtable = createMemtable(limits);
+  const flusher = createFlusher({
+    memtable,
     limits,
     log,
     carryOut: (order) =>
-      writer.callTransfer('sealDatapoints', [order.pushes.buffer, order.lasts.buffer], order),
+      writer.callTransfer('flushDatapoints', [order.pushes.buffer, order.lasts.buffer], order),
   });
-  const staging = createBatchStaging(table, chunks);
+  const pendingPush = createPendingBatch(table, chunks);
   const lasts = createLastValues({ reader, table, limits, damaged });
-  const queue = createAppendQueue({ limits, tails, sealer, append: appendNow });
+  const queue = createAppendQueue({ limits, memtable, flusher, append: appendNow });
 
   async function commit(staged: readonly Staged[], isLong: boolean): Promise<void> {
     const pushes = staged.map(({ push }) => push);
@@ -80,18 +81,18 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       clearStaged(series, 'kept');
       // Removed while its datapoints were under way: they went with it.
       if (series.isForgotten) continue;
-      tails.add(series, push.datapoints, row, weight);
+      memtable.add(series, push.datapoints, row, weight);
       if (push.last !== undefined) series.last = push.datapoints[push.last];
     }
-    sealer.poke();
+    flusher.poke();
   }
 
   async function appendNow(batch: readonly Push[], isLong: boolean): Promise<AppendOutcome[]> {
     const staged: Staged[] = [];
     try {
       const outcomes = isLong
-        ? await runInSteps(staging.inSteps(batch, staged))
-        : staging.atOnce(batch, staged);
+        ? await runInSteps(pendingPush.inSteps(batch, staged))
+        : pendingPush.atOnce(batch, staged);
       if (staged.length > 0) await commit(staged, isLong);
       return outcomes;
     } catch (reason) {
@@ -104,13 +105,13 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   function view<Result>(
     sensor: SensorRef,
     absent: Result,
-    look: (series: number, unsealed: readonly Datapoint[]) => Result,
+    look: (series: number, unflushed: readonly Datapoint[]) => Result,
   ): Promise<Result> {
     return readSafely(() => {
       const series = table.resolve(sensor);
       if (series === undefined) return absent;
       return chunks.inSnapshot(() =>
-        look(series.number, unsealedOf(series, chunks.sealed(series.number))),
+        look(series.number, unflushedOf(series, chunks.flushed(series.number))),
       );
     });
   }
@@ -118,55 +119,55 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   return {
     append: queue.append,
     async readyForLong() {
-      while (tails.weight > limits.tailsWeightForLong) {
-        await sealer.makeRoom();
-        await othersRan();
+      while (memtable.weight > limits.memtableWeightForLong) {
+        await flusher.makeRoom();
+        await yieldToEventLoop();
       }
     },
     read: (sensor, page) =>
-      view<readonly Datapoint[]>(sensor, [], (series, unsealed) =>
-        readPage({ chunks, series, unsealed, page }),
+      view<readonly Datapoint[]>(sensor, [], (series, unflushed) =>
+        readPage({ chunks, series, unflushed, page }),
       ),
     readPart: (sensor, page, charactersMax) =>
-      view(sensor, nothing, (series, unsealed) =>
-        readPart({ chunks, series, unsealed, page }, charactersMax),
+      view(sensor, nothing, (series, unflushed) =>
+        readPart({ chunks, series, unflushed, page }, charactersMax),
       ),
     scan: (sensor, page, charactersMax) =>
-      view(sensor, { columns: toDatapointColumns([]), isCut: false }, (series, unsealed) =>
-        scanPart({ chunks, series, unsealed, page }, charactersMax),
+      view(sensor, { columns: toDatapointColumns([]), isCut: false }, (series, unflushed) =>
+        scanPart({ chunks, series, unflushed, page }, charactersMax),
       ),
     count: (sensor, range) =>
       view(
         sensor,
         0,
-        (series, unsealed) => chunks.count(series, range) + countInRange(unsealed, range),
+        (series, unflushed) => chunks.count(series, range) + countInRange(unflushed, range),
       ),
     lastValues: (devices) => readSafely(() => lasts.whole(devices)),
     briefLastValues: (devices) => readSafely(() => lasts.brief(devices)),
     lastValue: (sensor) => readSafely(() => lasts.one(sensor)),
     async start() {
-      const unreadable = replayLog({ reader, table, tails, damaged });
+      const unreadable = replayLog({ reader, table, memtable, damaged });
       // Out of the way before the log is trimmed: what they hold may be mended one day.
       if (unreadable.length > 0) await writer.call('setAsideLogRows', unreadable);
-      sealer.poke();
+      flusher.poke();
     },
-    unsealedWeight(deviceId, sensorId) {
+    unflushedWeight(deviceId, sensorId) {
       let weight = 0;
       for (const series of table.residents(deviceId)) {
         if (sensorId !== undefined && sensorId !== series.sensorId) continue;
-        weight += series.tail.weight + (series.frozen?.weight ?? 0);
+        weight += series.memtableEntry.weight + (series.frozen?.weight ?? 0);
       }
       return weight;
     },
-    unsealedWeights: tails.weights,
+    unflushedWeights: memtable.weights,
     forget(deviceId, sensorId) {
-      for (const series of table.forget(deviceId, sensorId)) tails.drop(series);
+      for (const series of table.forget(deviceId, sensorId)) memtable.drop(series);
     },
     async close() {
       try {
         await queue.idle();
       } finally {
-        await sealer.close();
+        await flusher.close();
       }
     },
   };
@@ -177,13 +178,13 @@ const nothing: PagePart = { datapoints: [], isCut: false };
 /** One batch at a time, and beside the batches one long push to another device. */
 function createAppendQueue(options: {
   readonly limits: DatapointLimits;
-  readonly tails: Pick<Tails, 'weight'>;
-  readonly sealer: Pick<Sealer, 'makeRoom'>;
+  readonly memtable: Pick<Memtable, 'weight'>;
+  readonly flusher: Pick<Flusher, 'makeRoom'>;
   readonly append: (batch: readonly Push[], isLong: boolean) => Promise<readonly AppendOutcome[]>;
 }) {
-  const { limits, tails, sealer } = options;
+  const { limits, memtable, flusher } = options;
   const makeRoom = async (): Promise<void> => {
-    while (tails.weight > limits.tailsWeightRefused) await sealer.makeRoom();
+    while (memtable.weight > limits.memtableWeightRefused) await flusher.makeRoom();
   };
   const inTurn = createTurns(limits.appendsWaitingMax);
   const longInTurn = createTurns(limits.appendsWaitingMax);

@@ -9,7 +9,7 @@ import type { DamagedRows } from '../../damaged-rows.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 
 /** Datapoints in order of arrival that are durable in the log and not in chunks yet. */
-export interface Tail {
+export interface MemtableEntry {
   datapoints: Datapoint[];
   weight: number;
   /** The log row of the first of them, or an earlier one. */
@@ -21,7 +21,7 @@ export interface Tail {
 }
 
 /** Datapoints by timestamp: the one that has it, or by the JSON text of their values. */
-export type Ordinals = Map<Instant, number | Map<string, number>>;
+export type SequenceNumbers = Map<Instant, number | Map<string, number>>;
 
 /** What is known in memory about one life of a sensor; its datapoints are counted by arrival. */
 export interface Series {
@@ -29,20 +29,23 @@ export interface Series {
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
   /** This many are in chunks for certain. */
-  sealed: number;
+  flushed: number;
   /** The next ones, on their way to chunks. */
-  frozen: Tail | undefined;
+  frozen: MemtableEntry | undefined;
   /** Then these. */
-  tail: Tail;
+  memtableEntry: MemtableEntry;
   /** Then those of the batch that is being made durable; not to be read yet. */
   staged: Datapoint[];
   /** large: it is in its row, and nothing else holds it. */
   last: Datapoint | 'large' | undefined;
   /** No stored timestamp is later; none need be as late. */
   newestTimestamp: number;
-  /** Which of frozen, tail and staged has this timestamp and value; made when first asked for. */
-  ordinals: Ordinals | undefined;
-  /** Frozen and tail by order time; made when first asked for. */
+  /**
+   * Which of frozen, memtableEntry and staged has this timestamp and value; made when first asked
+   * for.
+   */
+  sequenceNumbers: SequenceNumbers | undefined;
+  /** Frozen and memtableEntry by order time; made when first asked for. */
   sorted: readonly Datapoint[] | undefined;
   /** The sensor was removed. */
   isForgotten: boolean;
@@ -84,7 +87,7 @@ type SeriesRow = readonly [
   series: number,
   deviceId: DeviceId,
   sensorId: SensorId,
-  sealed: number,
+  flushed: number,
   timestamp: number | null,
   receivedAt: number | null,
   value: string | Uint8Array | null,
@@ -193,49 +196,51 @@ export function createSeriesTable(
   };
 }
 
-/** A tail without datapoints. */
-export function emptyTail(): Tail {
+/** A memtableEntry without datapoints. */
+export function emptyMemtableEntry(): MemtableEntry {
   return { datapoints: [], weight: 0, firstRow: 0, startedAt: 0, isSorted: true };
 }
 
 /** How many datapoints the series has, counting those on their way to disk. */
-export function nextOrdinal(series: Series): number {
+export function nextSequenceNumber(series: Series): number {
   const frozen = series.frozen?.datapoints.length ?? 0;
-  return series.sealed + frozen + series.tail.datapoints.length + series.staged.length;
+  return series.flushed + frozen + series.memtableEntry.datapoints.length + series.staged.length;
 }
 
 /**
- * The datapoints outside chunks, by order time, for a reader who sees `sealed` of them in chunks:
- * a step of sealing may be committed before its answer arrives.
+ * The datapoints outside chunks, by order time, for a reader who sees `flushed` of them in chunks:
+ * a step of flushing may be committed before its answer arrives.
  */
-export function unsealedOf(series: Series, sealed: number): readonly Datapoint[] {
-  const { frozen, tail } = series;
-  const isTailOnly = frozen === undefined || sealed > series.sealed;
-  if (isTailOnly && tail.isSorted) return tail.datapoints;
-  if (isTailOnly && frozen !== undefined) return sortByTime(tail.datapoints);
-  series.sorted ??= sortByTime([...(frozen?.datapoints ?? []), ...tail.datapoints]);
+export function unflushedOf(series: Series, flushed: number): readonly Datapoint[] {
+  const { frozen, memtableEntry } = series;
+  const isInMemtableOnly = frozen === undefined || flushed > series.flushed;
+  if (isInMemtableOnly && memtableEntry.isSorted) return memtableEntry.datapoints;
+  if (isInMemtableOnly && frozen !== undefined) return sortByTime(memtableEntry.datapoints);
+  series.sorted ??= sortByTime([...(frozen?.datapoints ?? []), ...memtableEntry.datapoints]);
   return series.sorted;
 }
 
 function isInChunks(series: Series): boolean {
   return (
-    series.frozen === undefined && series.tail.datapoints.length === 0 && series.staged.length === 0
+    series.frozen === undefined &&
+    series.memtableEntry.datapoints.length === 0 &&
+    series.staged.length === 0
   );
 }
 
 function seriesOf(row: SeriesRow, damaged: DamagedRows): Series {
-  const [number, deviceId, sensorId, sealed, , , , newest] = row;
+  const [number, deviceId, sensorId, flushed, , , , newest] = row;
   return {
     number,
     deviceId,
     sensorId,
-    sealed,
+    flushed,
     frozen: undefined,
-    tail: emptyTail(),
+    memtableEntry: emptyMemtableEntry(),
     staged: [],
     last: lastOf(row, damaged),
     newestTimestamp: newest ?? Number.NEGATIVE_INFINITY,
-    ordinals: undefined,
+    sequenceNumbers: undefined,
     sorted: undefined,
     isForgotten: false,
   };

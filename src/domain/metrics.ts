@@ -1,0 +1,32 @@
+/** One metric that the service measures about itself, with its values by label. */
+export interface Metric {
+  readonly name: string;
+  readonly values: readonly {
+    readonly labels: Readonly<Record<string, string | number>>;
+    readonly value: number;
+  }[];
+}
+
+/** All that the service measures about itself. */
+export interface MetricSource {
+  names(): readonly string[];
+  read(): Promise<readonly Metric[]>;
+}
+
+/** What the MQTT broker counts: some of it now, the rest since the start. */
+export interface MqttMetrics {
+  readonly connections: number;
+  readonly sessions: number;
+  readonly subscriptions: number;
+  readonly retained: number;
+  readonly queuedMessages: number;
+  readonly queuedBytes: number;
+  readonly messagesReceived: number;
+  readonly messagesSent: number;
+  readonly bytesReceived: number;
+  readonly bytesSent: number;
+  /** Messages that did not reach a session, by why. */
+  readonly dropped: Readonly<Record<string, number>>;
+  /** Connections that the broker ended, by MQTT 5 reason code. */
+  readonly closedByCode: ReadonlyMap<number, number>;
+}

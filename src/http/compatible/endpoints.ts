@@ -1,0 +1,128 @@
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
+import type { Budget } from '../../domain/budgets/budget.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { Reporter } from '../../domain/reporter.ts';
+import type { FairTurns } from '../../lib/fair-turns.ts';
+import type { Log } from '../../lib/log.ts';
+import { jsonType, textType } from '../answer.ts';
+import type { AnswerRoom } from '../answer-room.ts';
+import type { Authenticate } from '../authentication.ts';
+import type { Clients } from '../clients.ts';
+import { type EdgeErrorCode, type ErrorAnswer, errorAnswer } from '../errors.ts';
+import { mountRoutes, type Route } from '../route.ts';
+import { acceptingTokens, influxRoute, influxV1Route } from './influx-routes.ts';
+import { createWriteLines } from './line-writes.ts';
+import { type ThingSpeakParts, thingSpeakRoutes } from './thing-speak-routes.ts';
+
+/** What the compatibility endpoints are built on. */
+export type EndpointServices = Omit<ThingSpeakParts, 'authenticate'>;
+
+/** The routes of other protocols that are below /api/v2, for the reference. */
+export function compatibleV2Routes(services: EndpointServices): readonly Route[] {
+  return [influxRoute(createWriteLines(services))];
+}
+
+/** Compatibility endpoints for protocols of other services, on the one ingest path. */
+export function mountCompatibilityEndpoints(
+  fastify: FastifyInstance,
+  options: {
+    readonly services: EndpointServices;
+    readonly authenticate: Authenticate;
+    readonly clients: Clients;
+    readonly room: AnswerRoom;
+    readonly partialBytes: Budget;
+    readonly turns: FairTurns;
+    readonly reporter: Reporter;
+    readonly log: Log;
+  },
+): void {
+  const { services, reporter, log, authenticate, clients, room, partialBytes, turns } = options;
+  const tokens = acceptingTokens(authenticate);
+  const mount = (
+    prefix: string,
+    routes: readonly Route[],
+    authenticate: Authenticate,
+    refuse: Refuse,
+  ): void => {
+    fastify.register((scope, _options, done) => {
+      answerErrors(scope, { reporter, log, refuse });
+      mountRoutes(scope, {
+        prefix,
+        routes,
+        authenticate,
+        clients,
+        room,
+        partialBytes,
+        turns,
+        reporter,
+      });
+      done();
+    });
+  };
+  mount('/api/v2', compatibleV2Routes(services), tokens, refuseForInflux);
+  const v1Route = influxV1Route(createWriteLines(services), authenticate);
+  mount('', [v1Route], tokens, refuseForInfluxV1);
+  const updates = thingSpeakRoutes({ ...services, authenticate });
+  mount(
+    '',
+    updates.filter(({ path }) => path === '/update'),
+    authenticate,
+    refuseWithZero,
+  );
+  mount(
+    '',
+    updates.filter(({ path }) => path !== '/update'),
+    authenticate,
+    refuseAsUsual,
+  );
+}
+
+/** Writes a refusal as the clients of a protocol read it. */
+type Refuse = (answer: ErrorAnswer) => { readonly type: string; readonly text: string };
+
+function answerErrors(
+  scope: FastifyInstance,
+  options: { readonly reporter: Reporter; readonly log: Log; readonly refuse: Refuse },
+): void {
+  const { reporter, log, refuse } = options;
+  scope.setErrorHandler((error: FastifyError, request, reply: FastifyReply) => {
+    const answer = errorAnswer(error, log);
+    const { code, status, headers } = answer;
+    reporter.requestRefused(code);
+    const route = request.routeOptions.url ?? 'unknown';
+    reporter.requestAnswered({
+      ...{ method: request.method, route, status },
+      durationMs: reply.elapsedTime,
+    });
+    const { type, text } = refuse(answer);
+    return reply
+      .code(status)
+      .headers({ ...headers, 'content-type': type })
+      .send(text);
+  });
+}
+
+const influxCodes: Partial<Readonly<Record<ErrorCode | EdgeErrorCode, string>>> = {
+  unauthenticated: 'unauthorized',
+  not_found: 'not found',
+  too_large: 'request too large',
+  method_not_allowed: 'method not allowed',
+};
+
+/** Clients of InfluxDB 2 log `message`; those of this API read the other two. */
+const refuseForInflux: Refuse = ({ code, body }) => {
+  const words = { ...body, code: influxCodes[code] ?? code, message: body.description };
+  return { type: jsonType, text: JSON.stringify(words) };
+};
+
+/** Clients of InfluxDB 1 log `error`. */
+const refuseForInfluxV1: Refuse = ({ code, body }) => {
+  const words = { error: body.description, code, message: body.description };
+  return { type: jsonType, text: JSON.stringify(words) };
+};
+
+/** Sketches look for the number of an entry. */
+const refuseWithZero: Refuse = () => ({ type: textType, text: '0' });
+
+/** Who asks for JSON is told what is wrong. */
+const refuseAsUsual: Refuse = ({ body }) => ({ type: jsonType, text: JSON.stringify(body) });

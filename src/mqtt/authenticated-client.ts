@@ -1,0 +1,153 @@
+import type { Verdict } from '../domain/access/access.ts';
+import type { Actor } from '../domain/actor.ts';
+import { type Payer, payerOf } from '../domain/budgets/payer.ts';
+import type { Message } from '../domain/messaging/message.ts';
+import type { ClientLogin } from '../domain/users/client-authentication.ts';
+import type { Sessions } from '../domain/users/sessions.ts';
+import type { Clock, Instant } from '../lib/clock.ts';
+import type { Client, PublishOutcome } from './broker-hooks.ts';
+import type { GatewayConnection, GatewayHeartbeats } from './gateway-heartbeats.ts';
+import { mqttLimits } from './limits.ts';
+import type { Publish } from './publish.ts';
+import { maySubscribe, type ReceiveRights } from './rights.ts';
+
+/** What every client of the services shares. */
+export interface ClientServices {
+  readonly publish: Publish;
+  readonly rights: ReceiveRights;
+  readonly sessions: Sessions;
+  readonly gatewayHeartbeats: GatewayHeartbeats;
+  readonly clock: Clock;
+}
+
+const gone: PublishOutcome = {
+  kind: 'refused',
+  reason: 'not_authorized',
+  description: 'the login has ended',
+};
+
+/**
+ * One connection as the services knows it. Who it is gets asked again every now and then, and
+ * before anything else once any account or credential has changed.
+ */
+export class AuthenticatedClient implements Client {
+  readonly identity: string;
+  readonly payer: Payer;
+  readonly sessionSecondsMax: number;
+  readonly #services: ClientServices;
+  readonly #clientId: string;
+  readonly #admission: ClientLogin;
+  /** undefined: the login has ended. */
+  #actor: Actor | undefined;
+  #generation: number;
+  #askedAt: Instant;
+  #renewedAt: Instant;
+  #asking: Promise<void> | undefined;
+  #gatewayConnection: GatewayConnection | undefined;
+  #isConnected = false;
+
+  constructor(
+    services: ClientServices,
+    options: {
+      readonly admission: ClientLogin;
+      readonly identity: string;
+      readonly clientId: string;
+      /** The generation of credentials in which it was admitted. */
+      readonly generation: number;
+    },
+  ) {
+    this.#services = services;
+    this.#admission = options.admission;
+    this.#clientId = options.clientId;
+    this.#actor = options.admission.actor;
+    this.#generation = options.generation;
+    this.#askedAt = services.clock.now();
+    this.#renewedAt = this.#askedAt;
+    this.identity = options.identity;
+    this.payer = payerOf(options.admission.actor);
+    this.sessionSecondsMax =
+      options.admission.actor.kind === 'guest'
+        ? mqttLimits.guestSessionSecondsMax
+        : mqttLimits.sessionExpirySecondsMax;
+  }
+
+  async publish(message: Message): Promise<PublishOutcome> {
+    if (!this.#isCurrent()) await this.#ask();
+    return this.#actor === undefined ? gone : this.#services.publish(this.#actor, message);
+  }
+
+  maySubscribe(filter: string): boolean {
+    return this.#actor !== undefined && maySubscribe(this.#actor, filter);
+  }
+
+  async mayReceive(topic: string): Promise<boolean> {
+    if (!this.#isCurrent()) await this.#ask();
+    return this.#actor !== undefined && this.#services.rights.mayReceive(this.#actor, topic);
+  }
+
+  tryReceive(topic: string): Verdict {
+    if (!this.#isCurrent()) return 'unknown';
+    return this.#actor === undefined ? 'no' : this.#services.rights.tryReceive(this.#actor, topic);
+  }
+
+  isGone(): boolean {
+    const { clock } = this.#services;
+    const isDue = clock.now() - this.#askedAt >= mqttLimits.recheckMs;
+    if (isDue || !this.#isOfThisGeneration()) void this.#ask();
+    return this.#actor === undefined;
+  }
+
+  connected(): void {
+    this.#isConnected = true;
+    if (this.#actor !== undefined) {
+      this.#gatewayConnection = this.#services.gatewayHeartbeats.arrive(
+        this.#clientId,
+        this.#actor,
+      );
+    }
+  }
+
+  disconnected(): void {
+    this.#isConnected = false;
+    this.#gatewayConnection?.leave(this.#actor);
+  }
+
+  #isOfThisGeneration(): boolean {
+    return this.#generation === this.#services.sessions.generation;
+  }
+
+  /** Nobody looks after a connection that is over, but its last will may still come. */
+  #isCurrent(): boolean {
+    return this.#isConnected && this.#isOfThisGeneration();
+  }
+
+  /** Asks who it is now, once at a time; never rejects. */
+  #ask(): Promise<void> {
+    this.#asking ??= this.#askNow().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  /** A sign of life is written to disk: not for every change of some account. */
+  #renewHeartbeat(now: Instant): void {
+    if (!this.#isConnected || now - this.#renewedAt < mqttLimits.recheckMs) return;
+    this.#renewedAt = now;
+    this.#gatewayConnection?.renew(this.#actor);
+  }
+
+  async #askNow(): Promise<void> {
+    const { sessions, clock } = this.#services;
+    const { generation } = sessions;
+    this.#askedAt = clock.now();
+    try {
+      // Who was gone once stays gone, whatever becomes of the account.
+      if (this.#actor !== undefined) this.#actor = await this.#admission.recheck();
+      this.#generation = generation;
+    } catch {
+      // The store cannot answer: who was let in stays, and is asked about again.
+      return;
+    }
+    this.#renewHeartbeat(clock.now());
+  }
+}

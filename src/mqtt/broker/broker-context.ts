@@ -1,0 +1,60 @@
+import type { Budget } from '../../domain/budgets/budget.ts';
+import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { BrokerHooks } from '../broker-hooks.ts';
+import type { FrameLimits } from '../packets/frame-reader.ts';
+import type { Flusher } from '../packets/packet-writer.ts';
+import type { Counters } from './counters.ts';
+import type { Journal } from './journal.ts';
+import type { MessageQueue } from './message-queue.ts';
+import type { PublishCompletion } from './publish-completion.ts';
+import type { RetainedDelivery } from './retained-backlog.ts';
+import type { SessionRegistry } from './session-registry.ts';
+import type { Turns } from './turns.ts';
+import type { Wills } from './wills.ts';
+import type { ReadingTurn, WorkShares } from './work-shares.ts';
+
+/** What the connections of one broker share. */
+export interface BrokerContext {
+  readonly authority: BrokerHooks;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counters: Counters;
+  readonly journal: Journal;
+  readonly queue: MessageQueue;
+  readonly completion: PublishCompletion;
+  readonly registry: SessionRegistry;
+  readonly retainedDelivery: RetainedDelivery;
+  readonly wills: Wills;
+  readonly frameLimits: FrameLimits;
+  readonly partialBytes: Budget;
+  readonly publishBytes: Budget;
+  readonly workShares: WorkShares;
+  /** Connections with packets that wait because their payer has had its share. */
+  readonly readers: Turns<ReadingTurn>;
+  readonly flusher: Flusher;
+  /**
+   * Time that the broker was awake, as of the last sweep: exact enough for keep alive, and free of
+   * charge for each packet. A clock that is set and a pause of the process do not count as silence.
+   */
+  readonly awake: { ms: number };
+  /** Everybody who is connected. */
+  readonly members: Set<Member>;
+}
+
+/** A connection, as those see it who look after all of them. */
+export interface Member {
+  readonly identity: string | undefined;
+  /** Who pays for it: the address, until it has logged in. */
+  readonly payer: Payer;
+  /** Looks at its clocks, which count time awake: keep alive, login, token. */
+  sweep(awakeMs: number): void;
+  /** Sent so far. */
+  readonly bytesWritten: number;
+  end(code: number, text?: string): void;
+  /** Closes without a goodbye, which a client that does not read would not get. */
+  abort(code: number): void;
+  /** What was written and has not left. */
+  readonly waitingBytes: number;
+}

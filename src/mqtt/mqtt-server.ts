@@ -1,0 +1,131 @@
+import type { Budgets } from '../domain/budgets/budgets.ts';
+import type { ChangeFeed } from '../domain/changes.ts';
+import type { Watch } from '../domain/datapoints/watch.ts';
+import type { Gateways } from '../domain/gateways/gateways.ts';
+import type { Presence } from '../domain/gateways/presence.ts';
+import type { FindOrphans } from '../domain/messaging/orphans.ts';
+import type { SessionStore } from '../domain/messaging/session-store.ts';
+import type { MetricSource } from '../domain/metrics.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import type { AuthenticateClient } from '../domain/users/client-authentication.ts';
+import type { OfflineActors } from '../domain/users/offline-actors.ts';
+import type { Sessions } from '../domain/users/sessions.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { ConnectionGuard } from '../lib/connection-guard.ts';
+import type { Log } from '../lib/log.ts';
+import type { TlsSource } from '../lib/tls-source.ts';
+import { createBroker } from './broker/broker-engine.ts';
+import type { Broker } from './broker.ts';
+import { cleanUpAfter, withoutOrphans } from './clean-up.ts';
+import { deliverLive } from './deliveries.ts';
+import { createGatewayHeartbeats } from './gateway-heartbeats.ts';
+import { createMqttListener, type MqttListener } from './listener.ts';
+import { createPublish, type PublishOptions } from './publish.ts';
+import { createReceiveRights } from './rights.ts';
+import { createServiceHooks } from './service-hooks.ts';
+import { publishSystemMetrics } from './system-metrics.ts';
+import { createTopicReader } from './topics.ts';
+
+/** What MQTT is built on: the same paths as HTTP. */
+export interface MqttServices
+  extends Pick<PublishOptions, 'ingest' | 'actuators' | 'mayUseDeviceTopics'> {
+  readonly watch: Watch;
+  readonly gateways: Gateways;
+  readonly presence: Presence;
+  readonly sessions: Sessions;
+  readonly admit: AuthenticateClient;
+  readonly offlineActors: OfflineActors;
+  readonly findOrphans: FindOrphans;
+}
+
+export interface MqttServerOptions {
+  readonly services: MqttServices;
+  /** Tells what was removed, and who lost a login. */
+  readonly changes: Pick<ChangeFeed, 'onChange'>;
+  readonly store: SessionStore;
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: TlsSource;
+  readonly tlsPort: number;
+  /** Watches the connections of all ports. */
+  readonly connections: ConnectionGuard;
+  readonly handshakeMs?: number | undefined;
+  readonly metrics: MetricSource;
+  /** The room that is shared out to everybody, over all protocols. */
+  readonly budgets: Budgets;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  readonly log: Log;
+}
+
+/** The MQTT server: a broker whose rights and values are the service's. */
+export interface MqttServer extends Pick<MqttListener, 'listen' | 'port' | 'tlsPort'> {
+  /** What shares the port of HTTP. */
+  readonly protocolHandler: typeof firstByteAndPaths & Pick<MqttListener, 'takeOver' | 'upgrade'>;
+  readonly broker: Broker;
+  /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
+  close(): Promise<void>;
+}
+
+/** A CONNECT packet begins with this byte [MQTT-3.1]; paths as clients of WebSocket use them. */
+const firstByteAndPaths = {
+  firstByte: 0x10,
+  webSocketPaths: new Set(['/websocket', '/mqtt']) as ReadonlySet<string>,
+} as const;
+
+/** Loads what is kept of sessions and builds the server; `listen` opens it. */
+export async function createMqttServer(options: MqttServerOptions): Promise<MqttServer> {
+  const { services, budgets, clock, log } = options;
+  const store = withoutOrphans(options.store, services.findOrphans, log);
+  const broker = await createServiceBroker(options);
+  const listener = createMqttListener({ ...options, broker });
+  const ends = [
+    options.changes.onChange((change) => cleanUpAfter(change, broker)),
+    deliverLive(services.watch, broker),
+    publishSystemMetrics({ broker, metrics: options.metrics, log }),
+  ];
+  return {
+    listen: listener.listen,
+    get port() {
+      return listener.port;
+    },
+    get tlsPort() {
+      return listener.tlsPort;
+    },
+    protocolHandler: {
+      ...firstByteAndPaths,
+      takeOver: listener.takeOver,
+      upgrade: listener.upgrade,
+    },
+    broker,
+    async close() {
+      // Nobody comes in any more, but sockets end only with what the broker says to them.
+      const stopped = listener.stop();
+      await broker.close();
+      for (const end of ends) end();
+      await stopped;
+    },
+  };
+
+  function createServiceBroker({ reporter }: MqttServerOptions): Promise<Broker> {
+    const { watch, mayUseDeviceTopics, gateways, presence } = services;
+    const readTopic = createTopicReader();
+    const retain: PublishOptions['retain'] = (message) =>
+      created.then((one) => one.retain(message));
+    const publish = createPublish({ ...services, readTopic, retain, reporter, log });
+    const authority = createServiceHooks({
+      publish,
+      rights: createReceiveRights({ watch, mayUseDeviceTopics, readTopic }),
+      gatewayHeartbeats: createGatewayHeartbeats({ gateways, presence, log }),
+      sessions: services.sessions,
+      admit: services.admit,
+      offlineActors: services.offlineActors,
+      clock,
+      reporter,
+      log,
+    });
+    // The broker asks the hooks, and the hooks hand the broker what to retain.
+    const created: Promise<Broker> = createBroker({ authority, store, budgets, clock, log });
+    return created;
+  }
+}

@@ -1,0 +1,89 @@
+import type { Transport } from '../transport.ts';
+
+const firstPageBytes = 256;
+const pageBytesMax = 16_384;
+
+/** Calls flush() of every writer that was added, at the end of the turn of the event loop. */
+export interface Flusher {
+  add(writer: PacketWriter): void;
+}
+
+/** Collects what one connection is to be sent, so that a turn of the event loop is one write. */
+export class PacketWriter {
+  readonly transport: Transport;
+  readonly #flusher: Flusher;
+  #page: Buffer | undefined;
+  #length = 0;
+  bytesWritten = 0;
+
+  constructor(transport: Transport, flusher: Flusher) {
+    this.transport = transport;
+    this.#flusher = flusher;
+  }
+
+  /** Room for so many bytes, at most 16 KiB: write them to page() from the answer on. */
+  reserve(size: number): number {
+    let page = this.#page;
+    if (page === undefined) {
+      page = Buffer.allocUnsafe(Math.max(firstPageBytes, size));
+      this.#page = page;
+      this.#flusher.add(this);
+    } else if (this.#length + size > page.length) {
+      page = this.#grow(page, size);
+    }
+    const offset = this.#length;
+    this.#length += size;
+    this.bytesWritten += size;
+    return offset;
+  }
+
+  /** Where reserve() made room. */
+  page(): Buffer {
+    return this.#page ?? emptyPage;
+  }
+
+  /** Sends bytes that stay as they are; small ones are copied. */
+  write(bytes: Buffer): void {
+    if (bytes.length <= 4_096) {
+      const offset = this.reserve(bytes.length);
+      bytes.copy(this.page(), offset);
+      return;
+    }
+    this.flush();
+    this.bytesWritten += bytes.length;
+    this.transport.write(bytes);
+  }
+
+  /** Hands everything to the transport. */
+  flush(): void {
+    const page = this.#page;
+    if (page === undefined) return;
+    const length = this.#length;
+    this.#page = undefined;
+    this.#length = 0;
+    this.transport.write(page.subarray(0, length));
+  }
+
+  /** Bytes that have not left: collected here, or buffered by the transport. */
+  get waitingBytes(): number {
+    return this.#length + this.transport.bufferedBytes;
+  }
+
+  #grow(page: Buffer, size: number): Buffer {
+    if (this.#length + size > pageBytesMax) {
+      this.flush();
+      const fresh = Buffer.allocUnsafe(Math.max(pageBytesMax / 4, size));
+      this.#page = fresh;
+      this.#flusher.add(this);
+      return fresh;
+    }
+    const larger = Buffer.allocUnsafe(
+      Math.min(pageBytesMax, Math.max(2 * page.length, this.#length + size)),
+    );
+    page.copy(larger, 0, 0, this.#length);
+    this.#page = larger;
+    return larger;
+  }
+}
+
+const emptyPage = Buffer.alloc(0);

@@ -1,0 +1,76 @@
+import { isUtf8 } from 'node:buffer';
+import { guest } from '../domain/actor.ts';
+import { DomainError } from '../domain/errors.ts';
+import { accountOf, identityOf } from '../domain/messaging/identity.ts';
+import type { Reporter } from '../domain/reporter.ts';
+import type { AuthenticateClient } from '../domain/users/client-authentication.ts';
+import type { OfflineActors } from '../domain/users/offline-actors.ts';
+import type { Log } from '../lib/log.ts';
+import { AuthenticatedClient, type ClientServices } from './authenticated-client.ts';
+import type { BrokerHooks, ConnectAnswer, ConnectRefusal, ConnectRequest } from './broker-hooks.ts';
+
+export interface ServiceHooksOptions extends ClientServices {
+  readonly admit: AuthenticateClient;
+  readonly offlineActors: OfflineActors;
+  readonly reporter: Reporter;
+  readonly log: Log;
+}
+
+/** The service as the broker asks it: who may come in, and what they may do. */
+export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
+  const { admit, offlineActors, rights, sessions, reporter, log } = options;
+
+  async function letIn(request: ConnectRequest): Promise<ConnectAnswer> {
+    const { username, password, address, clientId } = request;
+    const { generation } = sessions;
+    if (password !== undefined && !isUtf8(password)) return refuse('bad_credentials');
+    const admission = await admit({
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password: Buffer.from(password).toString('utf8') }),
+      address,
+    });
+    const identity = identityOf(admission.actor);
+    const client = new AuthenticatedClient(options, { admission, identity, clientId, generation });
+    return { kind: 'accepted', client };
+  }
+
+  function refuse(reason: ConnectRefusal): ConnectAnswer {
+    reporter.connectionRefused(reason);
+    return { kind: 'refused', reason };
+  }
+
+  return {
+    async connect(request) {
+      try {
+        return await letIn(request);
+      } catch (error) {
+        if (!(error instanceof DomainError)) {
+          log.error({ err: error }, 'a login over MQTT met a bug');
+          return refuse('unavailable');
+        }
+        return refuse(refusalOf(error));
+      }
+    },
+    async mayQueue(identity, topic) {
+      const account = accountOf(identity);
+      try {
+        const actor = account === undefined ? guest : await offlineActors.find(account);
+        return actor !== undefined && (await rights.mayReceive(actor, topic));
+      } catch {
+        // What cannot be decided about is kept: the question comes again at its delivery.
+        return true;
+      }
+    },
+    tryQueue(identity, topic) {
+      const account = accountOf(identity);
+      const actor = account === undefined ? guest : offlineActors.peek(account);
+      return actor === undefined ? 'unknown' : rights.tryReceive(actor, topic);
+    },
+  };
+}
+
+function refusalOf({ code }: DomainError): ConnectRefusal {
+  if (code === 'unauthenticated') return 'bad_credentials';
+  if (code === 'rate_limited' || code === 'unavailable') return code;
+  return 'not_authorized';
+}

@@ -1,0 +1,118 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { DomainError } from '../../../domain/errors.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { DatapointLimits } from './datapoint-limits.ts';
+import { encodePushes } from './datapoint-log.ts';
+import type { FlushOrder, FlushReport } from './datapoint-writes.ts';
+import type { Memtable } from './memtable.ts';
+import type { Series } from './series.ts';
+
+/**
+ * Moves datapoints from memtable to chunks, one small step at a time, whenever there are too many.
+ */
+export interface Flusher {
+  /** Starts if something is due and nothing is under way. */
+  poke(): void;
+  /** Resolves when a step has made room. Throws DomainError unavailable when steps fail. */
+  makeRoom(): Promise<void>;
+  /** Resolves when no step is under way; nothing starts after this. */
+  close(): Promise<void>;
+}
+
+export interface FlusherOptions {
+  readonly memtable: Memtable;
+  /** Carries out one step on the writer thread. */
+  readonly carryOut: (order: FlushOrder) => Promise<FlushReport>;
+  readonly limits: DatapointLimits;
+  readonly log: Log;
+}
+
+/** A flusher at rest. */
+export function createFlusher({ memtable, carryOut, limits, log }: FlusherOptions): Flusher {
+  const closing = new AbortController();
+  let running: Promise<void> | undefined;
+  let step: Promise<void> = Promise.resolve();
+  let trimmedThrough = 0;
+  let failures = 0;
+
+  function poke(): void {
+    if (running !== undefined || closing.signal.aborted || !memtable.isDue()) return;
+    running = run().finally(() => {
+      running = undefined;
+    });
+  }
+
+  async function run(): Promise<void> {
+    while (
+      !closing.signal.aborted &&
+      (memtable.isDue() || memtable.doneThrough() > trimmedThrough)
+    ) {
+      step = takeStep();
+      await step;
+      if (failures > 0) await pause();
+    }
+  }
+
+  async function takeStep(): Promise<void> {
+    const picked = memtable.freezeDue();
+    const trimThrough = memtable.doneThrough();
+    try {
+      const report = await carryOut(orderFor(picked, trimThrough, limits));
+      for (const series of picked) memtable.settle(series);
+      if (report.trimmed < limits.trimRowsPerStep) trimmedThrough = trimThrough;
+      if (report.damaged > 0) {
+        log.error({ chunks: report.damaged }, 'chunks cannot be read and were set aside');
+      }
+      failures = 0;
+    } catch (error) {
+      // In reverse, so that the oldest is first again.
+      for (const series of picked.toReversed()) memtable.restore(series);
+      failures += 1;
+      if (failures === 1) log.error({ err: error }, 'datapoints stay in the log: flushing failed');
+    }
+  }
+
+  async function pause(): Promise<void> {
+    const delayMs = Math.min(
+      limits.flushRetryMsMax,
+      limits.flushRetryMsMin * 2 ** Math.min(failures - 1, 20),
+    );
+    // Ended early by close, which is all there is to know.
+    await wait(delayMs, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
+  }
+
+  return {
+    poke,
+    async makeRoom() {
+      if (failures > 0 || closing.signal.aborted) {
+        throw new DomainError('unavailable', 'datapoints cannot be moved to their place on disk', {
+          retryAfterSeconds: 30,
+        });
+      }
+      poke();
+      await step;
+    },
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+function orderFor(
+  picked: readonly Series[],
+  trimThrough: number,
+  limits: DatapointLimits,
+): FlushOrder {
+  const pushes = picked.map((series) => ({
+    series: series.number,
+    sequenceNumber: series.flushed,
+    datapoints: series.frozen?.datapoints ?? [],
+  }));
+  const lasts = picked.map((series) => ({
+    series: series.number,
+    sequenceNumber: 0,
+    datapoints: series.last === undefined || series.last === 'large' ? [] : [series.last],
+  }));
+  return { pushes: encodePushes(pushes), lasts: encodePushes(lasts), trimThrough, limits };
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { WebSocket } from 'ws';
+import { type Service, startService } from '../service.ts';
+import { type Client, type ClientOptions, connect, makeDevice } from './mqtt-clients.ts';
+
+let directory: string;
+let plain: Service;
+let secure: Service;
+
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'kipimo-servers-'));
+  const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
+  const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2';
+  const place = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const files = ['-keyout', key, '-out', cert];
+  execFileSync('openssl', [...words.split(' '), ...place, ...files], { stdio: 'ignore' });
+  plain = await startService();
+  secure = await startService({
+    environment: { KIPIMO_TLS_CERT: cert, KIPIMO_TLS_KEY: key, KIPIMO_MQTTS_PORT: '0' },
+  });
+  for (const service of [plain, secure]) await makeDeviceAt(service);
+});
+
+after(async () => {
+  for (const service of [plain, secure]) await service[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+const topic = 'devices/d/sensors/t/value';
+
+/** The client of the secure service's HTTP API would want a certificate that somebody signed. */
+async function makeDeviceAt(service: Service): Promise<void> {
+  if (service === plain) await makeDevice(service, 'guest', 'd');
+}
+
+const as = (service: Service, scheme: string, path = ''): string =>
+  `${service.url.replace(/^https?/, scheme)}${path}`;
+
+async function echoes(client: Client): Promise<void> {
+  await client.subscribe(topic);
+  await client.publish(topic, { value: 'hello' });
+  await client.got(1);
+  assert.deepEqual(client.texts, [`${topic} {"value":"hello"}`]);
+}
+
+for (const protocolVersion of [4, 5] as const) {
+  test(`version ${protocolVersion} comes in by TCP, WebSocket and the HTTP port`, async () => {
+    const urls = [
+      plain.mqttUrl,
+      as(plain, 'mqtt'),
+      as(plain, 'ws', '/websocket'),
+      as(plain, 'ws', '/mqtt'),
+      as(plain, 'ws', '/mqtt?token=none'),
+    ];
+    for (const url of urls) {
+      await using client = await connect(plain, { url, protocolVersion });
+      await echoes(client);
+    }
+  });
+
+  test(`version ${protocolVersion} comes in by MQTTS, WSS and the HTTPS port`, async () => {
+    const urls = [
+      secure.app.mqttsUrl ?? '',
+      as(secure, 'mqtts'),
+      as(secure, 'wss', '/websocket'),
+      secure.mqttUrl,
+    ];
+    for (const url of urls) {
+      const options: ClientOptions = { url, protocolVersion, rejectUnauthorized: false };
+      await using client = await connect(secure, options);
+      await client.subscribe(topic);
+      // Nobody made the device here: the answer says that the publish arrived.
+      const outcome = client.publish(topic, '1');
+      if (protocolVersion === 5) await assert.rejects(outcome, { code: 0x90 });
+      else await outcome;
+    }
+  });
+}
+
+/** Sends texts one after the other, and resolves with all that came until the end. */
+async function talk(socket: Socket, ...parts: readonly (string | Buffer)[]): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  const closed = once(socket, 'close');
+  for (const part of parts) {
+    await new Promise((resolve) => socket.write(part, resolve));
+    await new Promise(setImmediate);
+  }
+  await closed;
+  return text;
+}
+
+const dial = (service: Service): Socket =>
+  connectTcp(Number(new URL(service.url).port), '127.0.0.1');
+
+test('HTTP on the shared port is as it was: pipelined, byte by byte, kept alive', async () => {
+  const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+  const close = 'Connection: close\r\n';
+  const three = get('/healthz') + get('/readyz') + get('/api/v2/x', close);
+  const pipelined = await talk(dial(plain), three);
+  assert.deepEqual(pipelined.match(/HTTP\/1\.1 \d+/g), [
+    'HTTP/1.1 200',
+    'HTTP/1.1 200',
+    'HTTP/1.1 404',
+  ]);
+  const slow = await talk(dial(plain), ...get('/healthz', close));
+  assert.match(slow, /^HTTP\/1\.1 200/);
+  const tls = connectTls({ port: Number(new URL(secure.url).port), rejectUnauthorized: false });
+  assert.match(await talk(tls, get('/healthz') + get('/healthz', close)), /200.*200/s);
+});
+
+test('what is neither HTTP nor MQTT is refused as broken HTTP', async () => {
+  assert.match(await talk(dial(plain), 'hello\r\n\r\n'), /^HTTP\/1\.1 400/);
+  // A first packet that is no CONNECT.
+  const socket = connectTcp(Number(new URL(plain.mqttUrl).port), '127.0.0.1');
+  assert.equal(await talk(socket, Buffer.from([0xc0, 0x00])), '');
+});
+
+test('an upgrade elsewhere, or to something else, is an ordinary request', async () => {
+  const offer = (path: string, upgrade: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: ${upgrade}\r\n\r\n`;
+  assert.match(await talk(dial(plain), offer('/healthz', 'h2c')), /^HTTP\/1\.1 200/);
+  assert.match(await talk(dial(plain), offer('/healthz', 'websocket')), /^HTTP\/1\.1 200/);
+  assert.match(await talk(dial(plain), offer('/mqtt', 'websocket')), /^HTTP\/1\.1 400/);
+});
+
+test('a WebSocket carries packets cut anywhere, and nothing but binary, uncompressed', async () => {
+  const connectPacket = Buffer.from('100e00044d51545404020000000263310000'.slice(0, 32), 'hex');
+  const socket = new WebSocket(as(plain, 'ws', '/mqtt'), ['mqtt'], { perMessageDeflate: true });
+  await once(socket, 'open');
+  assert.deepEqual([socket.protocol, socket.extensions], ['mqtt', '']);
+  const answer = once(socket, 'message');
+  for (const byte of connectPacket) socket.send(Buffer.from([byte]));
+  const [connack] = (await answer) as [Buffer];
+  assert.deepEqual([...connack], [0x20, 2, 0, 0]);
+  const closed = once(socket, 'close');
+  socket.send('text');
+  const [code] = (await closed) as [number];
+  assert.equal(code, 1003);
+});
+
+test('the certificate is the one of HTTPS', async () => {
+  const port = Number(new URL(secure.app.mqttsUrl ?? '').port);
+  const socket = connectTls({ port, rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const expected = readFileSync(join(directory, 'cert.pem'), 'utf8');
+  const shown = socket.getPeerCertificate().raw.toString('base64');
+  assert.ok(expected.replaceAll('\n', '').includes(shown));
+  socket.destroy();
+});
