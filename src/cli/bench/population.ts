@@ -43,7 +43,8 @@ export async function openBenchClient(
       return counts;
     },
     async residentBytes() {
-      const response = await fetch(`${url}/metrics`);
+      const headers = { authorization: `Bearer ${token.text}` };
+      const response = await fetch(`${url}/metrics`, { headers });
       const [, digits] = /^process_resident_memory_bytes (\S+)/m.exec(await response.text()) ?? [];
       return digits === undefined ? undefined : Number(digits);
     },
