@@ -289,7 +289,7 @@ const impossible: readonly {
   {
     what: 'the port of a tunnel',
     why: 'it names a port on the relay host of the WAZIUP cloud, which only that cloud has',
-    name: 'GatewaysApi.putDeviceTopic',
+    name: 'GatewaysApi.putTunnel',
     words: ['WG3', { tunnel_port: 2222 }],
     refusal: /there is nothing at/,
   },
