@@ -178,7 +178,7 @@ function guardPipelines(server: Server, hold: (answer: ServerResponse) => void):
   const listeners = server.listeners('request');
   server.removeAllListeners('request');
   const begin = (request: IncomingMessage, answer: ServerResponse): void => {
-    for (const listener of listeners) Reflect.apply(listener, server, [request, answer]);
+    for (const listener of listeners) listener.call(server, request, answer);
   };
   server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
     const last = nextAnswer(request.socket, answer);

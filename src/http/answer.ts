@@ -173,16 +173,21 @@ export interface SendOptions {
   readonly read?: ReadOptions | undefined;
 }
 
+/** An answer whose beginning is read first: its status once that is known. */
+interface Beginning {
+  readonly whole: Promise<number>;
+}
+
 /**
  * Sends the answer and says its status. A stream is read only as fast as the client takes it.
  * Throws rate_limited when whoever asked has too much that waits to be read.
  */
-export async function send(
+export function send(
   answer: Answer,
   accept: string | undefined,
   reply: FastifyReply,
   options: SendOptions,
-): Promise<number> {
+): number | Beginning {
   if ('cookies' in answer && answer.cookies.length > 0) {
     // Written by writeHead with what else it is given.
     reply.raw.setHeader('set-cookie', answer.cookies);
@@ -205,7 +210,7 @@ export async function send(
     case 'nested-list':
       return sendStream(reply, jsonType, nestedArray(answer.elements), answer.headers, options);
     case 'stream':
-      if (answer.isWholeIfShort === true) return sendWritten(reply, answer, options);
+      if (answer.isWholeIfShort === true) return { whole: sendWritten(reply, answer, options) };
       options.room.hold(reply.raw, limits.answerWindowBytes + (answer.keptBytes ?? 0));
       return sendStream(reply, answer.contentType, answer.chunks, answer.headers, options);
   }

@@ -4,16 +4,23 @@ import { unauthenticated } from '../domain/errors.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 
 /** Who is asking, by the Authorization header. Throws unauthenticated. */
-export type Authenticate = (authorization: string | undefined) => Promise<Actor>;
+export interface Authenticate {
+  (authorization: string | undefined): Promise<Actor>;
+  /** The same at once, for a secret that was looked up a moment ago; undefined tells nothing. */
+  peek?(authorization: string | undefined): Actor | undefined;
+}
 
 /** Bearer tokens and access keys; no header, an empty one or a bare `Bearer` is the guest. */
 export function createAuthenticate(sessions: Sessions): Authenticate {
-  return async (authorization) => {
+  const peek = (authorization: string | undefined): Actor | undefined => {
     const secret = bearerSecret(authorization);
-    if (secret === undefined) return guest;
-    // Most were looked up a moment ago.
-    return sessions.peek(secret) ?? sessions.authenticate(secret);
+    return secret === undefined ? guest : sessions.peek(secret);
   };
+  const authenticate = async (authorization: string | undefined): Promise<Actor> => {
+    const secret = bearerSecret(authorization);
+    return secret === undefined ? guest : sessions.authenticate(secret);
+  };
+  return Object.assign(authenticate, { peek });
 }
 
 /**

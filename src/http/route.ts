@@ -111,6 +111,9 @@ interface TypedRoute<Query extends TObject, Value, Documented extends RouteAnswe
   readonly handle: TypedHandle<Static<Query>, Value, Documented>;
 }
 
+/** The request is made for one call, by whoever calls the route. */
+type Writable<Given> = { -readonly [Key in keyof Given]: Given[Key] };
+
 /** A route whose handler knows its query and body, and answers what the route documents. */
 export function defineRoute<Query extends TObject, Value, const Documented extends RouteAnswer>(
   route: TypedRoute<Query, Value, Documented>,
@@ -121,7 +124,11 @@ export function defineRoute<Query extends TObject, Value, const Documented exten
   if (body === undefined) return { ...route, handle };
   return {
     ...route,
-    handle: (request) => handle({ ...request, body: body.read(request.body) }),
+    handle: (request) => {
+      const given: Writable<RouteRequest<unknown, unknown>> = request;
+      given.body = body.read(request.body);
+      return handle(given);
+    },
   };
 }
 
@@ -176,19 +183,16 @@ function mountRoute(fastify: FastifyInstance, route: Route, options: MountOption
     handler: (request: FastifyRequest, reply: FastifyReply) => {
       const startedAt = performance.now();
       if (isDoubtful) requireNoTrailingSlash(request);
-      const report = (status: number) => {
+      const finish = async (responding: Promise<Answer>): Promise<void> => {
+        const answer = await responding;
+        const { headers } = request;
+        const read = compressor && readOptionsOf(headers, request.method, compressor);
+        const sent = send(answer, headers.accept, reply, { room, read });
+        const status = typeof sent === 'number' ? sent : await sent.whole;
         const durationMs = performance.now() - startedAt;
         reporter.requestAnswered({ method: route.method, route: url, status, durationMs });
       };
-      const finish = (answer: Answer): Promise<number> => {
-        const { headers } = request;
-        const read = compressor && readOptionsOf(headers, request.method, compressor);
-        return send(answer, headers.accept, reply, { room, read });
-      };
-      respond(request)
-        .then(finish)
-        .then(report)
-        .catch((error) => reply.send(error));
+      finish(respond(request)).catch((error) => reply.send(error));
     },
   });
 }
@@ -215,20 +219,20 @@ function createResponder(
   const isRead = route.method === 'GET';
   const parse = route.body === undefined ? undefined : parsers[route.body.kind];
 
-  const inTurn = async (request: FastifyRequest, known: Actor): Promise<Answer> => {
+  const inTurn = (request: FastifyRequest, known: Actor): Promise<Answer> => {
     const client = clients.of(request.raw);
     const actor = known.kind === 'guest' ? client.guest : importing(known, request.headers);
     room.askedBy(request.raw, actor);
     // What is pushed has a queue of its own; reads that come at once take turns.
     const turn = isRead ? turns.enter(payerOf(actor)) : undefined;
-    if (turn !== undefined) {
-      await turn;
+    if (turn === undefined) return answerTo(request, actor, client);
+    return turn.then(() => {
       if (request.raw.socket.destroyed) throw invalid('nobody waits for the answer');
-    }
-    return answerTo(request, actor, client);
+      return answerTo(request, actor, client);
+    });
   };
 
-  const answerTo = (request: FastifyRequest, actor: Actor, client: Client) => {
+  const answerTo = (request: FastifyRequest, actor: Actor, client: Client): Promise<Answer> => {
     const { headers } = request;
     return route.handle({
       actor,
@@ -246,9 +250,12 @@ function createResponder(
     });
   };
 
-  return async (request) => {
+  return (request) => {
     const authorization = route.isLogin === true ? undefined : request.headers.authorization;
-    return inTurn(request, await authenticate(authorization));
+    // Most secrets were looked up a moment ago: then there is nothing to wait for.
+    const known = authenticate.peek?.(authorization);
+    if (known !== undefined) return inTurn(request, known);
+    return authenticate(authorization).then((actor) => inTurn(request, actor));
   };
 }
 

@@ -71,9 +71,9 @@ export class AuthenticatedClient implements Client {
         : mqttLimits.sessionExpirySecondsMax;
   }
 
-  async publish(message: Message): Promise<PublishOutcome> {
-    if (!this.#isCurrent()) await this.#ask();
-    return this.#actor === undefined ? gone : this.#services.publish(this.#actor, message);
+  publish(message: Message): Promise<PublishOutcome> {
+    if (this.#isCurrent()) return this.#publish(message);
+    return this.#ask().then(() => this.#publish(message));
   }
 
   maySubscribe(filter: string): boolean {
@@ -110,6 +110,12 @@ export class AuthenticatedClient implements Client {
   disconnected(): void {
     this.#isConnected = false;
     this.#gatewayConnection?.leave(this.#actor);
+  }
+
+  #publish(message: Message): Promise<PublishOutcome> {
+    return this.#actor === undefined
+      ? Promise.resolve(gone)
+      : this.#services.publish(this.#actor, message);
   }
 
   #isOfThisGeneration(): boolean {

@@ -55,7 +55,14 @@ export function createPublish(options: PublishOptions): Publish {
     }
   }
 
-  async function takeValues(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
+  /** As most publishes: one promise less for each than `await` would make. */
+  function storeValues(actor: Actor, sensor: SensorRef, message: Message): Promise<PublishOutcome> {
+    const values = readPublishedValues(message.payload);
+    const publishContext = new MqttPublishContext(message, values);
+    return ingest(actor, sensor, values.datapoints, publishContext).then(accept);
+  }
+
+  async function retainValues(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
     const topic = valueTopic(sensor);
     if (isClearing(message)) {
       await ingest(actor, sensor, []);
@@ -65,7 +72,7 @@ export function createPublish(options: PublishOptions): Publish {
     const values = readPublishedValues(message.payload);
     const publishContext = new MqttPublishContext(message, values);
     await ingest(actor, sensor, values.datapoints, publishContext);
-    const last = message.retain ? lastOf(values.datapoints) : undefined;
+    const last = lastOf(values.datapoints);
     if (last !== undefined) {
       await retainFor(datapointMessage(topic, last, publishContext), () =>
         ingest(actor, sensor, []),
@@ -110,7 +117,7 @@ export function createPublish(options: PublishOptions): Publish {
   async function take(actor: Actor, target: Target, message: Message): Promise<PublishOutcome> {
     switch (target.kind) {
       case 'datapoints':
-        await takeValues(actor, target.sensor, message);
+        await retainValues(actor, target.sensor, message);
         return acceptedByService;
       case 'actuator':
         await set(actor, target, message);
@@ -136,14 +143,23 @@ export function createPublish(options: PublishOptions): Publish {
     return unavailableOutcome;
   }
 
-  return async (actor, message) => {
+  function begin(actor: Actor, message: Message): Promise<PublishOutcome> {
+    const target = readTopic(message.topic);
+    return target.kind === 'datapoints' && !message.retain
+      ? storeValues(actor, target.sensor, message)
+      : take(actor, target, message);
+  }
+
+  return (actor, message) => {
     try {
-      return await take(actor, readTopic(message.topic), message);
+      return begin(actor, message).catch((error: unknown) => outcomeOf(error, message));
     } catch (error) {
-      return outcomeOf(error, message);
+      return Promise.resolve(outcomeOf(error, message));
     }
   };
 }
+
+const accept = (): PublishOutcome => acceptedByService;
 
 const refusalOf: Readonly<Record<ErrorCode, PublishRefusal | 'unavailable'>> = {
   invalid: 'payload_invalid',
