@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
@@ -19,8 +19,14 @@ export function databasePath(directory: string): string {
 
 /** Makes the data directory and an empty database file that only this account may read. */
 export function prepareDirectory(directory: string): void {
+  const isThere = existsSync(directory);
+  if (isThere && !statSync(directory).isDirectory()) {
+    throw new UnusableStorageError(
+      `the data directory ${directory} cannot be used: there is a file of that name`,
+    );
+  }
   try {
-    if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (!isThere) mkdirSync(directory, { recursive: true, mode: 0o700 });
     createPrivately(databasePath(directory));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
