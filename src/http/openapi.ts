@@ -148,9 +148,11 @@ function success(answer: Omit<RouteAnswer, 'status'>) {
 type Code = Route['errors'][number];
 
 /** Every refusal that can occur: those the route names, and those of what it does. */
-function codesOf({ errors, body, path, query, isLogin }: Route): ReadonlySet<Code> {
+function codesOf({ method, errors, body, path, query, isLogin }: Route): ReadonlySet<Code> {
   const codes = new Set<Code>([...errors, 'unavailable']);
   if (query !== undefined || path.includes(':')) codes.add('invalid');
+  // Too much work at once, or too much that waits to be read.
+  if (method === 'GET') codes.add('rate_limited');
   if (body !== undefined) {
     // Of a body that is too long, and of one for which there is no room at the moment.
     for (const code of ['invalid', 'too_large', 'rate_limited'] as const) codes.add(code);

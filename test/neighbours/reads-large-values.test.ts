@@ -5,7 +5,7 @@ import { startNeighbourhood } from './neighbours.ts';
 const megabyte = 1_048_576;
 /** Together with the lists more than the heap, were they gathered. */
 const count = 10;
-const listsAtOnce = 6;
+const listsAtOnce = 40;
 
 test('large last values of old devices do not end a list, nor a service', async () => {
   // As in a database that was filled when a value might have as much as a body.
@@ -23,19 +23,33 @@ test('large last values of old devices do not end a list, nor a service', async 
     const lists = Array.from({ length: listsAtOnce }, () =>
       lengthOf(`${town.url}/api/v2/devices?limit=1000`),
     );
-    for (const length of await Promise.all(lists)) assert.ok(length > 2 * count * text.length);
+    // What waits to be read has room for some of them, and the others are told so.
+    const lengths = await Promise.all(lists);
+    const whole = lengths.filter((length) => length !== undefined);
+    assert.ok(whole.length > 0, 'no list was answered');
+    for (const length of whole) assert.ok(length > 2 * count * text.length);
   });
   await town.restart();
-  assert.ok((await lengthOf(`${town.url}/api/v2/devices?limit=1000`)) > 2 * count * text.length);
+  const after = await lengthOf(`${town.url}/api/v2/devices?limit=1000`);
+  assert.ok((after ?? 0) > 2 * count * text.length);
   const found = await town.call({ path: "/devices?q=s~='^xx$'" });
   assert.deepEqual(found.json, []);
 });
 
-/** How many bytes the answer has; read and forgotten. */
-async function lengthOf(url: string): Promise<number> {
+/** How many bytes the answer has, read and forgotten; undefined: it was refused for room. */
+async function lengthOf(url: string): Promise<number | undefined> {
   const response = await fetch(url);
+  if (response.status === 429) {
+    await response.body?.cancel();
+    return undefined;
+  }
   assert.equal(response.status, 200);
   let length = 0;
-  for await (const chunk of response.body ?? []) length += chunk.length;
+  try {
+    for await (const chunk of response.body ?? []) length += chunk.length;
+  } catch {
+    // Broken off: there was no room for the next value.
+    return undefined;
+  }
   return length;
 }
