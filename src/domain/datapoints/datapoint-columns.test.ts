@@ -9,7 +9,8 @@ import type { Datapoint } from './datapoint.ts';
 import { calibratedColumns, toDatapointColumns } from './datapoint-columns.ts';
 import { calibratedDatapoint } from './history.ts';
 
-const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+// No -0: as a place on a calibration's line it is the same as 0.
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value || 0);
 const point = fc.record({ sensorValue: number, realValue: number });
 const points = (maxLength: number) =>
   fc.uniqueArray(point, { minLength: 2, maxLength, selector: ({ sensorValue }) => sensorValue });
