@@ -24,14 +24,31 @@ test('each payer has as many turns as the others, however much work it brings', 
   assert.equal(turns.waiting, 0);
 });
 
-test('one piece of work runs between two looks at the sockets', async () => {
+/** How often others have their turn until so many pieces of this length are done. */
+async function looksWhile(pieces: number, busyMs: number): Promise<number> {
   const turns = createFairTurns({ turnMs: 5 });
-  const seen: string[] = [];
-  const all = Array.from({ length: 50 }, (_, at) => work('w', turns.paceOf(`${at}`), 1, seen));
+  let left = pieces;
+  const piece = async (payer: string): Promise<void> => {
+    await turns.paceOf(payer).rest();
+    const end = performance.now() + busyMs;
+    while (performance.now() < end);
+    left -= 1;
+  };
+  const all = Array.from({ length: pieces }, (_, at) => piece(`${at}`));
   let looks = 0;
-  for (; seen.length < 50; looks += 1) await new Promise((resolve) => setImmediate(resolve));
-  assert.ok(looks >= 50, `${looks} looks`);
+  for (; left > 0; looks += 1) await new Promise((resolve) => setImmediate(resolve));
   await Promise.all(all);
+  return looks;
+}
+
+test('one long piece of work runs between two looks at the sockets', async () => {
+  const looks = await looksWhile(10, 6);
+  assert.ok(looks >= 10, `${looks} looks`);
+});
+
+test('short pieces of work share a turn, as a look for each costs more', async () => {
+  const looks = await looksWhile(500, 0);
+  assert.ok(looks < 100, `${looks} looks`);
 });
 
 test('work beyond its limit is refused at the next rest, and waiting is no work', async () => {

@@ -29,9 +29,13 @@ export interface FairTurns {
 
 const turnsPerEntry = 4;
 
+/** Microtasks in which a short piece of work gets on: they are run before the next one begins. */
+const ticksPerPiece = 8;
+
 /**
- * Hands out turns of about `turnMs`. However many pieces of work there are, one of them runs
- * between two looks at the sockets, so that nobody else waits for longer than a turn.
+ * Hands out turns of about `turnMs`. However many pieces of work there are, they run for one turn
+ * between two looks at the sockets, so that nobody else waits for longer: one that is long, or
+ * several that are short.
  */
 export function createFairTurns({ turnMs }: { readonly turnMs: number }): FairTurns {
   const lines = new Map<string, (() => void)[]>();
@@ -39,20 +43,30 @@ export function createFairTurns({ turnMs }: { readonly turnMs: number }): FairTu
   let isPumping = false;
   let enteredAt: number | undefined;
 
-  function pump(): void {
+  /** Lets the next payer's piece begin; answers whether there was one. */
+  function beginNext(): boolean {
     const [first] = lines;
-    if (first === undefined) {
-      isPumping = false;
-      return;
-    }
+    if (first === undefined) return false;
     const [payer, line] = first;
     const go = line.shift();
     // To the end of the line of payers.
     lines.delete(payer);
     if (line.length > 0) lines.set(payer, line);
     waiting -= 1;
-    setImmediate(pump);
     go?.();
+    return true;
+  }
+
+  async function pump(): Promise<void> {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < turnMs) {
+      if (!beginNext()) {
+        isPumping = false;
+        return;
+      }
+      for (let tick = 0; tick < ticksPerPiece; tick += 1) await undefined;
+    }
+    setImmediate(() => void pump());
   }
 
   function turnOf(payer: string): Promise<void> {
@@ -63,7 +77,7 @@ export function createFairTurns({ turnMs }: { readonly turnMs: number }): FairTu
       waiting += 1;
       if (isPumping) return;
       isPumping = true;
-      setImmediate(pump);
+      setImmediate(() => void pump());
     });
   }
 
