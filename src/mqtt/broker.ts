@@ -1,4 +1,5 @@
 import type { Message } from '../domain/messaging/message.ts';
+import type { MqttMetrics } from '../domain/metrics.ts';
 import type { Receiver, Transport } from './transport.ts';
 
 /** Speaks MQTT with everybody who connects; rights and durable values are the authority's. */
@@ -32,21 +33,9 @@ export interface Broker {
 export type Reach = 'all' | 'named';
 
 /** How much there is now, and what happened since the start. */
-export interface BrokerMetrics {
-  readonly connections: number;
-  readonly sessions: number;
-  readonly subscriptions: number;
-  readonly retained: number;
-  readonly queuedMessages: number;
-  readonly queuedBytes: number;
-  readonly messagesReceived: number;
-  readonly messagesSent: number;
-  readonly bytesReceived: number;
-  readonly bytesSent: number;
+export interface BrokerMetrics extends MqttMetrics {
   /** Messages that did not reach a session, by why. */
   readonly dropped: Readonly<Record<DropReason, number>>;
-  /** Connections that the broker ended, by MQTT 5 reason code. */
-  readonly closedByCode: ReadonlyMap<number, number>;
 }
 
 /** Why a message did not reach a session. */
