@@ -1,73 +1,107 @@
 // Takes mends out one by one, and expects the test of each to fail:
-// node scripts/planted.ts ['part of a name' …]
+// node scripts/planted.ts ['part of a name' …]; --check looks only whether each still fits.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Patch, type Plant, plants } from './plants.ts';
+import { parseArgs } from 'node:util';
+import { plants } from './plants/index.ts';
+import { complaintsAbout, type Plant, plantedFiles } from './plants/plant.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const copied = ['src', 'test', 'package.json', 'tsconfig.json'];
+const copied = ['src', 'test', 'bin', 'package.json', 'tsconfig.json'];
 const linked = ['node_modules', 'dist'];
 /** Longer than any of the tests takes; without its mend one may never end. */
 const testMsMax = 240_000;
 
-const endless: (budget: string) => Patch = (budget) => ({
-  file: 'src/domain/budgets/budgets.ts',
-  from: 'scaled(budgetTable[name], totals[name])',
-  to: `scaled(budgetTable[name], name === '${budget}' ? 2 ** 50 : totals[name])`,
-});
-
 /** A copy of the sources in a directory of its own, without what the plant takes out. */
-function copyWithout({ budget, patches = [] }: Plant): string {
+function copyWithout(plant: Plant): string {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-planted-'));
   for (const name of copied) cpSync(join(root, name), join(directory, name), { recursive: true });
   for (const name of linked) symlinkSync(join(root, name), join(directory, name));
-  const all = budget === undefined ? patches : [endless(budget), ...patches];
-  for (const { file, from, to } of all) {
-    const path = join(directory, file);
-    const parts = readFileSync(path, 'utf8').split(from);
-    if (parts.length !== 2) throw new Error(`${file} has "${from}" ${parts.length - 1} times`);
-    writeFileSync(path, parts.join(to));
-  }
+  for (const [file, text] of plantedFiles(root, plant)) writeFileSync(join(directory, file), text);
   return directory;
 }
 
-/** Whether the plant is noticed: its test fails where its mend is missing. */
-async function isNoticed(plant: Plant): Promise<boolean> {
+/** Runs the one test; what it writes, or undefined when it does not end. */
+async function outputOf(directory: string, { test, file }: Plant): Promise<string | undefined> {
+  const pattern = test.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const words = ['--test-force-exit', '--test-reporter=spec', `--test-name-pattern=${pattern}`];
+  const child = spawn(process.execPath, [...words, `test/${file}`], {
+    // A group of its own: the services that it started end with it.
+    ...{ cwd: directory, stdio: ['ignore', 'pipe', 'ignore'], detached: true },
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const endGroup = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // All of it has ended.
+    }
+  };
+  let isLate = false;
+  const patience = setTimeout(() => {
+    isLate = true;
+    endGroup();
+  }, testMsMax);
+  await once(child, 'close');
+  clearTimeout(patience);
+  endGroup();
+  return isLate ? undefined : output;
+}
+
+const messageCharactersMax = 600;
+
+/** What the test said when it failed; undefined: it passed, or there was no such test. */
+function failureIn(output: string): string | undefined {
+  const count = (what: string) =>
+    Number(new RegExp(`^ℹ ${what} (\\d+)`, 'm').exec(output)?.[1] ?? 0);
+  if (count('pass') > 0 || count('fail') === 0) return undefined;
+  const [, told = ''] = output.split('✖ failing tests:\n');
+  const [said = ''] = told.split(/^\s+at /m);
+  const lines = said.split('\n').filter((line) => !/^test at |^✖ /.test(line.trim()));
+  return lines.join('\n').trim().slice(0, messageCharactersMax);
+}
+
+/** Whether the test of a plant fails, and says what it has to; with what it said. */
+async function tryPlant(plant: Plant): Promise<{ isNoticed: boolean; said: string }> {
   const directory = copyWithout(plant);
   try {
-    const pattern = plant.test.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    const words = ['--test', '--test-force-exit', `--test-name-pattern=${pattern}`];
-    const child = spawn(process.execPath, [...words, `test/neighbours/${plant.file}`], {
-      ...{ cwd: directory, stdio: ['ignore', 'pipe', 'ignore'], timeout: testMsMax },
-    });
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-    await once(child, 'close');
-    const count = (what: string): number =>
-      Number(new RegExp(`^ℹ ${what} (\\d+)`, 'm').exec(output)?.[1] ?? 0);
-    // One that had to be ended was held up for good: that is noticed as well.
-    return count('pass') === 0 && (count('fail') > 0 || child.signalCode !== null);
+    const output = await outputOf(directory, plant);
+    if (output === undefined) return { isNoticed: false, said: 'the test did not end' };
+    const said = failureIn(output);
+    if (said === undefined) return { isNoticed: false, said: 'the test did not fail' };
+    return { isNoticed: plant.says.test(said), said };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-const wanted = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  options: { check: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const wanted = plants.filter(
+  ({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)),
+);
+const complaints = wanted.flatMap((plant) => complaintsAbout(root, plant));
+for (const complaint of complaints) process.stdout.write(`${complaint}\n`);
+if (complaints.length > 0) process.exit(1);
 let missed = 0;
-for (const plant of plants) {
-  if (wanted.length > 0 && !wanted.some((part) => plant.name.includes(part))) continue;
+for (const plant of values.check === true ? [] : wanted) {
   const startedAt = performance.now();
-  const isGood = await isNoticed(plant);
-  if (!isGood) missed += 1;
+  const { isNoticed, said } = await tryPlant(plant);
+  if (!isNoticed) missed += 1;
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   process.stdout.write(
-    `${isGood ? '✔ noticed' : '✖ missed '}  ${plant.name}  (${plant.file}, ${seconds} s)\n`,
+    `${isNoticed ? '✔ noticed' : '✖ missed '}  ${plant.name}  (${plant.file}, ${seconds} s)\n` +
+      `${said.replaceAll(/^/gm, '      ')}\n`,
   );
 }
-process.stdout.write(`${missed === 0 ? 'every plant was noticed' : `${missed} missed`}\n`);
+const conclusion = values.check === true ? 'every plant fits' : 'every plant was noticed';
+process.stdout.write(`${missed === 0 ? conclusion : `${missed} missed`}\n`);
 process.exit(missed === 0 ? 0 : 1);

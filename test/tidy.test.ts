@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { plants } from '../scripts/plants/index.ts';
+import { complaintsAbout } from '../scripts/plants/plant.ts';
 import { functionsOf } from './code-text.ts';
-import { readSourceFiles } from './source-files.ts';
+import { readSourceFiles, repositoryRoot } from './source-files.ts';
 import { checkCode, checkDocument, checkName, longClosures } from './tidy-rules.ts';
 
 const code = readSourceFiles([
@@ -38,6 +40,14 @@ test('names of files and folders are kebab-case nouns that say something', () =>
   assert.deepEqual(
     files.flatMap(({ path }) => checkName(path)),
     [],
+  );
+});
+
+test('what "npm run planted" takes out is there once, and its test as well', () => {
+  assert.deepEqual(
+    plants.flatMap((plant) => complaintsAbout(repositoryRoot, plant)),
+    [],
+    'a plant follows the code that it patches: scripts/plants/',
   );
 });
 

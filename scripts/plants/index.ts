@@ -1,0 +1,15 @@
+import { plantsOfAccounts } from './accounts.ts';
+import { plantsOfAlarms } from './alarms.ts';
+import { plantsOfMqtt } from './mqtt.ts';
+import type { Plant } from './plant.ts';
+import { plantsOfReads } from './reads.ts';
+import { plantsOfSockets } from './sockets.ts';
+
+/** One for each mend that is known to be noticed when it is missing. */
+export const plants: readonly Plant[] = [
+  ...plantsOfSockets,
+  ...plantsOfMqtt,
+  ...plantsOfAlarms,
+  ...plantsOfReads,
+  ...plantsOfAccounts,
+];
