@@ -65,6 +65,9 @@ export const mqttLimits = {
   liveDatapointsPerPushMax: 1_000,
   /** A WebSocket message: the largest MQTT packet with its topic and properties. */
   webSocketMessageBytesMax: 9 * 1_048_576,
+  /** Its parts, each of which takes some hundred bytes of memory, however short it is. */
+  webSocketFragmentsMax: 1_024,
+  webSocketChunksMax: 16_384,
   /** How often a connection's credential and its gateway are asked about again. */
   recheckMs: 30 * second,
   /** How often those who watch the service's metrics get them. */

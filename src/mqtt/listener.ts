@@ -88,7 +88,7 @@ export function createMqttListener(options: MqttListenerOptions): MqttListener {
         return;
       }
       webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-        attachWebSocket({ broker, webSocket, address }),
+        attachWebSocket({ broker, webSocket, socket, address }),
       );
     },
     async stop() {
@@ -122,6 +122,8 @@ function createWebSocketServer(): WebSocketServer {
     // A few bytes could unfold to gigabytes before anybody has logged in.
     perMessageDeflate: false,
     maxPayload: mqttLimits.webSocketMessageBytesMax,
+    maxFragments: mqttLimits.webSocketFragmentsMax,
+    maxBufferedChunks: mqttLimits.webSocketChunksMax,
     handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
   });
 }

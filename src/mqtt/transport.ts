@@ -17,6 +17,8 @@ export interface Transport {
 export interface Receiver {
   /** Bytes arrived; the broker may keep slices of the chunk, so it must not be written to again. */
   receive(chunk: Uint8Array): void;
+  /** So many bytes are held now that cannot be handed on yet, instead of those before. */
+  held(bytes: number): void;
   /** What was buffered has left: there is room for more. */
   drained(): void;
   /** The connection is over, for whatever reason; called once. */

@@ -1,4 +1,5 @@
-import type { WebSocket } from 'ws';
+import type { Duplex } from 'node:stream';
+import type { RawData, WebSocket } from 'ws';
 import { limits } from '../domain/limits.ts';
 import type { Broker } from './broker.ts';
 import type { Transport } from './transport.ts';
@@ -10,9 +11,11 @@ const normalClosure = 1000;
 export function attachWebSocket(options: {
   readonly broker: Broker;
   readonly webSocket: WebSocket;
+  /** What it speaks on. */
+  readonly socket: Duplex;
   readonly address: string;
 }): void {
-  const { broker, webSocket, address } = options;
+  const { broker, webSocket, socket, address } = options;
   const transport = webSocketTransport(webSocket, () => receiver.drained());
   const receiver = broker.accept(transport, address);
   webSocket.on('message', (data, isBinary) => {
@@ -20,9 +23,46 @@ export function attachWebSocket(options: {
     if (!isBinary) webSocket.close(unsupportedData, 'MQTT is binary');
     else if (data instanceof Uint8Array) receiver.receive(data);
   });
+  countUnfinished(webSocket, socket, (bytes) => receiver.held(bytes));
   // Whoever wants to know is told by 'close', which follows.
   webSocket.on('error', () => undefined);
   webSocket.on('close', () => receiver.closed());
+}
+
+/**
+ * Tells how much has arrived of a message whose end has not: it is gathered before it is handed on.
+ * Of fragmented messages a little more is told, as the heads of their frames are not seen.
+ */
+function countUnfinished(
+  webSocket: WebSocket,
+  socket: Duplex,
+  tell: (bytes: number) => void,
+): void {
+  let unfinished = 0;
+  let chunkBytes = 0;
+  const finished = (data: RawData): void => {
+    const length = Buffer.isBuffer(data) ? data.length : 0;
+    unfinished = Math.max(0, Math.min(unfinished - frameBytes(length), chunkBytes));
+  };
+  webSocket.on('message', finished);
+  webSocket.on('ping', finished);
+  webSocket.on('pong', finished);
+  // Before it is looked into; and after, as what ends in this chunk is not held.
+  socket.prependListener('data', (chunk: Buffer) => {
+    chunkBytes = chunk.length;
+    unfinished += chunk.length;
+  });
+  socket.on('data', () => tell(unfinished));
+}
+
+const frameHeadBytes = 6;
+const shortPayloadMax = 125;
+const twoBytePayloadMax = 65_535;
+
+/** How long the frame of a client is [RFC 6455, 5.2]. */
+function frameBytes(payload: number): number {
+  const lengthBytes = payload > twoBytePayloadMax ? 8 : payload > shortPayloadMax ? 2 : 0;
+  return frameHeadBytes + lengthBytes + payload;
 }
 
 function webSocketTransport(webSocket: WebSocket, drained: () => void): Transport {

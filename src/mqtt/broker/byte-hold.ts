@@ -10,6 +10,9 @@ export class ByteHold {
   readonly #freeBytes: number;
   readonly #stepBytes: number;
   #payer: Payer;
+  /** What its parts have. */
+  #held = 0;
+  /** What is taken of the budget. */
   #bytes = 0;
 
   constructor(
@@ -30,6 +33,20 @@ export class ByteHold {
       this.#budget.add(payer, this.#bytes);
     }
     this.#payer = payer;
+  }
+
+  /** Counts what one holder has beside what the others have. */
+  part(): { hold(bytes: number): boolean } {
+    let own = 0;
+    return {
+      hold: (bytes) => {
+        const held = this.#held + bytes - own;
+        if (!this.hold(held)) return false;
+        this.#held = held;
+        own = bytes;
+        return true;
+      },
+    };
   }
 
   /** So many bytes are held from now on, instead of those before; false: they may not be. */

@@ -8,7 +8,7 @@ import {
   requireConnect,
   requireNoMethod,
 } from '../packets/connect-decoder.ts';
-import { FrameReader } from '../packets/frame-reader.ts';
+import { FrameReader, type PartialRoom } from '../packets/frame-reader.ts';
 import type { ConnectPacket, DisconnectPacket, ProtocolVersion } from '../packets/packet.ts';
 import { encodeConnack, writeDisconnect } from '../packets/packet-encoder.ts';
 import { PacketWriter } from '../packets/packet-writer.ts';
@@ -53,6 +53,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   readonly #address: string;
   readonly #reader: FrameReader;
   readonly #hold: ByteHold;
+  readonly #carried: PartialRoom;
   #state: 'opening' | 'authenticating' | 'open' | 'closed' = 'opening';
   #established: Established | undefined;
   #inbound: Inbound | undefined;
@@ -79,7 +80,8 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     this.payer = payerAt(address);
     this.#turn = new ReadingTurn(parts.workShares, parts.readers, this);
     this.#hold = new ByteHold(parts.partialBytes, this.payer, partialRoom);
-    this.#reader = new FrameReader(parts.frameLimits, this.#hold, (header, body) =>
+    this.#carried = this.#hold.part();
+    this.#reader = new FrameReader(parts.frameLimits, this.#hold.part(), (header, body) =>
       this.#handle(header, body),
     );
   }
@@ -118,6 +120,13 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
       this.#reader.read(bufferOf(chunk));
     });
     this.#turn.end();
+  }
+
+  held(bytes: number): void {
+    if (this.#state === 'closed' || this.#carried.hold(bytes)) return;
+    this.end(reason.quotaExceeded, 'too many bytes of messages are under way');
+    // A goodbye would leave what it holds in memory for a while.
+    this.writer.transport.destroy();
   }
 
   drained(): void {
@@ -287,12 +296,11 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     const request = requestOf(packet, this.#address);
     // The packets behind CONNECT wait, on the peer's side as far as possible.
     this.pauseReading();
-    const failed: ConnectAnswer = { kind: 'refused', reason: 'unavailable' };
     void this.parts.authority
       .connect(request)
       .catch((error: unknown) => {
         this.parts.log.error({ error }, 'a login to MQTT failed');
-        return failed;
+        return { kind: 'refused', reason: 'unavailable' } as const;
       })
       .then((settled) => {
         this.#guard(() => this.#admit(packet, request, settled));
@@ -356,8 +364,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   #refuse(reasonCode: number, text: string | undefined): void {
     const { version } = this;
     const reasonString = this.wantsProblemInformation ? text : undefined;
-    const packet = { version, reasonCode, sessionPresent: false, reasonString };
-    this.writer.write(encodeConnack(packet));
+    this.writer.write(encodeConnack({ version, reasonCode, sessionPresent: false, reasonString }));
   }
 
   #count(code: number): void {
@@ -370,6 +377,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#reader.dispose();
+    this.#carried.hold(0);
     this.parts.members.delete(this);
     this.parts.counters.bytesSent += this.writer.bytesWritten;
     if (this.#established === undefined) return;
