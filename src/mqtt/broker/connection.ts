@@ -62,7 +62,7 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
   #bytesReceived = 0;
   readonly #turn: ReadingTurn;
   payer: Payer;
-  /** Reasons not to read: each ends by itself. */
+  /** Reasons not to read. */
   #pauses = 0;
   /** Since when the client has read nothing of a full buffer. */
   #fullSince: number | undefined;
@@ -109,10 +109,9 @@ export class Connection implements Receiver, Member, Link, OpenConnection {
 
   receive(chunk: Uint8Array): void {
     if (this.#state === 'closed') return;
-    const { counters } = this.parts;
     const isFirst = this.#bytesReceived === 0;
     this.#bytesReceived += chunk.length;
-    counters.bytesReceived += chunk.length;
+    this.parts.counters.bytesReceived += chunk.length;
     this.#turn.arrived(chunk.length);
     this.#guard(() => {
       // Known by its first byte, before the rest of a packet of whatever it is has arrived.
