@@ -40,6 +40,8 @@ export interface TextAnswer {
   readonly contentType: string;
   readonly text: string;
   readonly headers: Headers;
+  /** The same object for the same text: its tag is found once. */
+  readonly whole?: object;
 }
 
 export interface StreamAnswer {
@@ -202,7 +204,10 @@ export function send(
         ? sendText(reply, jsonType, JSON.stringify(answer.text), answer.headers, options)
         : sendText(reply, textType, answer.text, answer.headers, options);
     case 'text':
-      return sendText(reply, answer.contentType, answer.text, answer.headers, options);
+      return sendText(reply, answer.contentType, answer.text, answer.headers, {
+        ...options,
+        whole: answer.whole,
+      });
     case 'list':
       return sendStream(reply, jsonType, jsonArray(answer.steps), answer.headers, options);
     case 'nested':
@@ -324,14 +329,14 @@ function sendText(
   contentType: string,
   body: string,
   headers: Headers,
-  { room, read }: SendOptions,
+  { room, read, whole }: SendOptions & { readonly whole?: object | undefined },
 ): number {
   room.hold(reply.raw, body.length);
   reply.hijack();
   const about = [...commonHeaderList];
   for (const name in headers) about.push(name, headers[name] ?? '');
   if (read !== undefined) {
-    const entityTag = entityTagOf(body);
+    const entityTag = entityTagOf(body, whole);
     about.push('etag', entityTag, ...varyHeader);
     if (headers['cache-control'] === undefined) about.push(...revalidateHeader);
     if (isKnownToClient(read.ifNoneMatch, entityTag)) {

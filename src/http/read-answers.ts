@@ -32,12 +32,20 @@ export const varyHeader = ['vary', 'Authorization, Accept-Encoding'] as const;
 /** With an ETag, every use of a stored answer asks here first [RFC 9111, 5.2.2.4]. */
 export const revalidateHeader = ['cache-control', 'no-cache'] as const;
 
+const knownTags = new WeakMap<object, string>();
+
 /**
  * The entity tag of an answer, 128 bits of its hash. It is weak, as the answer is the same one
- * whether it is sent compressed or not [RFC 9110, 8.8.1].
+ * whether it is sent compressed or not [RFC 9110, 8.8.1]. `whole` is an object that stands for the
+ * text: the text is hashed once while it lives.
  */
-export const entityTagOf = (body: string): string =>
-  `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
+export function entityTagOf(body: string, whole?: object): string {
+  const known = whole && knownTags.get(whole);
+  if (known !== undefined) return known;
+  const entityTag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
+  if (whole !== undefined) knownTags.set(whole, entityTag);
+  return entityTag;
+}
 
 /** Whether If-None-Match names the answer: then the client has it [RFC 9110, 13.1.2]. */
 export function isKnownToClient(ifNoneMatch: string | undefined, entityTag: string): boolean {

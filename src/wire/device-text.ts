@@ -11,21 +11,47 @@ interface FixedText {
   /** Each up to the brace that closes it. */
   readonly sensors: readonly string[];
   readonly after: string;
+  /** The device as it was read last, with the last values of then. */
+  latest?: WholeText;
+}
+
+/** A text that is the same object for as long as it is the same text. */
+export interface WholeText {
+  readonly text: string;
 }
 
 // Devices never change in place: a changed one is another object. So what was written once holds
 // for as long as the device is in memory; it can be seen in the speed only.
 const fixedTexts = new WeakMap<Spelling, WeakMap<Device, FixedText>>();
 
+/** Longer texts are not kept beside the device. */
+const keptCharactersMax = 16_384;
+
 /** Pieces of an answer are sent on when they have so many characters. */
 const pieceCharacters = 65_536;
 
-/** The device as JSON text; undefined: a last value is large, so it is written piece by piece. */
-export function smallDeviceText(
+/**
+ * The device as JSON text, the object of the last time while nothing has changed; undefined: a
+ * last value is large, so it is written piece by piece.
+ */
+export function wholeDeviceText(
+  snapshot: DeviceSnapshot,
+  spelling: Spelling,
+): WholeText | undefined {
+  const fixed = fixedTextOf(snapshot.device, spelling);
+  const text = withLastValues(snapshot, fixed);
+  if (text === undefined) return undefined;
+  if (text === fixed.latest?.text) return fixed.latest;
+  const whole = { text };
+  if (text.length <= keptCharactersMax) fixed.latest = whole;
+  return whole;
+}
+
+/** The device with its last values; undefined: one of these is large. */
+function withLastValues(
   { device, lastValueOf }: DeviceSnapshot,
-  spelling: Spelling = v2Spelling,
+  fixed: FixedText,
 ): string | undefined {
-  const fixed = fixedTexts.get(spelling)?.get(device) ?? writeFixedText(device, spelling);
   let text = fixed.before;
   for (let at = 0; at < device.sensors.length; at += 1) {
     const sensor = device.sensors[at];
@@ -53,7 +79,9 @@ export async function* deviceTexts(
   let separator = '';
   for await (const step of steps) {
     for (const snapshot of step) {
-      const small = smallDeviceText(snapshot, spelling);
+      const { device, lastValueOf, largeValueOf } = snapshot;
+      const fixed = fixedTextOf(device, spelling);
+      const small = withLastValues(snapshot, fixed);
       if (small !== undefined) {
         text += separator + small;
         separator = ',';
@@ -63,8 +91,6 @@ export async function* deviceTexts(
         }
         continue;
       }
-      const { device, lastValueOf, largeValueOf } = snapshot;
-      const fixed = fixedTexts.get(spelling)?.get(device) ?? writeFixedText(device, spelling);
       text += separator + fixed.before;
       separator = ',';
       for (const [at, sensor] of device.sensors.entries()) {
@@ -94,6 +120,9 @@ export async function* deviceTexts(
   }
   if (text !== '') yield text;
 }
+
+const fixedTextOf = (device: Device, spelling: Spelling): FixedText =>
+  fixedTexts.get(spelling)?.get(device) ?? writeFixedText(device, spelling);
 
 function writeFixedText(device: Device, spelling: Spelling): FixedText {
   const message = spelling.device(deviceToWire(device));

@@ -19,7 +19,7 @@ import {
   readGatewayReference,
   readTimezone,
 } from '../../wire/device.ts';
-import { deviceTexts, smallDeviceText } from '../../wire/device-text.ts';
+import { deviceTexts, wholeDeviceText } from '../../wire/device-text.ts';
 import { done, json, jsonType, text, written } from '../answer.ts';
 import { pageHeaders } from '../paging.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -84,10 +84,10 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, spelling }) => {
         const snapshot = await snapshots.device(actor, deviceIdOf(params));
-        const small = smallDeviceText(snapshot, spelling);
-        return small === undefined
+        const whole = wholeDeviceText(snapshot, spelling);
+        return whole === undefined
           ? written(jsonType, deviceTexts(onlyStep([snapshot]), spelling))
-          : text(jsonType, small);
+          : { ...text(jsonType, whole.text), whole };
       },
     }),
     defineRoute({
