@@ -30,7 +30,6 @@ const everything: HistoryQuery = {
   order: 'asc',
   skip: 0,
   limit: Number.MAX_SAFE_INTEGER,
-  isCountedFromNewest: false,
   isCalibrated: true,
 };
 const rounds = 9;

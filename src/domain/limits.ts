@@ -103,7 +103,9 @@ export const limits = {
   mergedBytesMax: 16 * 1_048_576,
   /** Datapoints that an aggregate or a downsampled read looks at before others have their turn. */
   datapointsPerScan: 4_096,
-  /** Buckets of one aggregate: about 10 MB of JSON. */
+  /** The same of all sensors together, when their buckets are merged: 25 bytes each. */
+  mergedScanRowsMax: 262_144,
+  /** Buckets of one answer: about 10 MB of JSON. */
   bucketsMax: 100_000,
   /** First and last values that are text or structures, all buckets of an answer together. */
   bucketsTextCharactersMax: 16 * 1_048_576,

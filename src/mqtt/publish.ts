@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/actor.ts';
-import type { SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { Ingest, NewDatapoint } from '../domain/datapoints/ingest.ts';
+import { lastAmong, type SensorRef } from '../domain/datapoints/datapoint.ts';
+import type { Ingest } from '../domain/datapoints/ingest.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { ActuatorId, DeviceId } from '../domain/ids.ts';
@@ -72,7 +72,7 @@ export function createPublish(options: PublishOptions): Publish {
     const values = readPublishedValues(message.payload);
     const publishContext = new MqttPublishContext(message, values);
     await ingest(actor, sensor, values.datapoints, publishContext);
-    const last = lastOf(values.datapoints);
+    const last = lastAmong(values.datapoints);
     if (last !== undefined) {
       await retainFor(datapointMessage(topic, last, publishContext), () =>
         ingest(actor, sensor, []),
@@ -187,14 +187,3 @@ function confirmedBy(
 
 /** A retained message without a payload forgets the one before [MQTT-3.3.1-6]. */
 const isClearing = ({ retain, payload }: Message): boolean => retain && payload.byteLength === 0;
-
-/** What a sensor shows as its last value [contract 3]: the newest by timestamp, else the last. */
-function lastOf(datapoints: readonly NewDatapoint[]): NewDatapoint | undefined {
-  let newest: NewDatapoint | undefined;
-  for (const datapoint of datapoints) {
-    const { timestamp } = datapoint;
-    if (timestamp === undefined) continue;
-    if (newest?.timestamp === undefined || timestamp >= newest.timestamp) newest = datapoint;
-  }
-  return newest ?? datapoints.at(-1);
-}

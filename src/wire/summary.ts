@@ -5,7 +5,7 @@ import {
   aggregates,
   type Bucket,
 } from '../domain/datapoints/aggregation.ts';
-import type { SensorBucket } from '../domain/datapoints/summaries.ts';
+import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { createBuckets, parseInterval } from '../lib/time-bucket.ts';

@@ -100,3 +100,90 @@ test('an unknown path not asked for as HTML is 404 as JSON, and names the right 
   }
   assert.equal((await service.call({ path: '//' })).status, 200);
 });
+
+test('GET /sensors_data passes over a device that lacks a sensor, and is 404 when all do', async () => {
+  await post('/devices', { id: 'Has-a', sensors: [{ id: 'x' }, { id: 'y' }] });
+  await post('/devices', { id: 'Has-b', sensors: [{ id: 'z' }] });
+  await post('/devices/Has-a/sensors/x/value', { value: 1, timestamp: '2026-01-01T00:00:00Z' });
+  await post('/devices/Has-b/sensors/z/value', { value: 2, timestamp: '2026-01-01T01:00:00Z' });
+  const read = (path: string, query: string) =>
+    as('ama')({ path: `/sensors_data${path}?device_id=Has-a,Has-b&${query}` });
+  for (const [path, query] of [
+    ['', ''],
+    ['', '&aggregate=max'],
+    ['', '&points=5'],
+    ['/last', ''],
+  ] as const) {
+    const valuesOf = async (sensors: string) => {
+      const reply = await read(path, `sensor_id=${sensors}${query}`);
+      assert.equal(reply.status, 200, reply.text);
+      return (reply.json as readonly { value: number }[]).map(({ value }) => value);
+    };
+    assert.deepEqual(await valuesOf('x'), [1]);
+    assert.deepEqual(await valuesOf('x,z'), [1, 2]);
+    for (const sensors of ['w', 'x,w']) {
+      const of = `${path} ${sensors}${query}`;
+      const refused = await read(path, `sensor_id=${sensors}${query}`);
+      assertRefused(refused, 404, { saying: /none of these devices has a sensor with id w/, of });
+    }
+  }
+});
+
+test('lastN with limit and offset answers the page within the last N', async () => {
+  await post('/devices', { id: 'Last', sensors: [{ id: 'T' }, { id: 'U' }] });
+  const at = (value: number) => ({ value, timestamp: `2026-01-01T00:${10 + value}:00Z` });
+  await post('/devices/Last/sensors/T/values', [1, 2, 3, 4, 5, 6, 7, 8].map(at));
+  for (const path of [
+    '/devices/Last/sensors/T/values?',
+    '/sensors_data?device_id=Last&',
+    '/devices/Last/sensors/T/values?points=100&',
+  ]) {
+    const page = async (query: string) => {
+      const reply = await as('ama')({ path: `${path}${query}` });
+      assert.equal(reply.headers.get('x-total-count'), '8', path);
+      return (reply.json as readonly { value: number }[]).map(({ value }) => value);
+    };
+    assert.deepEqual(await page('lastN=5'), [8, 7, 6, 5, 4]);
+    assert.deepEqual(await page('lastN=5&limit=2'), [8, 7]);
+    assert.deepEqual(await page('lastN=5&limit=2&offset=2'), [6, 5]);
+    assert.deepEqual(await page('lastN=5&limit=2&offset=4'), [4]);
+    assert.deepEqual(await page('lastN=5&limit=2&offset=5'), []);
+    assert.deepEqual(await page('lastN=5&offset=3'), [5, 4]);
+    assert.deepEqual(await page('lastN=5&sort=asc&limit=2'), [4, 5]);
+    assert.deepEqual(await page('lastN=5&sort=asc&limit=2&offset=4'), [8]);
+    assert.deepEqual(await page('lastN=100&sort=asc&limit=2&offset=1'), [2, 3]);
+    assert.deepEqual(await page('lastN=100&limit=3'), [8, 7, 6]);
+    assert.deepEqual(await page('lastN=2&limit=30'), [8, 7]);
+  }
+});
+
+test('of datapoints with and without timestamps the last value is the one that arrived last', async () => {
+  await post('/devices', { id: 'Mixed', sensors: [{ id: 'T' }] });
+  const later = '2026-01-01T02:00:00Z';
+  const earlier = '2026-01-01T01:00:00Z';
+  const cases: readonly (readonly [datapoints: unknown, last: number])[] = [
+    [[{ value: 1, timestamp: later }, { value: 2 }], 2],
+    [[{ value: 3 }, { value: 4, timestamp: later.replace('02:', '03:') }], 4],
+    [
+      [
+        { value: 5, timestamp: '2026-01-01T05:00:00Z' },
+        { value: 6 },
+        { value: 7, timestamp: earlier },
+      ],
+      7,
+    ],
+    [
+      [
+        { value: 9, timestamp: '2026-01-01T09:00:00Z' },
+        { value: 8, timestamp: '2026-01-01T08:00:00Z' },
+      ],
+      9,
+    ],
+    [[{ value: 10 }, { value: 11 }], 11],
+  ];
+  for (const [datapoints, last] of cases) {
+    await post('/devices/Mixed/sensors/T/values', datapoints);
+    const { json } = await as('ama')({ path: '/devices/Mixed/sensors/T' });
+    assert.equal((json as { value: { value: number } }).value.value, last);
+  }
+});

@@ -1,8 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { BucketOf } from '../../lib/time-bucket.ts';
-import { type DomainError, invalid } from '../errors.ts';
-import { limits } from '../limits.ts';
 import { type DatapointColumns, numberIn, timeIn } from './datapoint-columns.ts';
 
 /** What may be asked of the datapoints of a bucket, in the order of the reference. */
@@ -24,8 +22,9 @@ export interface Bucket {
   readonly values: readonly (JsonValue | undefined)[];
 }
 
-export interface Aggregation {
-  /** Those with something to say, oldest first. */
+/** What one more step of datapoints came to. */
+export interface AggregationStep {
+  /** Those that are complete and have something to say, oldest first. */
   readonly buckets: readonly Bucket[];
   /** Datapoints that avg, min, max and sum passed over because they are no numbers. */
   readonly skipped: number;
@@ -35,21 +34,21 @@ const numeric: ReadonlySet<Aggregate> = new Set<Aggregate>(['avg', 'min', 'max',
 
 /**
  * Puts datapoints, oldest first, into buckets. Text that is a number counts as one [contract 6];
- * count, first and last take every datapoint. Throws DomainError invalid beyond the limits.
+ * count, first and last take every datapoint.
  */
-export async function aggregate(
+export async function* aggregate(
   steps: AsyncIterable<DatapointColumns>,
   plan: AggregationPlan,
-): Promise<Aggregation> {
+): AsyncGenerator<AggregationStep, undefined> {
   const needsNumbers = plan.aggregates.some((name) => numeric.has(name));
-  const results = createResults(plan);
   let tally: Tally | undefined;
-  let skipped = 0;
   for await (const step of steps) {
+    const buckets: Bucket[] = [];
+    let skipped = 0;
     let row = 0;
     while (row < step.count) {
       if (tally === undefined || timeIn(step, row) >= tally.end) {
-        if (tally !== undefined) results.add(tally);
+        if (tally !== undefined) addBucket(buckets, tally, plan);
         tally = openTally(step, row, plan);
       }
       const end = rowOfTime(step, row, tally.end);
@@ -58,17 +57,17 @@ export async function aggregate(
       if (end > row) tally.last = step.at(end - 1).value;
       row = end;
     }
+    yield { buckets, skipped };
   }
-  if (tally !== undefined) results.add(tally);
-  return { buckets: results.buckets, skipped };
+  const last: Bucket[] = [];
+  if (tally !== undefined) addBucket(last, tally, plan);
+  yield { buckets: last, skipped: 0 };
 }
 
-/** The refusal of an answer with more buckets than the limit. */
-export const tooManyBuckets = (): DomainError =>
-  invalid(
-    `the answer would have more than ${limits.bucketsMax} buckets: ` +
-      'ask for a longer interval or a shorter range',
-  );
+function addBucket(buckets: Bucket[], tally: Tally, { aggregates: names }: AggregationPlan): void {
+  const values = names.map((name) => aggregateOf(tally, name));
+  if (values.some((value) => value !== undefined)) buckets.push({ start: tally.start, values });
+}
 
 /** What is known of the bucket under way. */
 interface Tally {
@@ -151,24 +150,6 @@ function addNumbers(tally: Tally, step: DatapointColumns, from: number, to: numb
   return skipped;
 }
 
-function createResults({ aggregates: names }: AggregationPlan) {
-  const buckets: Bucket[] = [];
-  let textCharacters = 0;
-  return {
-    buckets,
-    add(tally: Tally): void {
-      const values = names.map((name) => aggregateOf(tally, name));
-      if (values.every((value) => value === undefined)) return;
-      for (const value of values) textCharacters += weightOf(value);
-      if (buckets.length === limits.bucketsMax) throw tooManyBuckets();
-      if (textCharacters > limits.bucketsTextCharactersMax) {
-        throw invalid('the values are too long for one answer: ask for a shorter range');
-      }
-      buckets.push({ start: tally.start, values });
-    },
-  };
-}
-
 function aggregateOf(tally: Tally, name: Aggregate): JsonValue | undefined {
   if (name === 'count') return tally.count;
   if (name === 'first' || name === 'last') return tally[name];
@@ -178,10 +159,4 @@ function aggregateOf(tally: Tally, name: Aggregate): JsonValue | undefined {
   const value = (name === 'sum' ? sum : sum / tally.numbers) / tally.scale;
   // Sums beyond the range of a double have no JSON.
   return Number.isFinite(value) ? value : undefined;
-}
-
-/** Numbers weigh nothing: their count is bounded already. */
-function weightOf(value: JsonValue | undefined): number {
-  if (typeof value === 'string') return value.length;
-  return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 0;
 }

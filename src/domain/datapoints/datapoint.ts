@@ -21,3 +21,18 @@ export interface SensorRef {
 export function orderTime(datapoint: Datapoint): Instant {
   return datapoint.timestamp ?? datapoint.receivedAt;
 }
+
+/**
+ * Which of the datapoints of one array becomes the last value [contract 3]: the newest by
+ * timestamp, the later of two alike; the last of the array when one has no timestamp.
+ */
+export function lastAmong<One extends Pick<Datapoint, 'timestamp'>>(
+  datapoints: readonly One[],
+): One | undefined {
+  let newest: One | undefined;
+  for (const datapoint of datapoints) {
+    if (datapoint.timestamp === undefined) return datapoints.at(-1);
+    if ((newest?.timestamp ?? Number.NEGATIVE_INFINITY) <= datapoint.timestamp) newest = datapoint;
+  }
+  return newest;
+}

@@ -14,8 +14,8 @@ import type { DatapointStore, Page } from './datapoint-store.ts';
 import { following } from './pages.ts';
 
 export interface HistoryQuery extends Page {
-  /** The page is counted from the newest datapoint, whatever the order it is answered in. */
-  readonly isCountedFromNewest: boolean;
+  /** The page is one of the newest so many datapoints, in the order it is answered in. */
+  readonly lastN?: number;
   readonly isCalibrated: boolean;
 }
 
@@ -52,12 +52,16 @@ export function createHistory(options: {
   };
 }
 
-/** The page that is asked for, counted from the oldest datapoint of `total`. */
+/** The page that is asked for, of `total` datapoints in its range. */
 export function pageOf(query: HistoryQuery, total: number): Page {
-  if (!query.isCountedFromNewest || query.order === 'desc') return query;
-  const end = Math.max(0, total - query.skip);
-  const skip = Math.max(0, end - query.limit);
-  return { ...query, skip, limit: end - skip };
+  if (query.lastN === undefined) return query;
+  const newest = Math.min(query.lastN, total);
+  const limit = Math.min(query.limit, Math.max(0, newest - query.skip));
+  return {
+    ...query,
+    limit,
+    skip: query.order === 'desc' ? query.skip : total - newest + query.skip,
+  };
 }
 
 /**

@@ -1,25 +1,18 @@
 import type { Pace } from '../../lib/fair-turns.ts';
+import { createMerge } from '../../lib/merge.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
-import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
-import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
-import type { Sensor } from '../devices/sensor.ts';
+import { deviceResource } from '../devices/devices.ts';
 import { invalid } from '../errors.ts';
-import type { DeviceId, SensorId } from '../ids.ts';
+import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
 import { calibratedDatapoint, type HistoryQuery, pageOf, readSteps } from './history.ts';
+import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
 import { bytesPerWeight, weigh, weightOf } from './weight.ts';
-
-/** The sensors whose datapoints are read together. */
-export interface SensorSelection {
-  readonly deviceIds: readonly DeviceId[];
-  /** Absent: all sensors of the devices. Each must be a sensor of every device that is named. */
-  readonly sensorIds?: readonly SensorId[];
-}
 
 export interface SensorDatapoint {
   readonly sensor: SensorRef;
@@ -44,12 +37,6 @@ export interface ReadMany {
     deviceId: DeviceId,
     query: HistoryQuery,
   ): Promise<MergedHistory | undefined>;
-}
-
-/** A sensor to read, as it is described. */
-export interface Source {
-  readonly ref: SensorRef;
-  readonly sensor: Sensor;
 }
 
 export function createReadMany(options: {
@@ -104,40 +91,6 @@ export function createReadMany(options: {
   };
 }
 
-/** Finds the sensors of a selection for those who may view the data of every device named. */
-export function createSourceOpening(options: {
-  readonly devices: DeviceStore;
-  readonly access: Access;
-}): (actor: Actor, selection: SensorSelection) => Promise<readonly Source[]> {
-  const { devices, access } = options;
-  return async (actor, selection) => {
-    refuseTooMany('devices', selection.deviceIds.length, limits.mergedDevicesMax);
-    const sources: Source[] = [];
-    for (const deviceId of selection.deviceIds) {
-      const device = await requireDevice(devices, deviceId);
-      await access.require(actor, 'devices-data:view', deviceResource(device));
-      for (const sensor of sensorsOf(device, selection.sensorIds)) {
-        sources.push({ ref: { deviceId, sensorId: sensor.id }, sensor });
-      }
-    }
-    refuseTooMany('sensors', sources.length, limits.mergedSensorsMax);
-    return sources;
-  };
-}
-
-function sensorsOf(device: Device, ids: readonly SensorId[] | undefined): readonly Sensor[] {
-  if (ids === undefined) return device.sensors;
-  return ids.map((id) => {
-    const sensor = sensorOf(device, id);
-    if (sensor === undefined) throw noSensor(device.id, id);
-    return sensor;
-  });
-}
-
-function refuseTooMany(what: string, count: number, max: number): void {
-  if (count > max) throw invalid(`one request reads at most ${max} ${what}, got ${count}`);
-}
-
 type SourceStep = readonly { readonly source: Source; readonly datapoint: Datapoint }[];
 
 async function* stepsInTurn(
@@ -152,18 +105,6 @@ async function* stepsInTurn(
       yield step.map((datapoint) => ({ source, datapoint }));
     }
   }
-}
-
-/** Where the merge is in one sensor. */
-interface Cursor<From extends Source> {
-  readonly source: From;
-  /** Among cursors, for those at the same time. */
-  readonly place: number;
-  readonly steps: AsyncGenerator<readonly Datapoint[], undefined>;
-  step: readonly Datapoint[];
-  at: number;
-  /** The order time of the next datapoint; negated in descending order. */
-  key: number;
 }
 
 /** Datapoints between two looks at the clock. */
@@ -184,15 +125,12 @@ export async function* mergeSteps<From extends Source>(
   );
   const cursorPage = { ...page, skip: 0, limit: skip + limit };
   const charactersMax = limits.mergedCharactersMax / Math.max(1, sources.length);
-  const cursors = sources.map((source, place): Cursor<From> => {
-    const steps = readSteps(store, source.ref, cursorPage, pace, { stepMax, charactersMax });
-    return { source, place, steps, step: [], at: 0, key: 0 };
-  });
-  const heap = createHeap<From>();
+  const sign = page.order === 'asc' ? 1 : -1;
+  const merge = createMerge<Datapoint>((datapoint) => sign * orderTime(datapoint));
   let held = 0;
-  for (const cursor of cursors) {
-    if (await advance(cursor, page.order)) heap.push(cursor);
-    held += bytesPerWeight * weightOf(cursor.step);
+  for (const { ref } of sources) {
+    const steps = readSteps(store, ref, cursorPage, pace, { stepMax, charactersMax });
+    held += bytesPerWeight * weightOf((await merge.add(steps)) ?? []);
     if (held > limits.mergedBytesMax) throw tooMuchToMerge();
     if (pace.isOver()) await pace.rest();
   }
@@ -200,22 +138,17 @@ export async function* mergeSteps<From extends Source>(
   let taken = 0;
   let step: { source: From; datapoint: Datapoint }[] = [];
   let stepBytes = 0;
-  for (let cursor = heap.top(); cursor !== undefined && taken < limit; cursor = heap.top()) {
-    const datapoint = cursor.step[cursor.at];
+  for (let top = merge.top(); top !== undefined && taken < limit; top = merge.top()) {
+    const source = sources[top.place];
     if (skipped < skip) {
       skipped += 1;
-    } else if (datapoint !== undefined) {
-      step.push({ source: cursor.source, datapoint });
-      stepBytes += bytesPerWeight * weigh(datapoint);
+    } else if (source !== undefined) {
+      step.push({ source, datapoint: top.item });
+      stepBytes += bytesPerWeight * weigh(top.item);
       taken += 1;
     }
-    cursor.at += 1;
-    const isLeft =
-      cursor.at < cursor.step.length
-        ? rekey(cursor, page.order)
-        : await advance(cursor, page.order);
-    if (isLeft) heap.settleTop();
-    else heap.dropTop();
+    const fetched = merge.next();
+    if (fetched !== undefined) await fetched;
     // What is skipped is walked as well.
     if ((skipped + taken) % stepsPerLook === 0 && pace.isOver()) await pace.rest();
     if (step.length >= limits.datapointsPerStep || stepBytes > limits.datapointCharactersPerStep) {
@@ -232,75 +165,6 @@ const tooMuchToMerge = (): Error =>
     `the values of these sensors are too long to be merged: of all sensors together the next ` +
       `ones may take ${limits.mergedBytesMax} bytes; name fewer sensors`,
   );
-
-/** Fetches the next step of a cursor; false at its end. */
-async function advance(cursor: Cursor<Source>, order: Page['order']): Promise<boolean> {
-  const next = await cursor.steps.next();
-  if (next.done === true) return false;
-  cursor.step = next.value;
-  cursor.at = 0;
-  return rekey(cursor, order);
-}
-
-function rekey(cursor: Cursor<Source>, order: Page['order']): boolean {
-  const datapoint = cursor.step[cursor.at];
-  if (datapoint === undefined) return false;
-  const time = orderTime(datapoint);
-  cursor.key = order === 'asc' ? time : -time;
-  return true;
-}
-
-/** A binary heap of cursors, the next to read on top. */
-function createHeap<From extends Source>() {
-  const cursors: Cursor<From>[] = [];
-
-  const isBefore = (a: Cursor<From>, b: Cursor<From>): boolean =>
-    a.key < b.key || (a.key === b.key && a.place < b.place);
-
-  function sink(start: number): void {
-    let at = start;
-    while (true) {
-      const [left, right] = [2 * at + 1, 2 * at + 2];
-      let least = comesFirst(left, at) ? left : at;
-      if (comesFirst(right, least)) least = right;
-      if (least === at) return;
-      swap(at, least);
-      at = least;
-    }
-  }
-
-  function comesFirst(one: number, other: number): boolean {
-    const [a, b] = [cursors[one], cursors[other]];
-    return a !== undefined && b !== undefined && isBefore(a, b);
-  }
-
-  function swap(one: number, other: number): void {
-    const [a, b] = [cursors[one], cursors[other]];
-    if (a === undefined || b === undefined) return;
-    cursors[one] = b;
-    cursors[other] = a;
-  }
-
-  return {
-    top: () => cursors[0],
-    push(cursor: Cursor<From>): void {
-      cursors.push(cursor);
-      for (let at = cursors.length - 1; at > 0; ) {
-        const parent = (at - 1) >> 1;
-        if (!comesFirst(at, parent)) return;
-        swap(at, parent);
-        at = parent;
-      }
-    },
-    /** The key of the top has grown. */
-    settleTop: () => sink(0),
-    dropTop(): void {
-      swap(0, cursors.length - 1);
-      cursors.pop();
-      sink(0);
-    },
-  };
-}
 
 async function* calibrated(
   steps: AsyncIterable<SourceStep>,

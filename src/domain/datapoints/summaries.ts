@@ -1,41 +1,34 @@
-import { yieldToEventLoop } from '../../lib/event-loop.ts';
+import type { Pace } from '../../lib/fair-turns.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type AggregationPlan, aggregate, type Bucket, tooManyBuckets } from './aggregation.ts';
-import { orderTime, type SensorRef } from './datapoint.ts';
+import { type AggregationPlan, type AggregationStep, aggregate } from './aggregation.ts';
+import { type BucketPage, readBucketPage, type StepRoom, wholeStep } from './bucket-page.ts';
+import { orderTime } from './datapoint.ts';
 import { calibratedColumns, type DatapointColumns, timeIn } from './datapoint-columns.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
 import { downsample } from './downsampling.ts';
 import { type HistoryQuery, pageOf } from './history.ts';
-import {
-  createSourceOpening,
-  type SensorDatapoint,
-  type SensorSelection,
-  type Source,
-} from './merged-history.ts';
+import type { SensorDatapoint } from './merged-history.ts';
 import { following } from './pages.ts';
-
-export interface SensorBucket {
-  readonly sensor: SensorRef;
-  readonly bucket: Bucket;
-}
+import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
 
 /** What datapoints of some sensors come to, for those who may view the data of their devices. */
 export interface Summaries {
   /**
-   * Puts the datapoints of each sensor into buckets, which are answered oldest first; at the same
-   * time in the order in which sensors are named. The page counts for each sensor.
+   * Puts the datapoints of each sensor into buckets. The range and lastN of the query say which
+   * datapoints, the rest of it which page of the buckets of all sensors is answered; a limit of
+   * Infinity wants all. At the same time buckets come in the order in which sensors are named.
    */
   aggregate(
     actor: Actor,
     selection: SensorSelection,
     query: HistoryQuery,
     plan: AggregationPlan,
-  ): Promise<{ readonly buckets: readonly SensorBucket[]; readonly skipped: number }>;
+  ): Promise<BucketPage>;
   /**
    * Downsamples the page of each sensor to at most `pointsMax` datapoints, merged in the order of
    * the page; `total` are in the range.
@@ -61,35 +54,36 @@ export function createSummaries(options: {
   const { datapoints, longWork } = options;
   const open = createSourceOpening(options);
 
-  async function aggregateOne(source: Source, query: HistoryQuery, plan: AggregationPlan) {
-    const total = query.isCountedFromNewest ? await datapoints.count(source.ref, query) : 0;
-    const page = pageOf({ ...query, order: 'asc' }, total);
-    return aggregate(scan({ datapoints, source, page, query }), plan);
-  }
+  /** The buckets of one sensor, from its beginning. */
+  const createBucketReader = (query: HistoryQuery, plan: AggregationPlan, pace: Pace) =>
+    async function* (source: Source, room: StepRoom): AsyncGenerator<AggregationStep> {
+      const total = query.lastN === undefined ? 0 : await datapoints.count(source.ref, query);
+      const all = { ...query, order: 'asc', skip: 0, limit: Number.POSITIVE_INFINITY } as const;
+      const page = pageOf(all, total);
+      yield* aggregate(scan({ datapoints, source, page, query, pace, room }), plan);
+    };
 
-  async function downsampleOne(source: Source, query: HistoryQuery, pointsMax: number) {
+  async function downsampleOne(options: {
+    readonly source: Source;
+    readonly query: HistoryQuery;
+    readonly pointsMax: number;
+    readonly pace: Pace;
+  }) {
+    const { source, query, pointsMax, pace } = options;
     const total = await datapoints.count(source.ref, query);
     const page = pageOf(query, total);
     const count = Math.min(page.limit, Math.max(0, total - page.skip));
-    const steps = scan({ datapoints, source, page, query });
+    const steps = scan({ datapoints, source, page, query, pace, room: wholeStep });
     return { ...(await downsample(steps, { count, pointsMax })), total };
   }
 
   return {
     async aggregate(actor, selection, query, plan) {
-      const buckets: SensorBucket[] = [];
-      let skipped = 0;
       const sources = await open(actor, selection);
-      await longWork.run(actor, async (pace) => {
-        for (const source of sources) {
-          const one = await aggregateOne(source, query, plan);
-          if (pace.isOver()) await pace.rest();
-          if (buckets.length + one.buckets.length > limits.bucketsMax) throw tooManyBuckets();
-          for (const bucket of one.buckets) buckets.push({ sensor: source.ref, bucket });
-          skipped += one.skipped;
-        }
+      return longWork.run(actor, (pace) => {
+        const read = createBucketReader(query, plan, pace);
+        return readBucketPage({ sources, read, page: query, pace });
       });
-      return { buckets: buckets.sort((a, b) => a.bucket.start - b.bucket.start), skipped };
     },
     async downsample(actor, selection, query, pointsMax) {
       const sources = await open(actor, selection);
@@ -99,7 +93,7 @@ export function createSummaries(options: {
       await longWork.run(actor, async (pace) => {
         for (const source of sources) {
           if (pace.isOver()) await pace.rest();
-          const one = await downsampleOne(source, query, pointsMax);
+          const one = await downsampleOne({ source, query, pointsMax, pace });
           for (const datapoint of one.datapoints) merged.push({ sensor: source.ref, datapoint });
           skipped += one.skipped;
           total += one.total;
@@ -121,31 +115,33 @@ function refuseTooManyPoints(sensors: number, pointsMax: number): void {
 }
 
 /**
- * Walks a page column by column, as readSteps walks it datapoint by datapoint. Others have their
- * turn after each step: a summary of years is long work.
+ * Walks a page column by column, as readSteps walks it datapoint by datapoint. A summary of years
+ * is long work.
  */
 async function* scan(options: {
   readonly datapoints: DatapointStore;
   readonly source: Source;
   readonly page: Page;
   readonly query: HistoryQuery;
+  readonly pace: Pace;
+  readonly room: StepRoom;
 }): AsyncGenerator<DatapointColumns, undefined> {
-  const { datapoints, query } = options;
+  const { datapoints, query, pace, room } = options;
   const { ref, sensor } = options.source;
   const calibration = query.isCalibrated ? sensor.calibration : undefined;
   let { page } = options;
   let remaining = page.limit;
   while (remaining > 0) {
-    const limit = Math.min(remaining, limits.datapointsPerScan);
+    const limit = Math.min(remaining, room.rowsMax);
     const { columns: step, isCut } = await datapoints.scan(
       ref,
       { ...page, limit },
-      limits.datapointCharactersPerStep,
+      room.charactersMax,
     );
     if (step.count > 0) yield calibratedColumns(step, calibration);
     if (step.count === 0 || (step.count < limit && !isCut)) return;
     remaining -= step.count;
     page = following(page, step.count, (index) => timeIn(step, index));
-    await yieldToEventLoop();
+    if (pace.isOver()) await pace.rest();
   }
 }

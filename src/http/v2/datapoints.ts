@@ -32,7 +32,11 @@ const pageMax = limits.datapointsPageMax;
 
 export const DatapointsQuery = Type.Object({
   lastN: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: pageMax, description: 'The last N, newest first.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: pageMax,
+      description: 'The last N, newest first; limit and offset page within them.',
+    }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 0, maximum: pageMax, default: 20 })),
   offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
@@ -161,9 +165,9 @@ export function historyQuery(query: Static<typeof DatapointsQuery>): HistoryQuer
   return {
     order: isDescending ? 'desc' : 'asc',
     skip: query.offset ?? 0,
-    limit: query.lastN ?? query.limit ?? limits.datapointsPageDefault,
-    isCountedFromNewest: query.lastN !== undefined,
+    limit: query.limit ?? query.lastN ?? limits.datapointsPageDefault,
     isCalibrated: query.calibrated ?? true,
+    ...(query.lastN !== undefined && { lastN: query.lastN }),
     ...(from !== undefined && { from: readInstant(from, 'dateFrom') }),
     ...(to !== undefined && { to: readInstant(to, 'dateTo') }),
   };

@@ -1,8 +1,10 @@
 import type { Actor } from '../../domain/actor.ts';
 import type { AggregationPlan } from '../../domain/datapoints/aggregation.ts';
+import type { SensorBucket } from '../../domain/datapoints/bucket-page.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
-import type { SensorDatapoint, SensorSelection } from '../../domain/datapoints/merged-history.ts';
-import type { SensorBucket, Summaries } from '../../domain/datapoints/summaries.ts';
+import type { SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
+import type { SensorSelection } from '../../domain/datapoints/sensor-selection.ts';
+import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import {
@@ -52,12 +54,8 @@ async function answerBuckets(
   plan: AggregationPlan,
 ): Promise<StreamAnswer> {
   const { actor, selection, isOfOneSensor, query, limit, isCsv, spelling } = request;
-  const ofDatapoints = query.isCountedFromNewest
-    ? { ...query, skip: 0 }
-    : { ...query, skip: 0, limit: Number.POSITIVE_INFINITY };
-  const { buckets, skipped } = await summaries.aggregate(actor, selection, ofDatapoints, plan);
-  const ordered = query.order === 'asc' ? buckets : buckets.toReversed();
-  const page = ordered.slice(query.skip, query.skip + (limit ?? limits.bucketsMax));
+  const page = { ...query, limit: limit ?? Number.POSITIVE_INFINITY };
+  const { buckets, ...counts } = await summaries.aggregate(actor, selection, page, plan);
   const writeOne = createBucketWriter(plan);
   const item: Format<SensorBucket>['item'] = isOfOneSensor
     ? ({ bucket }) => writeOne(bucket)
@@ -65,7 +63,7 @@ async function answerBuckets(
   const format: Format<SensorBucket> = isCsv
     ? { ...csvFormat(spelling), head: bucketCsvHeader(plan, spelling), item: bucketCsvRow }
     : { ...jsonFormat, item };
-  return listed(page, format, { total: buckets.length, skipped });
+  return listed(buckets, format, counts);
 }
 
 async function answerDownsampled(
@@ -74,7 +72,7 @@ async function answerDownsampled(
   points: number,
 ): Promise<StreamAnswer> {
   const { actor, selection, query, limit, format } = request;
-  const isLimited = query.isCountedFromNewest || limit !== undefined;
+  const isLimited = query.lastN !== undefined || limit !== undefined;
   const page = isLimited ? query : { ...query, limit: Number.POSITIVE_INFINITY };
   const { datapoints, ...counts } = await summaries.downsample(actor, selection, page, points);
   return listed(datapoints, format, counts);

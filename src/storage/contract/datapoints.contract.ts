@@ -177,11 +177,16 @@ const lastValues: Promises = {
     assert.equal(await lastValue(datapoints), 'b');
   },
 
-  'without timestamps the last of the array is the last value': async ({ datapoints }) => {
-    await datapoints.append([push([untimed(1, 'a'), untimed(1, 'b')])]);
-    assert.equal(await lastValue(datapoints), 'b');
-    await datapoints.append([push([untimed(8, 'c'), at(1, 'timed'), untimed(9, 'd')])]);
-    assert.equal(await lastValue(datapoints), 'timed');
+  'where one has no timestamp the last of the array is the last value': async ({ datapoints }) => {
+    const lastOf = async (...array: Parameters<typeof push>[0]) => {
+      await datapoints.append([push(array)]);
+      return lastValue(datapoints);
+    };
+    assert.equal(await lastOf(untimed(1, 'a'), untimed(1, 'b')), 'b');
+    assert.equal(await lastOf(untimed(8, 'c'), at(1, 'timed'), untimed(9, 'd')), 'd');
+    assert.equal(await lastOf(at(30, 'late'), untimed(9, 'e'), at(2, 'early')), 'early');
+    assert.equal(await lastOf(at(31, 'later'), untimed(9, 'f')), 'f');
+    assert.equal(await lastOf(untimed(9, 'g'), at(3, 'three')), 'three');
   },
 
   'a push whose newest was stored already leaves the last value': async ({ datapoints }) => {

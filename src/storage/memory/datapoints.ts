@@ -1,4 +1,9 @@
-import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
+import {
+  type Datapoint,
+  lastAmong,
+  orderTime,
+  type SensorRef,
+} from '../../domain/datapoints/datapoint.ts';
 import { toDatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type {
   AppendOutcome,
@@ -123,7 +128,7 @@ function addPush(history: History, push: Push): readonly Datapoint[] {
     if (!distinct.has(key)) distinct.set(key, datapoint);
   }
   const fresh = [...distinct.values()].filter((one) => !history.known.has(keyOf(one) ?? ''));
-  const candidate = newestOf([...distinct.values()]);
+  const candidate = lastAmong([...distinct.values()]);
   if (candidate !== undefined && fresh.includes(candidate)) history.last = candidate;
   for (const datapoint of fresh) {
     const key = keyOf(datapoint);
@@ -131,16 +136,6 @@ function addPush(history: History, push: Push): readonly Datapoint[] {
     insert(history.datapoints, datapoint);
   }
   return fresh;
-}
-
-/** The newest by timestamp, the later of two alike; without any timestamp the last one. */
-function newestOf(datapoints: readonly Datapoint[]): Datapoint | undefined {
-  let newest: Datapoint | undefined;
-  for (const datapoint of datapoints) {
-    if (datapoint.timestamp === undefined) continue;
-    if ((newest?.timestamp ?? Number.NEGATIVE_INFINITY) <= datapoint.timestamp) newest = datapoint;
-  }
-  return newest ?? datapoints.at(-1);
 }
 
 function insert(datapoints: Datapoint[], datapoint: Datapoint): void {

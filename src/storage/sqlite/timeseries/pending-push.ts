@@ -48,13 +48,15 @@ interface PendingPush {
   readonly series: Series;
   readonly firstSequenceNumber: number;
   readonly fresh: Datapoint[];
+  /** Among those with a timestamp; undefined from the first one without. */
   newest: Instant | undefined;
   last: number | undefined;
 }
 
 function beginPendingPush(series: Series): PendingPush {
   const firstSequenceNumber = nextSequenceNumber(series);
-  return { series, firstSequenceNumber, fresh: [], newest: undefined, last: undefined };
+  const newest = Number.NEGATIVE_INFINITY;
+  return { series, firstSequenceNumber, fresh: [], newest, last: undefined };
 }
 
 /** Stages what is new of the step that begins at `first`. */
@@ -80,10 +82,10 @@ function stageStep(
     // One that the same push brought before says nothing new.
     if (!isFresh && known >= firstSequenceNumber) continue;
     const position = isFresh ? fresh.length - 1 : undefined;
-    if (timestamp === undefined) {
-      if (pendingPush.newest === undefined) pendingPush.last = position;
-    } else if (pendingPush.newest === undefined || timestamp >= pendingPush.newest) {
-      pendingPush.newest = timestamp;
+    // As lastAmong has it.
+    if (timestamp === undefined) pendingPush.newest = undefined;
+    if (timestamp === undefined || timestamp >= (pendingPush.newest ?? timestamp)) {
+      if (pendingPush.newest !== undefined) pendingPush.newest = timestamp;
       pendingPush.last = position;
     }
   }

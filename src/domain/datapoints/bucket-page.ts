@@ -1,0 +1,160 @@
+import type { Pace } from '../../lib/fair-turns.ts';
+import { createMerge } from '../../lib/merge.ts';
+import { invalid } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { AggregationStep, Bucket } from './aggregation.ts';
+import type { SensorRef } from './datapoint.ts';
+import type { Page } from './datapoint-store.ts';
+import type { Source } from './sensor-selection.ts';
+
+export interface SensorBucket {
+  readonly sensor: SensorRef;
+  readonly bucket: Bucket;
+}
+
+export interface BucketPage {
+  readonly buckets: readonly SensorBucket[];
+  /** Datapoints that avg, min, max and sum passed over because they are no numbers. */
+  readonly skipped: number;
+  /** All buckets, whatever the page. */
+  readonly total: number;
+}
+
+/** What of a sensor is read at once. */
+export interface StepRoom {
+  readonly rowsMax: number;
+  readonly charactersMax: number;
+}
+
+/** The aggregation of one sensor, from its beginning. */
+type ReadBuckets = (source: Source, room: StepRoom) => AsyncGenerator<AggregationStep>;
+
+/** What is read of one sensor at once when it is read alone. */
+export const wholeStep: StepRoom = {
+  rowsMax: limits.datapointsPerScan,
+  charactersMax: limits.datapointCharactersPerStep,
+};
+
+/**
+ * One page of the buckets of all sensors, in order of time, at the same time in the order of the
+ * sensors. While they are few all are kept from the pass that counts them; else a second pass
+ * merges the sensors and keeps the page alone. Throws invalid when all were wanted of too many.
+ */
+export async function readBucketPage(options: {
+  readonly sources: readonly Source[];
+  readonly read: ReadBuckets;
+  readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
+  readonly pace: Pace;
+}): Promise<BucketPage> {
+  const { sources, read, page, pace } = options;
+  const isAll = page.limit === Number.POSITIVE_INFINITY;
+  const room = createBucketRoom();
+  let kept: Bucket[][] | undefined = [];
+  let [total, skipped] = [0, 0];
+  for (const source of sources) {
+    const ofSource: Bucket[] = [];
+    for await (const step of read(source, wholeStep)) {
+      skipped += step.skipped;
+      total += step.buckets.length;
+      if (kept === undefined) continue;
+      const refusal = room.take(step.buckets);
+      if (refusal !== undefined && isAll) throw refusal;
+      if (refusal === undefined) for (const bucket of step.buckets) ofSource.push(bucket);
+      else kept = undefined;
+    }
+    kept?.push(ofSource);
+    if (pace.isOver()) await pace.rest();
+  }
+  const streams = kept?.map((list) => inOneStep(list)) ?? readAgain(sources, read);
+  return { buckets: await takePage({ streams, sources, page, total, pace }), skipped, total };
+}
+
+async function* inOneStep(buckets: readonly Bucket[]): AsyncGenerator<readonly Bucket[]> {
+  yield buckets;
+}
+
+/** Of all sensors at once no more is read than of a few. */
+function readAgain(
+  sources: readonly Source[],
+  read: ReadBuckets,
+): readonly AsyncGenerator<readonly Bucket[]>[] {
+  const share = Math.ceil(limits.mergedScanRowsMax / sources.length);
+  const charactersMax = limits.mergedCharactersMax / sources.length;
+  const room = {
+    rowsMax: Math.min(wholeStep.rowsMax, Math.max(share, limits.mergedDatapointsPerStepMin)),
+    charactersMax: Math.min(wholeStep.charactersMax, charactersMax),
+  };
+  return sources.map(async function* (source) {
+    for await (const { buckets } of read(source, room)) yield buckets;
+  });
+}
+
+/** Buckets between two looks at the clock. */
+const bucketsPerLook = 64;
+
+async function takePage(options: {
+  readonly streams: readonly AsyncGenerator<readonly Bucket[]>[];
+  readonly sources: readonly Source[];
+  readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
+  readonly total: number;
+  readonly pace: Pace;
+}): Promise<readonly SensorBucket[]> {
+  const { streams, sources, page, total, pace } = options;
+  const count = Math.min(page.limit, limits.bucketsMax, Math.max(0, total - page.skip));
+  const first = page.order === 'asc' ? page.skip : total - page.skip - count;
+  const merge = createMerge<Bucket>(({ start }) => start);
+  for (const stream of count > 0 ? streams : []) {
+    await merge.add(stream);
+    if (pace.isOver()) await pace.rest();
+  }
+  const room = createBucketRoom();
+  const buckets: SensorBucket[] = [];
+  for (let at = 0; buckets.length < count; at += 1) {
+    const top = merge.top();
+    const source = sources[top?.place ?? -1];
+    if (top === undefined || source === undefined) break;
+    if (at >= first) {
+      const refusal = room.take([top.item]);
+      if (refusal !== undefined) throw refusal;
+      buckets.push({ sensor: source.ref, bucket: top.item });
+    }
+    const fetched = merge.next();
+    if (fetched !== undefined) await fetched;
+    if (at % bucketsPerLook === 0 && pace.isOver()) await pace.rest();
+  }
+  return page.order === 'asc' ? buckets : buckets.reverse();
+}
+
+/** Counts what is kept of buckets until they are answered. */
+function createBucketRoom() {
+  let count = 0;
+  let textCharacters = 0;
+  return {
+    /** The refusal of these, when there is no room for them. */
+    take(buckets: readonly Bucket[]): Error | undefined {
+      count += buckets.length;
+      for (const { values } of buckets) {
+        for (const value of values) textCharacters += charactersOf(value);
+      }
+      if (count > limits.bucketsMax) return tooManyBuckets();
+      return textCharacters > limits.bucketsTextCharactersMax ? tooLongBuckets() : undefined;
+    },
+  };
+}
+
+/** Numbers weigh nothing: their count is bounded already. */
+function charactersOf(value: Bucket['values'][number]): number {
+  if (typeof value === 'string') return value.length;
+  return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 0;
+}
+
+const tooManyBuckets = (): Error =>
+  invalid(
+    `the answer would have more than ${limits.bucketsMax} buckets: ask for a longer interval, ` +
+      'a shorter range, or pages by limit and offset',
+  );
+
+const tooLongBuckets = (): Error =>
+  invalid(
+    'the values are too long for one answer: ask for a shorter range, or pages by limit and offset',
+  );
