@@ -7,7 +7,7 @@ async function* inSteps<Item>(steps: readonly (readonly Item[])[]) {
   yield* steps;
 }
 
-test('merged streams come as all items sorted, the first stream first where keys are equal', async () => {
+test('merged streams come as all items sorted, equal keys by their streams', async () => {
   const streams = fc.array(fc.array(fc.array(fc.nat({ max: 20 }), { maxLength: 4 })));
   await fc.assert(
     fc.asyncProperty(streams, async (raw) => {

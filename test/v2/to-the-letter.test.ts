@@ -101,7 +101,7 @@ test('an unknown path not asked for as HTML is 404 as JSON, and names the right 
   assert.equal((await service.call({ path: '//' })).status, 200);
 });
 
-test('GET /sensors_data passes over a device that lacks a sensor, and is 404 when all do', async () => {
+test('a read of several devices passes over one that lacks a sensor: 404 when all do', async () => {
   await post('/devices', { id: 'Has-a', sensors: [{ id: 'x' }, { id: 'y' }] });
   await post('/devices', { id: 'Has-b', sensors: [{ id: 'z' }] });
   await post('/devices/Has-a/sensors/x/value', { value: 1, timestamp: '2026-01-01T00:00:00Z' });
@@ -157,7 +157,7 @@ test('lastN with limit and offset answers the page within the last N', async () 
   }
 });
 
-test('of datapoints with and without timestamps the last value is the one that arrived last', async () => {
+test('of arrays with and without timestamps the last value is what arrived last', async () => {
   await post('/devices', { id: 'Mixed', sensors: [{ id: 'T' }] });
   const later = '2026-01-01T02:00:00Z';
   const earlier = '2026-01-01T01:00:00Z';
