@@ -55,6 +55,10 @@ export const mqttLimits = {
   deliveriesWaitingPerPayerMax: 100_000,
   /** Topics whose subscribers are remembered. */
   topicCacheEntriesMax: 20_000,
+  /** Sessions, groups and payers that they name together, some 100 bytes each. */
+  topicCacheRecipientsMax: 200_000,
+  /** Members of a group whose rights are asked for one message, until one may have it. */
+  groupMembersAskedMax: 64,
   /** Retained messages handed to a new subscription before others have their turn. */
   retainedPerTurn: 50,
 

@@ -83,8 +83,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       for (const message of messages) router.route(message, reach);
     },
     hasSubscribers(topic, reach) {
-      const { targets, shared } = tree.match(topic, reach);
-      return targets.length > 0 || shared.length > 0;
+      return tree.match(topic, reach).count > 0;
     },
     async retain(message) {
       retained.keep(message);

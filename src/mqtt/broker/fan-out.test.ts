@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectPeer, type MemoryPeer } from '../../../test/mqtt/memory-peer.ts';
 import { type TestBroker, testBroker } from '../../../test/mqtt/test-broker.ts';
+import { payerOfAccount } from '../../domain/budgets/payer.ts';
+import { sessionKey } from '../../domain/messaging/message.ts';
 import { mqttLimits } from '../limits.ts';
+import { createCounters } from './counters.ts';
+import { createRouter } from './router.ts';
+import { Session } from './session.ts';
+import { createSubscriptionTree } from './subscription-tree.ts';
 
 const aMessage = (payload: string, qos: 0 | 1 = 1) => ({
   ...{ topic: 't', payload: Buffer.from(payload), qos, retain: false },
@@ -58,4 +64,32 @@ test('deliveries that wait for one account have an end, and are counted beyond i
   assert.equal((await payloadsOf(ann)).length, most);
   while ((await payloadsOf(crowd.at(-1) ?? ann)).length > 0);
   assert.ok(setup.broker.metrics().messagesSent > mqttLimits.deliveriesWaitingPerPayerMax);
+});
+
+test('of many groups whose members may not have a message only a few are asked at once', () => {
+  const tree = createSubscriptionTree();
+  for (let at = 0; at < 200; at += 1) {
+    const session = new Session({
+      ...{ key: sessionKey('m', `${at}`), identity: 'm', clientId: `${at}` },
+      ...{ expirySeconds: 3_600, payer: payerOfAccount('m') },
+    });
+    for (let group = 0; group < 100; group += 1) {
+      tree.add(session, {
+        ...{ filter: `$share/g${group}/#`, qos: 1, identifier: 0, retainHandling: 0 },
+        ...{ noLocal: false, retainAsPublished: false },
+      });
+    }
+  }
+  let asked = 0;
+  const tryAdmit = (): 'no' => {
+    asked += 1;
+    return 'no';
+  };
+  const router = createRouter({
+    ...{ tree, journal: { hold() {} }, counters: createCounters(), clock: { now: () => 0 } },
+    outbound: { tryAdmit, admits: async () => false, offer() {} },
+  });
+  router.route(aMessage('1'));
+  const { deliveriesAtOnceMax, groupMembersAskedMax } = mqttLimits;
+  assert.ok(asked > 0 && asked <= deliveriesAtOnceMax * groupMembersAskedMax, `${asked}`);
 });

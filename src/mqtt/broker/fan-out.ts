@@ -3,7 +3,7 @@ import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
 import type { Journal } from './journal.ts';
-import type { Match, PayerTargets, Target } from './subscription-tree.ts';
+import type { Match, PayerRecipients, Recipient } from './subscription-tree.ts';
 import { createTurns } from './turns.ts';
 
 /**
@@ -16,8 +16,9 @@ export interface FanOut {
 
 interface Job {
   readonly delivery: Delivery;
-  readonly targets: readonly Target[];
-  at: number;
+  readonly recipients: Iterator<Recipient>;
+  /** At most so many are left. */
+  left: number;
   readonly done: () => void;
 }
 
@@ -27,10 +28,8 @@ interface Lane {
   waiting: number;
 }
 
-const isDurable = ({ session }: Target): boolean => session.isDurable;
-
 export function createFanOut(options: {
-  readonly offer: (delivery: Delivery, target: Target) => void;
+  readonly offer: (delivery: Delivery, recipient: Recipient) => void;
   readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
 }): FanOut {
@@ -39,33 +38,40 @@ export function createFanOut(options: {
   const turns = createTurns(goOn);
 
   function handOut(delivery: Delivery, match: Match): void {
-    const { targets } = match;
-    if (targets.length <= mqttLimits.deliveriesAtOnceMax && lanes.size === 0) {
-      for (const target of targets) offer(delivery, target);
+    if (match.few !== undefined && lanes.size === 0) {
+      for (const recipient of match.few) offer(delivery, recipient);
       return;
     }
     for (const group of match.byPayer()) handOutTo(group, delivery);
   }
 
-  function handOutTo({ payer, targets }: PayerTargets, delivery: Delivery): void {
-    const lane = lanes.get(payer);
-    const atOnce = lane === undefined ? mqttLimits.deliveriesAtOnceMax : 0;
-    for (const target of targets.slice(0, atOnce)) offer(delivery, target);
-    if (targets.length > atOnce) wait(payer, { delivery, targets, at: atOnce });
+  function handOutTo(group: PayerRecipients, delivery: Delivery): void {
+    const rest = { delivery, recipients: group.recipients(), left: group.count };
+    if (lanes.has(group.payer) || !offerSome(rest)) wait(group, rest);
   }
 
-  function wait(payer: Payer, job: Omit<Job, 'done'>): void {
+  /** Answers whether that was all. */
+  function offerSome(job: Omit<Job, 'done'>): boolean {
+    for (let offered = 0; offered < mqttLimits.deliveriesAtOnceMax; offered += 1) {
+      const next = job.left > 0 ? job.recipients.next() : undefined;
+      if (next === undefined || next.done === true) return true;
+      job.left -= 1;
+      offer(job.delivery, next.value);
+    }
+    return job.left === 0;
+  }
+
+  function wait({ payer, isDurable }: PayerRecipients, job: Omit<Job, 'done'>): void {
     const lane = lanes.get(payer) ?? { jobs: new Set<Job>(), waiting: 0 };
-    const count = job.targets.length - job.at;
-    if (lane.waiting + count > mqttLimits.deliveriesWaitingPerPayerMax && lane.waiting > 0) {
-      counters.dropped.queue_full += count;
+    if (lane.waiting + job.left > mqttLimits.deliveriesWaitingPerPayerMax && lane.waiting > 0) {
+      counters.dropped.queue_full += job.left;
       return;
     }
     const { promise, resolve: done } = Promise.withResolvers<void>();
     // What will wait for clients is on disk before its sender is answered.
-    if (job.delivery.message.qos > 0 && job.targets.some(isDurable)) journal.hold(promise);
+    if (job.delivery.message.qos > 0 && isDurable()) journal.hold(promise);
     lane.jobs.add({ ...job, delivery: job.delivery.detached(), done });
-    lane.waiting += count;
+    lane.waiting += job.left;
     lanes.set(payer, lane);
     turns.add(payer, payer);
   }
@@ -74,11 +80,10 @@ export function createFanOut(options: {
     const lane = lanes.get(payer);
     const [job] = lane?.jobs ?? [];
     if (lane === undefined || job === undefined) return false;
-    const end = Math.min(job.targets.length, job.at + mqttLimits.deliveriesAtOnceMax);
-    for (const target of job.targets.slice(job.at, end)) offer(job.delivery, target);
-    lane.waiting -= end - job.at;
-    job.at = end;
-    if (end === job.targets.length) {
+    const before = job.left;
+    const isOver = offerSome(job);
+    lane.waiting -= isOver ? before : before - job.left;
+    if (isOver) {
       lane.jobs.delete(job);
       job.done();
     }

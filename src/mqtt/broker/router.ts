@@ -10,7 +10,13 @@ import { createFanOut } from './fan-out.ts';
 import type { Journal } from './journal.ts';
 import type { DeliveryTerms, Outbound } from './outbound.ts';
 import type { Session } from './session.ts';
-import type { SharedTarget, SubscriptionTree, Target, Turn } from './subscription-tree.ts';
+import type {
+  Recipient,
+  SharedTarget,
+  SubscriptionTree,
+  Target,
+  Turn,
+} from './subscription-tree.ts';
 
 /** Hands messages to all who subscribed. */
 export interface Router {
@@ -22,7 +28,7 @@ export interface Router {
 interface Round {
   readonly message: Message;
   readonly delivery: Delivery;
-  readonly members: readonly Target[];
+  readonly members: Iterator<Target, undefined>;
   readonly turn: Turn;
 }
 
@@ -36,20 +42,23 @@ export function createRouter(options: {
   readonly clock: Clock;
 }): Router {
   const { tree, outbound, journal, counters, clock } = options;
-  const fanOut = createFanOut({ offer: offerTo, journal, counters });
+  const fanOut = createFanOut({ offer: offerToEither, journal, counters });
 
   function route(message: Message, reach?: Reach): boolean {
     const match = tree.match(message.topic, reach);
-    const { targets, shared } = match;
-    if (targets.length === 0 && shared.length === 0) return false;
-    const delivery = new Delivery(message, clock.now());
-    fanOut.handOut(delivery, match);
-    for (const group of shared) routeShared(message, delivery, group);
+    if (match.count === 0) return false;
+    fanOut.handOut(new Delivery(message, clock.now()), match);
     return true;
   }
 
+  function offerToEither(delivery: Delivery, recipient: Recipient): void {
+    if ('session' in recipient) offerTo(delivery, recipient);
+    else routeShared(delivery, recipient);
+  }
+
   /** One member gets it: the next one that is there and may, else one that will be. */
-  function routeShared(message: Message, delivery: Delivery, group: SharedTarget): void {
+  function routeShared(delivery: Delivery, group: SharedTarget): void {
+    const { message } = delivery;
     const { turn } = group;
     if (turn.waiting === undefined) {
       const members = inTurn(group);
@@ -65,34 +74,38 @@ export function createRouter(options: {
     const { promise, resolve } = Promise.withResolvers<void>();
     journal.hold(promise);
     turn.waiting.push(() => {
-      routeShared(message, delivery, group);
+      routeShared(delivery, group);
       resolve();
     });
   }
 
   /** Asks for one after the other, those who are there first. */
   function walk(round: Round): void {
-    for (const [index, target] of round.members.entries()) {
-      const verdict = tryHave(target, round);
+    for (let next = round.members.next(); next.done !== true; next = round.members.next()) {
+      const verdict = tryHave(next.value, round);
       if (verdict === 'no') continue;
-      if (verdict === 'unknown') {
-        round.turn.waiting = [];
-        journal.hold(walkOn({ ...round, members: round.members.slice(index) }));
+      if (verdict === 'yes') {
+        offerTo(round.delivery, next.value);
         return;
       }
-      offerTo(round.delivery, target);
+      round.turn.waiting = [];
+      journal.hold(walkOn(round, next.value));
       return;
     }
   }
 
   /** As `walk`, from where a right has to be looked up; never rejects. */
-  async function walkOn(round: Round): Promise<void> {
+  async function walkOn(round: Round, first: Target): Promise<void> {
     round.delivery.keep();
-    for (const target of round.members) {
+    let target: Target | undefined = first;
+    while (target !== undefined) {
       const isChosen = await mayHave(target, round).catch(() => false);
-      if (!isChosen || target.session.isEnded) continue;
-      offerTo(round.delivery, target);
-      break;
+      if (isChosen && !target.session.isEnded) {
+        offerTo(round.delivery, target);
+        break;
+      }
+      const next: IteratorResult<Target, undefined> = round.members.next();
+      target = next.value;
     }
     const waiting = round.turn.waiting ?? [];
     round.turn.waiting = undefined;
@@ -120,12 +133,18 @@ export function createRouter(options: {
 const isOver = ({ link, expiresAt }: Session, { now }: Delivery): boolean =>
   link === undefined && expiresAt <= now;
 
-/** Its members in the order in which they are asked. */
-function inTurn({ members, turn }: SharedTarget): readonly Target[] {
-  const start = turn.next % members.length;
-  const ordered = [...members.slice(start), ...members.slice(0, start)];
-  const isThere = ({ session }: Target): boolean => session.link !== undefined;
-  return [...ordered.filter(isThere), ...ordered.filter((target) => !isThere(target))];
+/** Its members in the order in which they are asked, those who are there first; not too many. */
+function* inTurn({ members, turn }: SharedTarget): Generator<Target, undefined> {
+  let left: number = mqttLimits.groupMembersAskedMax;
+  for (const isThere of [true, false]) {
+    for (let at = 0; at < members.length; at += 1) {
+      const member = members[(turn.next + at) % members.length];
+      if (member === undefined || (member.session.link !== undefined) !== isThere) continue;
+      if (left === 0) return;
+      left -= 1;
+      yield member;
+    }
+  }
 }
 
 /** How the subscriptions of one session that include the topic combine [MQTT-3.3.4-2, -3]. */

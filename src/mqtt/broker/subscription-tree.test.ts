@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { isTopicFilter, matchesFilter } from '../../lib/topic-filter.ts';
 import { Session } from './session.ts';
-import { createSubscriptionTree } from './subscription-tree.ts';
+import {
+  createSubscriptionTree,
+  type Match,
+  type Recipient,
+  type Target,
+} from './subscription-tree.ts';
 
 const aSession = (clientId: string): Session =>
   new Session({
@@ -22,6 +29,12 @@ const aSubscription = (filter: string): Subscription => ({
   retainHandling: 0,
   identifier: 0,
 });
+
+const recipientsOf = (match: Match): readonly Recipient[] =>
+  match.byPayer().flatMap((group) => [...Iterator.from(group.recipients())]);
+
+const targetsOf = (match: Match): readonly Target[] =>
+  recipientsOf(match).flatMap((one) => ('session' in one ? [one] : []));
 
 const levels = fc.constantFrom('a', 'b', '', '+', '$s');
 const filters = fc
@@ -50,7 +63,7 @@ test('the tree finds exactly the filters that include the topic, also after some
         });
         assert.equal(tree.size, kept.length);
         for (const topic of asked) {
-          const found = tree.match(topic).targets.flatMap(({ subscriptions }) => subscriptions);
+          const found = targetsOf(tree.match(topic)).flatMap(({ subscriptions }) => subscriptions);
           const expected = kept.filter((filter) => matchesFilter(filter, topic));
           assert.deepEqual(found.map(({ filter }) => filter).sort(), expected.sort(), topic);
         }
@@ -65,9 +78,11 @@ test('overlapping filters of a session are one target, and leave nothing when re
   const two = aSession('two');
   for (const filter of ['a/#', 'a/+', 'a/b']) tree.add(one, aSubscription(filter));
   tree.add(two, aSubscription('a/b'));
-  const { targets } = tree.match('a/b');
   assert.deepEqual(
-    targets.map(({ session, subscriptions }) => [session.clientId, subscriptions.length]),
+    targetsOf(tree.match('a/b')).map(({ session, subscriptions }) => [
+      session.clientId,
+      subscriptions.length,
+    ]),
     [
       ['one', 3],
       ['two', 1],
@@ -76,14 +91,29 @@ test('overlapping filters of a session are one target, and leave nothing when re
   for (const filter of ['a/#', 'a/+', 'a/b']) tree.remove(one, filter);
   tree.remove(two, 'a/b');
   assert.equal(tree.size, 0);
-  assert.equal(tree.match('a/b').targets.length, 0);
+  assert.equal(tree.match('a/b').count, 0);
 });
 
 test('the members of a group are one shared target beside those of other groups', () => {
   const tree = createSubscriptionTree();
   for (const name of ['one', 'two']) tree.add(aSession(name), aSubscription('$share/g/a/+'));
   tree.add(aSession('three'), aSubscription('$share/h/a/b'));
-  const { targets, shared } = tree.match('a/b');
-  assert.equal(targets.length, 0);
-  assert.deepEqual(shared.map(({ members }) => members.length).sort(), [1, 2]);
+  const recipients = recipientsOf(tree.match('a/b'));
+  const sizes = recipients.map((one) => ('members' in one ? one.members.length : 0));
+  assert.deepEqual(sizes.sort(), [1, 2]);
+});
+
+test('sessions that subscribed to everything cost each topic nothing, however many', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const usedBytes = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const tree = createSubscriptionTree();
+  for (let at = 0; at < 5_000; at += 1) tree.add(aSession(`${at}`), aSubscription('#'));
+  const before = usedBytes();
+  for (let at = 0; at < 500; at += 1) tree.match(`devices/d${at}/value`).byPayer();
+  const bytesPerTopic = (usedBytes() - before) / 500;
+  assert.ok(bytesPerTopic < 16_384, `${bytesPerTopic} bytes`);
 });

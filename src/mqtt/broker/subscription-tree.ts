@@ -25,17 +25,27 @@ export interface Turn {
   waiting?: (() => void)[] | undefined;
 }
 
-/** The sessions of one payer that get it. */
-export interface PayerTargets {
+/** Who gets a message: one session, or one of a group. */
+export type Recipient = Target | SharedTarget;
+
+/** The recipients of one payer. */
+export interface PayerRecipients {
   readonly payer: Payer;
-  readonly targets: readonly Target[];
+  /** There are at most so many. */
+  readonly count: number;
+  /** Walks them as they are, whoever comes or goes meanwhile. */
+  recipients(): Iterator<Recipient>;
+  /** Whether a session of them is kept on disk. */
+  isDurable(): boolean;
 }
 
 export interface Match {
-  readonly targets: readonly Target[];
+  /** There are at most so many. */
+  readonly count: number;
+  /** All of them, when they are few. */
+  readonly few: readonly Recipient[] | undefined;
   /** The same, by who pays for the sessions. */
-  byPayer(): readonly PayerTargets[];
-  readonly shared: readonly SharedTarget[];
+  byPayer(): readonly PayerRecipients[];
 }
 
 /** Who subscribed to what, found by topic. */
@@ -46,10 +56,33 @@ export interface SubscriptionTree {
   readonly size: number;
 }
 
+/** Those whose filter ends at a node, by who pays for the sessions. */
 interface Leaf {
-  readonly plain: Map<Session, Subscription>;
-  /** By the payer and the name of the group. */
-  readonly groups: Map<string, { members: Map<Session, Subscription>; turn: Turn }>;
+  readonly payers: Map<Payer, Own>;
+  /** Sessions and groups of all payers. */
+  count: number;
+}
+
+/** Those of one payer. */
+interface Own {
+  readonly sessions: Map<Session, Target>;
+  /** By their names. */
+  groups: Map<string, Group> | undefined;
+}
+
+class Group implements SharedTarget {
+  readonly sessions = new Map<Session, Target>();
+  readonly turn: Turn = { next: 0 };
+  #members: readonly Target[] | undefined;
+
+  get members(): readonly Target[] {
+    this.#members ??= [...this.sessions.values()];
+    return this.#members;
+  }
+
+  changed(): void {
+    this.#members = undefined;
+  }
 }
 
 interface Node {
@@ -58,31 +91,31 @@ interface Node {
   leaf: Leaf | undefined;
 }
 
-const nobody: Match = { targets: [], shared: [], byPayer: () => [] };
+const nobody: Match = { count: 0, few: [], byPayer: () => [] };
 
 export function createSubscriptionTree(): SubscriptionTree {
   const root: Node = { children: undefined, leaf: undefined };
   // As each change of a subscription empties them, there is no need to know what was used last.
   let matches = new Map<string, Match>();
   let namedMatches = new Map<string, Match>();
+  /** Of what both remember: topics, and who gets their messages. */
+  let remembered = 0;
   let size = 0;
 
   function add(session: Session, subscription: Subscription): void {
-    const { group, filter } = split(session, subscription.filter);
-    const leaf = leafAt(root, filter);
-    const members = membersOf(leaf, group);
-    if (!members.has(session)) size += 1;
-    members.set(session, subscription);
+    const { group, filter } = split(subscription.filter);
+    if (addTo(leafAt(root, filter), session, { group, subscription })) size += 1;
     forget();
   }
 
   function remove(session: Session, text: string): void {
-    const { group, filter } = split(session, text);
+    const { group, filter } = split(text);
     if (removeFrom(root, { session, group, levels: filter.split('/') }, 0)) size -= 1;
     forget();
   }
 
   function forget(): void {
+    remembered = 0;
     if (matches.size > 0) matches = new Map();
     if (namedMatches.size > 0) namedMatches = new Map();
   }
@@ -95,8 +128,17 @@ export function createSubscriptionTree(): SubscriptionTree {
     const leaves: Leaf[] = [];
     collect(root, { levels: topic.split('/'), reach }, 0, leaves);
     const found = leaves.length === 0 ? nobody : combine(leaves);
-    if (cache.size >= mqttLimits.topicCacheEntriesMax) cache.clear();
-    cache.set(topic, found);
+    const weight =
+      1 + (found.few?.length ?? leaves.reduce((sum, { payers }) => sum + payers.size, 0));
+    if (
+      cache.size >= mqttLimits.topicCacheEntriesMax ||
+      remembered + weight > mqttLimits.topicCacheRecipientsMax
+    ) {
+      forget();
+    }
+    remembered += weight;
+    // Another map, when the one before was forgotten.
+    (reach === 'all' ? matches : namedMatches).set(topic, found);
     return found;
   }
 
@@ -110,14 +152,11 @@ export function createSubscriptionTree(): SubscriptionTree {
   };
 }
 
-/** A group is one of its payer: nobody takes the messages of a group by taking its name. */
-function split(
-  { payer }: Session,
-  text: string,
-): { readonly group: string | undefined; readonly filter: string } {
+/** The name of the group is one of the payer's own: nobody takes its messages by that name. */
+function split(text: string): { readonly group: string | undefined; readonly filter: string } {
   const shared = readSharedFilter(text);
   if (shared === undefined || shared === 'invalid') return { group: undefined, filter: text };
-  return { group: `${payer}/${shared.group}`, filter: shared.filter };
+  return shared;
 }
 
 function leafAt(root: Node, filter: string): Leaf {
@@ -131,18 +170,35 @@ function leafAt(root: Node, filter: string): Leaf {
     }
     node = next;
   }
-  node.leaf ??= { plain: new Map(), groups: new Map() };
+  node.leaf ??= { payers: new Map(), count: 0 };
   return node.leaf;
 }
 
-function membersOf(leaf: Leaf, group: string | undefined): Map<Session, Subscription> {
-  if (group === undefined) return leaf.plain;
-  let found = leaf.groups.get(group);
-  if (found === undefined) {
-    found = { members: new Map(), turn: { next: 0 } };
-    leaf.groups.set(group, found);
+/** Answers whether the session did not have the subscription before. */
+function addTo(
+  leaf: Leaf,
+  session: Session,
+  {
+    group: name,
+    subscription,
+  }: { readonly group: string | undefined; readonly subscription: Subscription },
+): boolean {
+  const target: Target = { session, subscriptions: [subscription] };
+  const own = leaf.payers.get(session.payer) ?? { sessions: new Map(), groups: undefined };
+  leaf.payers.set(session.payer, own);
+  let { sessions } = own;
+  if (name !== undefined) {
+    own.groups ??= new Map();
+    const group = own.groups.get(name) ?? new Group();
+    own.groups.set(name, group);
+    group.changed();
+    ({ sessions } = group);
   }
-  return found.members;
+  const isNew = !sessions.has(session);
+  // A group counts as one.
+  if (isNew && (name === undefined || sessions.size === 0)) leaf.count += 1;
+  sessions.set(session, target);
+  return isNew;
 }
 
 /** Takes the subscription out, and every node that held nothing else. */
@@ -167,15 +223,20 @@ function removeFrom(
 
 function removeFromLeaf(
   node: Node,
-  { session, group }: { readonly session: Session; readonly group: string | undefined },
+  { session, group: name }: { readonly session: Session; readonly group: string | undefined },
 ): boolean {
   const { leaf } = node;
-  if (leaf === undefined) return false;
-  const members = group === undefined ? leaf.plain : leaf.groups.get(group)?.members;
-  const isRemoved = members?.delete(session) ?? false;
-  if (group !== undefined && members?.size === 0) leaf.groups.delete(group);
-  if (leaf.plain.size === 0 && leaf.groups.size === 0) node.leaf = undefined;
-  return isRemoved;
+  const own = leaf?.payers.get(session.payer);
+  if (leaf === undefined || own === undefined) return false;
+  const group = name === undefined ? undefined : own.groups?.get(name);
+  const sessions = name === undefined ? own.sessions : group?.sessions;
+  if (sessions?.delete(session) !== true) return false;
+  group?.changed();
+  if (name === undefined || sessions.size === 0) leaf.count -= 1;
+  if (name !== undefined && sessions.size === 0) own.groups?.delete(name);
+  if (own.sessions.size === 0 && (own.groups?.size ?? 0) === 0) leaf.payers.delete(session.payer);
+  if (leaf.payers.size === 0) node.leaf = undefined;
+  return true;
 }
 
 function collect(
@@ -204,30 +265,64 @@ function collect(
 }
 
 function combine(leaves: readonly Leaf[]): Match {
-  const bySession = new Map<Session, Subscription[]>();
-  const shared: SharedTarget[] = [];
-  for (const { plain, groups } of leaves) {
-    for (const [session, subscription] of plain) {
-      const known = bySession.get(session);
-      if (known === undefined) bySession.set(session, [subscription]);
-      else known.push(subscription);
-    }
-    for (const { members, turn } of groups.values()) {
-      const list = [...members].map(([session, subscription]) => ({
-        session,
-        subscriptions: [subscription],
-      }));
-      shared.push({ members: list, turn });
-    }
-  }
-  const targets = [...bySession].map(([session, subscriptions]) => ({ session, subscriptions }));
-  let groups: readonly PayerTargets[] | undefined;
-  const byPayer = (): readonly PayerTargets[] => {
-    groups ??= [...Map.groupBy(targets, ({ session }) => session.payer)].map(([payer, own]) => ({
-      payer,
-      targets: own,
-    }));
+  const count = leaves.reduce((sum, leaf) => sum + leaf.count, 0);
+  let groups: readonly PayerRecipients[] | undefined;
+  const byPayer = (): readonly PayerRecipients[] => {
+    groups ??= recipientsByPayer(leaves);
     return groups;
   };
-  return { targets, shared, byPayer };
+  const isFew = count <= mqttLimits.deliveriesAtOnceMax;
+  const few = isFew
+    ? byPayer().flatMap((group) => [...Iterator.from(group.recipients())])
+    : undefined;
+  return { count, few, byPayer };
+}
+
+function recipientsByPayer(leaves: readonly Leaf[]): readonly PayerRecipients[] {
+  const found = new Map<Payer, Own[]>();
+  for (const { payers } of leaves) {
+    for (const [payer, own] of payers) {
+      const known = found.get(payer);
+      if (known === undefined) found.set(payer, [own]);
+      else known.push(own);
+    }
+  }
+  return [...found].map(([payer, owns]) => ({
+    payer,
+    count: owns.reduce((sum, own) => sum + own.sessions.size + (own.groups?.size ?? 0), 0),
+    recipients: () => recipientsIn(owns),
+    isDurable: () => owns.some(hasDurable),
+  }));
+}
+
+function hasDurable({ sessions, groups }: Own): boolean {
+  for (const { isDurable } of sessions.keys()) if (isDurable) return true;
+  for (const { sessions } of groups?.values() ?? []) {
+    for (const { isDurable } of sessions.keys()) if (isDurable) return true;
+  }
+  return false;
+}
+
+/** Each session once, at the first place where it is. */
+function* recipientsIn(owns: readonly Own[]): Generator<Recipient> {
+  for (const [index, { sessions, groups }] of owns.entries()) {
+    for (const target of sessions.values()) {
+      const whole = owns.length === 1 ? target : withOthers(target, owns, index);
+      if (whole !== undefined) yield whole;
+    }
+    if (groups !== undefined) yield* groups.values();
+  }
+}
+
+/** The target with its subscriptions of later places; undefined: it was at an earlier one. */
+function withOthers(target: Target, owns: readonly Own[], index: number): Target | undefined {
+  const { session } = target;
+  let { subscriptions } = target;
+  for (const [at, { sessions }] of owns.entries()) {
+    const other = at === index ? undefined : sessions.get(session);
+    if (other === undefined) continue;
+    if (at < index) return undefined;
+    subscriptions = [...subscriptions, ...other.subscriptions];
+  }
+  return subscriptions === target.subscriptions ? target : { session, subscriptions };
 }
