@@ -19,8 +19,8 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [
       {
         file: 'src/mqtt/broker/subscription-tree.ts',
-        from: 'payer}/$',
-        to: 'payer.slice(0, 0)}$',
+        from: 'const { payer } = session;',
+        to: "const payer = 'account/all';",
       },
     ],
   },

@@ -184,8 +184,9 @@ function addTo(
   }: { readonly group: string | undefined; readonly subscription: Subscription },
 ): boolean {
   const target: Target = { session, subscriptions: [subscription] };
-  const own = leaf.payers.get(session.payer) ?? { sessions: new Map(), groups: undefined };
-  leaf.payers.set(session.payer, own);
+  const { payer } = session;
+  const own = leaf.payers.get(payer) ?? { sessions: new Map(), groups: undefined };
+  leaf.payers.set(payer, own);
   let { sessions } = own;
   if (name !== undefined) {
     own.groups ??= new Map();
