@@ -65,6 +65,7 @@ export function createRetainedDelivery(options: {
       stop(session, subscription.filter);
       return;
     }
+    if (next.value === undefined) return;
     const { qos, identifier } = subscription;
     const terms = {
       qos: lower(next.value.qos, qos),

@@ -13,8 +13,11 @@ export interface RetainedMessages {
   has(topic: string): boolean;
   /** Forgets all whose topic starts like this. */
   forgetBelow(topicPrefix: string): void;
-  /** Those that the filter includes, one after the other, as they are when they are asked for. */
-  find(filter: string): Generator<Message>;
+  /**
+   * Those that the filter includes, one after the other, as they are when they are asked for;
+   * undefined after some topics that it does not include, so that the search can wait.
+   */
+  find(filter: string): Generator<Message | undefined>;
   /** Forgets what has expired. */
   expire(now: Instant): void;
   /** What was kept before the start. */
@@ -87,13 +90,16 @@ export function createRetainedMessages(options: {
   function forgetBelow(topicPrefix: string): void {
     const at = topicPrefix.lastIndexOf('/');
     const filter = at === -1 ? '#' : `${topicPrefix.slice(0, at)}/#`;
-    const topics = [...walk(root, filter.split('/'), fromRoot)].map(({ topic }) => topic);
-    for (const topic of topics) if (topic.startsWith(topicPrefix)) forget(topic);
+    const found = [...walk(root, filter.split('/'), fromRoot())];
+    for (const message of found) {
+      if (message?.topic.startsWith(topicPrefix)) forget(message.topic);
+    }
   }
 
-  function* find(filter: string): Generator<Message> {
-    for (const message of walk(root, filter.split('/'), fromRoot)) {
-      if (message.expiresAt === undefined || message.expiresAt > clock.now()) yield message;
+  function* find(filter: string): Generator<Message | undefined> {
+    for (const message of walk(root, filter.split('/'), fromRoot())) {
+      const isExpired = message?.expiresAt !== undefined && message.expiresAt <= clock.now();
+      yield isExpired ? undefined : message;
     }
   }
 
@@ -117,7 +123,18 @@ export function createRetainedMessages(options: {
   };
 }
 
-const fromRoot = { depth: 0, isRoot: true };
+/** Where a walk is. */
+interface Place {
+  readonly depth: number;
+  readonly isRoot: boolean;
+  /** What the walk looked at since it found something. */
+  readonly looked: { nodes: number };
+}
+
+const fromRoot = (): Place => ({ depth: 0, isRoot: true, looked: { nodes: 0 } });
+
+/** Others have their turn after so many that are not what is looked for. */
+const nodesPerPause = 16;
 
 const payerOf = (message: Message | undefined): Payer => message?.payer ?? payerAt('unknown');
 
@@ -191,8 +208,8 @@ function removeFrom(node: Node, levels: readonly string[], depth: number): Messa
 function* walk(
   node: Node,
   wanted: readonly string[],
-  { depth, isRoot }: { readonly depth: number; readonly isRoot: boolean },
-): Generator<Message> {
+  { depth, isRoot, looked }: Place,
+): Generator<Message | undefined> {
   const level = wanted[depth];
   if (level === undefined || level === '#') {
     // A # includes its parent level [MQTT-4.7.1-2], which is where the walk stands.
@@ -201,14 +218,17 @@ function* walk(
   }
   const children = node.children;
   if (children === undefined) return;
+  const below = { isRoot: false, looked };
   if (level !== '#' && level !== '+') {
     const child = level === undefined ? undefined : children.get(level);
-    if (child !== undefined) yield* walk(child, wanted, { depth: depth + 1, isRoot: false });
+    if (child !== undefined) yield* walk(child, wanted, { ...below, depth: depth + 1 });
     return;
   }
   for (const [name, child] of children) {
     // [MQTT-4.7.2-1]
     if (isRoot && name.startsWith('$')) continue;
-    yield* walk(child, wanted, { depth: level === '#' ? depth : depth + 1, isRoot: false });
+    looked.nodes += 1;
+    if (looked.nodes % nodesPerPause === 0) yield undefined;
+    yield* walk(child, wanted, { ...below, depth: level === '#' ? depth : depth + 1 });
   }
 }

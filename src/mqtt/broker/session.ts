@@ -48,7 +48,7 @@ export interface Entry {
 
 /** The retained messages of a new subscription; the next are looked for when there is room. */
 export interface RetainedBacklog {
-  readonly messages: Iterator<Message>;
+  readonly messages: Iterator<Message | undefined>;
   readonly subscription: Subscription;
 }
 
