@@ -136,3 +136,20 @@ test('a full lane refuses its own alone; a full queue lets in who brings little'
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(isRefused, false);
 });
+
+test('what waits elsewhere counts in its lane and in the queue until it is let go', async () => {
+  const { group, diary, add, nextCommit } = aGroup({ queueWeightMax: 8, laneWeightMax: 4 });
+  const release = group.hold('Aaaa');
+  assert.throws(() => group.hold('Ab'), /the lane is full/);
+  await add('Ab');
+  assert.equal(diary.at(-1), 'Ab: the lane is full');
+  const releaseOther = group.hold('Bbbb');
+  await add('Cc');
+  assert.equal(diary.at(-1), 'Cc: the queue is full');
+  release();
+  releaseOther();
+  const added = add('Aaaa');
+  (await nextCommit()).finish();
+  await added;
+  assert.equal(diary.at(-1), 'AAAA');
+});

@@ -20,6 +20,11 @@ export interface GroupCommitOptions<Item, Outcome> {
 export interface GroupCommit<Item, Outcome> {
   /** Joins the next batch that its lane's turn allows; resolves when that batch is durable. */
   add(item: Item): Promise<Outcome>;
+  /**
+   * Counts an item that waits elsewhere before it is added, and answers what ends that; whoever
+   * adds it ends that first. Throws the refusal when there is no room.
+   */
+  hold(item: Item): () => void;
   /** Resolves when nothing waits and nothing is in flight. */
   drain(): Promise<void>;
 }
@@ -58,25 +63,50 @@ export function createGroupCommit<Item, Outcome>(
   const creditPerTurn = Math.max(1, Math.floor(batchWeightMax / turnsPerBatch));
   /** In the order of their turns; a lane is here while something waits in it. */
   const lanes = new Map<string, Lane<Item, Outcome>>();
+  /** By lane: what waits elsewhere. */
+  const held = new Map<string, number>();
+  /** What waits here and elsewhere. */
   let queueWeight = 0;
   let isScheduled = false;
   let inFlight: Promise<void> | undefined;
 
+  /** The refusal of so much more in a lane; undefined: there is room. */
+  function refusalOf(name: string, weight: number): Error | undefined {
+    const laneHeld = held.get(name);
+    const lane = lanes.get(name);
+    const laneWeight = (lane?.weight ?? 0) + (laneHeld ?? 0) + weight;
+    const isAlone = lane === undefined && laneHeld === undefined;
+    if (!isAlone && laneWeight > laneWeightMax) return options.refusal('lane');
+    const isFull = queueWeight > 0 && weight > 0 && queueWeight + weight > queueWeightMax;
+    return isFull && laneWeight > laneWeightFloor ? options.refusal('queue') : undefined;
+  }
+
+  function hold(item: Item): () => void {
+    const weight = options.weigh(item);
+    const name = options.laneOf(item);
+    const refusal = refusalOf(name, weight);
+    if (refusal !== undefined) throw refusal;
+    held.set(name, (held.get(name) ?? 0) + weight);
+    queueWeight += weight;
+    return () => {
+      const left = (held.get(name) ?? 0) - weight;
+      if (left > 0) held.set(name, left);
+      else held.delete(name);
+      queueWeight -= weight;
+    };
+  }
+
   function add(item: Item): Promise<Outcome> {
     const weight = options.weigh(item);
     const name = options.laneOf(item);
+    const refusal = refusalOf(name, weight);
+    if (refusal !== undefined) return Promise.reject(refusal);
     let lane = lanes.get(name);
-    const laneWeight = (lane?.weight ?? 0) + weight;
-    if (lane !== undefined && laneWeight > laneWeightMax) {
-      return Promise.reject(options.refusal('lane'));
-    }
-    const isFull = queueWeight > 0 && queueWeight + weight > queueWeightMax;
-    if (isFull && laneWeight > laneWeightFloor) return Promise.reject(options.refusal('queue'));
     if (lane === undefined) {
       lane = { waiting: [], next: 0, weight: 0, credit: 0 };
       lanes.set(name, lane);
     }
-    lane.weight = laneWeight;
+    lane.weight += weight;
     queueWeight += weight;
     const { waiting } = lane;
     return new Promise<Outcome>((resolve, reject) => {
@@ -163,7 +193,7 @@ export function createGroupCommit<Item, Outcome>(
     }
   }
 
-  return { add, drain };
+  return { add, hold, drain };
 }
 
 const takenMax = 1_024;

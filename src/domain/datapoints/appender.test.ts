@@ -180,6 +180,38 @@ test('while a long push is stored, only those to the same device wait for it', a
   assert.equal((await storage.datapoints.lastValue(aPush('a')))?.value, 2);
 });
 
+test('pushes that wait behind a long one count in the queue of their payer', async () => {
+  const stored = Promise.withResolvers<void>();
+  const { storage, appender } = await anAppender((store) => ({
+    ...store,
+    append: async (batch) => {
+      if (batch.some(({ datapoints }) => datapoints.length > 1)) await stored.promise;
+      return store.append(batch);
+    },
+  }));
+  const values = Array.from({ length: limits.datapointsPerTurn + 1 }, (_, value) => value);
+  const datapoints = values.map((value) => ({ value, receivedAt: noon }));
+  const long = appender.append({ ...aPush('a'), datapoints });
+  for (let round = 0; round < 5; round += 1) await yieldToEventLoop();
+  const value = 'x'.repeat(1_048_576);
+  const count = limits.commitQueueBytesMax / 2 / value.length;
+  let refused = 0;
+  const pushes = Array.from({ length: count + 10 }, (_, at) =>
+    appender
+      .append({ ...aPush('a'), datapoints: [{ value, timestamp: noon + at, receivedAt: noon }] })
+      .catch(() => {
+        refused += 1;
+      }),
+  );
+  const ofOther = appender.append({ ...aPush('b', 1), lane: 'bob' });
+  await yieldToEventLoop();
+  assert.ok(refused >= 10 && refused < count / 2, `${refused} were refused`);
+  stored.resolve();
+  await Promise.all([long, ofOther, ...pushes]);
+  await appender.append({ ...aPush('b'), datapoints: [{ value, receivedAt: noon }] });
+  assert.equal(await storage.datapoints.count(aPush('b'), {}), 2);
+});
+
 test('a listener that throws harms no push', async () => {
   const { storage, feed, appender } = await anAppender();
   feed.subscribe(() => {

@@ -118,6 +118,7 @@ export function createAppender(options: {
 
   /** After those of its payer that came before it, and not in their commit: others go on. */
   async function appendLong(push: QueuedPush): Promise<AppendOutcome> {
+    const release = group.hold(push);
     longCount += 1;
     try {
       return await longPushes.run(push.lane, async () => {
@@ -131,14 +132,22 @@ export function createAppender(options: {
         return whole(appended as Appended);
       });
     } finally {
+      release();
       longCount -= 1;
     }
   }
 
+  /** Outside the queue, though it counts there: a batch with it would wait, and others in it. */
+  async function appendBehind(isOver: Promise<void>, push: QueuedPush): Promise<AppendOutcome> {
+    const release = group.hold(push);
+    await isOver;
+    release();
+    return append(push);
+  }
+
   function append(push: QueuedPush): Promise<AppendOutcome> {
-    // Behind it, outside the queue: a batch that holds it would wait, and others with it.
     if (long !== undefined && long.deviceId === push.deviceId) {
-      return long.isOver.then(() => append(push));
+      return appendBehind(long.isOver, push);
     }
     return push.datapoints.length > limits.datapointsPerTurn
       ? appendLong(push)
