@@ -10,3 +10,8 @@ declare module 'kipimo:world-outline' {
 declare module 'topojson-client' {
   export function feature(topology: unknown, object: unknown): import('geojson').GeoJsonObject;
 }
+
+/** The names of the world, as scripts/cut-world-places.ts wrote them. */
+declare module 'kipimo:world-places' {
+  export const text: string;
+}

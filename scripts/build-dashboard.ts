@@ -12,7 +12,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild-wasm';
 import { screenFiles } from './screen-files.ts';
-import { worldOutline } from './world-outline.ts';
+import { worldData } from './world-data.ts';
 
 const root = resolve(dirname(import.meta.filename), '..');
 
@@ -120,9 +120,9 @@ function buildSettings(out: string, isQuick: boolean) {
     assetNames: 'assets/[name]-[hash]',
     publicPath: '/',
     legalComments: 'none',
-    loader: { '.png': 'file', '.svg': 'file', '.geojson': 'json' },
+    loader: { '.png': 'file', '.svg': 'file' },
     logLevel: 'warning',
-    plugins: [worldOutline],
+    plugins: [worldData],
   } satisfies BuildOptions;
 }
 

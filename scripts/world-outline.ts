@@ -1,31 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Plugin } from 'esbuild-wasm';
-
-/** The name under which the dashboard imports the outline. */
-export const outlineModule = 'kipimo:world-outline';
 
 /** Bends smaller than this many degrees are left out. */
 const toleranceDegrees = 0.1;
 /** Steps of the grid around the world that points are rounded to: 0.03 degrees each. */
 const gridSteps = 12_000;
 
-type Point = readonly [number, number];
+export type Point = readonly [number, number];
 
-interface Transform {
+export interface Transform {
   readonly scale: Point;
   readonly translate: Point;
 }
 
-interface Topology {
+export interface Topology {
   readonly type: 'Topology';
   readonly transform: Transform;
   readonly arcs: readonly (readonly Point[])[];
-  readonly objects: { readonly countries: { readonly geometries: readonly Geometry[] } };
+  readonly objects: Readonly<
+    Record<'countries' | 'lakes', { readonly geometries: readonly Geometry[] }>
+  >;
 }
 
-interface Geometry {
+export interface Geometry {
   readonly type: string;
+  /** The ISO 3166 number of a country. */
+  readonly id?: string;
+  readonly properties?: { readonly name?: string };
   readonly arcs?: unknown;
 }
 
@@ -53,7 +54,10 @@ export function createWorldOutline(): string {
 }
 
 /** Points of an arc are kept as steps from the one before, in units of the grid. */
-function toDegrees(arc: readonly Point[], { scale, translate }: Transform): readonly Point[] {
+export function toDegrees(
+  arc: readonly Point[],
+  { scale, translate }: Transform,
+): readonly Point[] {
   let [x, y] = [0, 0];
   return arc.map(([dx, dy]) => {
     x += dx;
@@ -74,7 +78,10 @@ function toSteps(points: readonly Point[], { scale, translate }: Transform): rea
 }
 
 /** Leaves out what is nearer than the tolerance to a straight line (Douglas and Peucker). */
-function simplified(points: readonly Point[]): readonly Point[] {
+export function simplified(
+  points: readonly Point[],
+  tolerance = toleranceDegrees,
+): readonly Point[] {
   const first = points[0];
   const last = points.at(-1);
   if (first === undefined || last === undefined || points.length < 3) return points;
@@ -84,31 +91,16 @@ function simplified(points: readonly Point[]): readonly Point[] {
     const distance = distanceToLine(points[at] ?? first, first, last);
     if (distance > farthest) [farthest, index] = [distance, at];
   }
-  if (farthest <= toleranceDegrees) return [first, last];
-  const left = simplified(points.slice(0, index + 1));
-  return [...left.slice(0, -1), ...simplified(points.slice(index))];
+  if (farthest <= tolerance) return [first, last];
+  const left = simplified(points.slice(0, index + 1), tolerance);
+  return [...left.slice(0, -1), ...simplified(points.slice(index), tolerance)];
 }
 
-function distanceToLine([x, y]: Point, [ax, ay]: Point, [bx, by]: Point): number {
+/** How far a point is from a line between two others, in degrees. */
+export function distanceToLine([x, y]: Point, [ax, ay]: Point, [bx, by]: Point): number {
   const [dx, dy] = [bx - ax, by - ay];
   const length = dx * dx + dy * dy;
   const share = length === 0 ? 0 : ((x - ax) * dx + (y - ay) * dy) / length;
   const bounded = Math.min(1, Math.max(0, share));
   return Math.hypot(x - ax - bounded * dx, y - ay - bounded * dy);
 }
-
-/** Lets the dashboard import the outline as a module; it is made when the dashboard is built. */
-export const worldOutline: Plugin = {
-  name: 'world-outline',
-  setup(build) {
-    build.onResolve({ filter: new RegExp(`^${outlineModule}$`) }, ({ path }) => ({
-      path,
-      namespace: 'world-outline',
-    }));
-    // Parsing a text as JSON is several times faster than running it as a script.
-    build.onLoad({ filter: /.*/, namespace: 'world-outline' }, () => ({
-      contents: `export const outline = JSON.parse(${JSON.stringify(createWorldOutline())});`,
-      loader: 'js',
-    }));
-  },
-};

@@ -114,6 +114,7 @@ const dashboardPackages: readonly string[] = [
   ...['uplot', 'leaflet', 'topojson-client', 'geojson', 'uqr'],
   // Made by the build.
   'kipimo:world-outline',
+  'kipimo:world-places',
 ];
 
 /** Never imported from the second one's side: version 1 is written in terms of version 2. */

@@ -1,6 +1,7 @@
 import * as leaflet from 'leaflet';
 import { feature } from 'topojson-client';
 import { pageSettings } from '../state/page-settings.ts';
+import { addNames } from './name-layer.ts';
 import { wholeRings } from './whole-rings.ts';
 
 /** Beyond this the outline is too coarse to be of any help. */
@@ -41,6 +42,7 @@ export async function addBaseLayer(map: leaflet.Map): Promise<void> {
       },
     })
     .addTo(map);
+  await addNames(map);
 }
 
 /** The map shows attributions as HTML; ours is text. */

@@ -5,7 +5,9 @@ import type { Location } from '../api/types.ts';
 import { t } from '../i18n/i18n.ts';
 import { parseCoordinate, roundCoordinate, wrapLongitude } from './coordinates.ts';
 import type { LocationPickerProps } from './map-props.ts';
+import { PlaceSearch } from './place-search.tsx';
 import { useMap } from './use-map.ts';
+import { WhereAmI } from './where-am-i.tsx';
 
 /** Near enough to see which town it is, far enough to see a coast or a border. */
 const pickedZoom = 6;
@@ -31,13 +33,18 @@ export function LocationPicker({ value, onChange }: LocationPickerProps): JSX.El
       <p class="small quiet">{t('map.pick')}</p>
       <div class="map is-picker">
         <div class="map-ground" ref={place} style={{ height: '280px' }} />
+        {map !== undefined && <PlaceSearch map={map} />}
       </div>
       <div class="row">
         <Coordinate name="latitude" max={90} value={value} onChange={onChange} />
         <Coordinate name="longitude" max={180} value={value} onChange={onChange} />
       </div>
       <div class="row">
-        <WhereAmI onFound={pick} />
+        <WhereAmI
+          failed="hereFailed"
+          refused="hereRefused"
+          onFound={({ latitude, longitude }) => pick(latitude, longitude)}
+        />
         {value !== undefined && (
           <button type="button" class="button button-quiet" onClick={() => onChange(undefined)}>
             {t('map.remove')}
@@ -98,45 +105,5 @@ function Coordinate(props: {
       />
       {isBad && <span role="alert">{t(`map.${name}Bad`)}</span>}
     </label>
-  );
-}
-
-const positionOptions: PositionOptions = {
-  enableHighAccuracy: true,
-  timeout: 20_000,
-  maximumAge: 60_000,
-};
-
-function WhereAmI(props: {
-  readonly onFound: (latitude: number, longitude: number) => void;
-}): JSX.Element {
-  const [state, setState] = useState<'idle' | 'searching' | 'hereFailed' | 'hereRefused'>('idle');
-  const search = (): void => {
-    if (!('geolocation' in navigator)) {
-      setState('hereFailed');
-      return;
-    }
-    setState('searching');
-    navigator.geolocation.getCurrentPosition(
-      ({ coords }) => {
-        setState('idle');
-        props.onFound(coords.latitude, coords.longitude);
-      },
-      ({ code, PERMISSION_DENIED }) =>
-        setState(code === PERMISSION_DENIED ? 'hereRefused' : 'hereFailed'),
-      positionOptions,
-    );
-  };
-  return (
-    <>
-      <button type="button" class="button" disabled={state === 'searching'} onClick={search}>
-        {t('map.hereIAm')}
-      </button>
-      {state !== 'idle' && (
-        <span class="small" role="status">
-          {t(`map.${state}`)}
-        </span>
-      )}
-    </>
   );
 }

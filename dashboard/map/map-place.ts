@@ -19,3 +19,12 @@ const byUrgency: readonly PlaceState[] = ['alert', 'stale', 'fresh', 'off'];
 export function worstState(places: readonly Pick<MapPlace, 'state'>[]): PlaceState {
   return byUrgency.find((state) => places.some((place) => place.state === state)) ?? 'off';
 }
+
+/** How many are in each state, the most urgent first; states that nobody is in are left out. */
+export function countsOf(
+  places: readonly Pick<MapPlace, 'state'>[],
+): readonly { readonly state: PlaceState; readonly count: number }[] {
+  return byUrgency
+    .map((state) => ({ state, count: places.filter((place) => place.state === state).length }))
+    .filter(({ count }) => count > 0);
+}

@@ -5,6 +5,8 @@ import type { MapPlace } from './map-place.ts';
 export interface PlacesMapProps {
   readonly places: readonly MapPlace[];
   readonly heightPx: number;
+  /** With a search for places and one's own position; a small map has neither. */
+  readonly hasTools?: boolean;
 }
 
 /** What a picker of a place is given. */

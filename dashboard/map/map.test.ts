@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { GeoJsonObject, Polygon } from 'geojson';
 import { boundsOf, cellPx, clustersOf, type Placed, project } from './clusters.ts';
 import { parseCoordinate, roundCoordinate, wrapLongitude } from './coordinates.ts';
 import { wholeRing, wholeRings } from './whole-rings.ts';
+import { namesAt, namingIn, readWorldPlaces, searchPlaces } from './world-names.ts';
 
 const places = fc.array(
   fc.record({
@@ -129,4 +131,64 @@ test('a coast that crosses the date line is drawn in one piece, at both edges', 
   const pieces = wholeRings({ type: 'Feature', geometry } as GeoJsonObject);
   const wests = pieces.map((piece) => (piece as Polygon).coordinates[0]?.[0]?.[0]);
   assert.deepEqual(wests, [179, -181, 10]);
+});
+
+const world = readWorldPlaces(readFileSync(new URL('./world-places.txt', import.meta.url), 'utf8'));
+const inEnglish = namingIn('en', (name) => `Lake ${name}`);
+
+test('the world has its countries, lakes and towns, each at its place', () => {
+  const at = (name: string) => {
+    const [found] = searchPlaces(world.names, name, { naming: inEnglish, max: 1 });
+    const degrees = [found?.latitude ?? 0, found?.longitude ?? 0].map(Math.round);
+    return [found?.kind, ...degrees].join(' ');
+  };
+  assert.equal(at('Accra'), 'town 6 0');
+  assert.equal(at('São Paulo'), 'town -24 -47');
+  assert.equal(at('Ghana'), 'country 7 -1');
+  assert.equal(at('Lake Victoria'), 'lake -1 33');
+  assert.equal(at('Lake Tanganyika'), 'lake -6 30');
+  assert.ok(world.names.filter(({ kind }) => kind === 'town').length > 7_000);
+  for (const { name, latitude, longitude, rank } of world.names) {
+    assert.ok(name !== '' && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180, name);
+    assert.ok(rank >= 0 && rank <= 5, name);
+  }
+});
+
+test('what a phone loads for names stays within what was promised', () => {
+  const bytes = readFileSync(new URL('./world-places.txt', import.meta.url)).length;
+  assert.ok(bytes <= 150_000, `${bytes} bytes`);
+});
+
+test('countries and lakes are called as people call them in their language', () => {
+  const names = (language: string, lake: string) => {
+    const naming = namingIn(language, (name) => `${lake} ${name}`);
+    return world.names
+      .filter(({ name, kind }) => name === 'TZ' || (kind === 'lake' && name === 'Chad'))
+      .map(naming);
+  };
+  assert.deepEqual(names('fr', 'Lac'), ['Tanzanie', 'Lac Tchad']);
+  assert.deepEqual(names('sw', 'Ziwa'), ['Tanzania', 'Ziwa Chad']);
+  assert.deepEqual(names('pt', 'Lago'), ['Tanzânia', 'Lago Chade']);
+});
+
+test('a place is found without its accents, by any of its words, the whole name first', () => {
+  const search = (text: string) =>
+    searchPlaces(world.names, text, { naming: inEnglish, max: 3 }).map(inEnglish);
+  assert.equal(search('cape co')[0], 'Cape Coast');
+  assert.equal(search('lome')[0], 'Lomé');
+  assert.equal(search('victoria')[0], 'Victoria');
+  assert.ok(search('tanganyika').includes('Lake Tanganyika'));
+  assert.deepEqual(search('  '), []);
+  assert.deepEqual(search('zzzz'), []);
+});
+
+test('the closer one looks, the more is named, and countries step back', () => {
+  const count = (zoom: number, kind: string) =>
+    namesAt(world.names, zoom).filter((place) => place.kind === kind).length;
+  for (let zoom = 3; zoom < 8; zoom += 1) {
+    assert.ok(count(zoom + 1, 'town') > count(zoom, 'town'), `zoom ${zoom}`);
+  }
+  assert.equal(count(1, 'country'), 0);
+  assert.ok(count(5, 'country') > 100);
+  assert.equal(count(11, 'country'), 0);
 });

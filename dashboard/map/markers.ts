@@ -1,7 +1,8 @@
 import * as leaflet from 'leaflet';
 import { t } from '../i18n/i18n.ts';
 import { boundsOf, type Cluster, clustersOf } from './clusters.ts';
-import { type MapPlace, worstState } from './map-place.ts';
+import { countsOf, type MapPlace, worstState } from './map-place.ts';
+import { markersDrawn } from './name-layer.ts';
 
 /** Pads a field so that markers at its edge are whole. */
 const paddingPx = 40;
@@ -22,6 +23,7 @@ export function createMarkers(
       if (only === undefined) continue;
       layer.addLayer(isAlone ? placeMarker(cluster.items, onOpen) : clusterMarker(cluster, map));
     }
+    map.fire(markersDrawn);
   }
   map.on('zoomend', draw);
   return {
@@ -34,12 +36,13 @@ export function createMarkers(
 
 function clusterMarker(cluster: Cluster<MapPlace>, map: leaflet.Map): leaflet.Marker {
   const { items, latitude, longitude } = cluster;
-  const label = t('map.cluster', { count: items.length });
+  const label = contentsOf(items);
   const marker = markerAt([latitude, longitude], {
     sign: String(items.length),
     className: `map-mark is-cluster is-${worstState(items)}`,
     label,
   });
+  marker.on('add', () => showParts(marker.getElement(), items));
   marker.on('click keypress', (event) => {
     if (!isChosen(event)) return;
     const bounds = boundsOf(items);
@@ -51,6 +54,31 @@ function clusterMarker(cluster: Cluster<MapPlace>, map: leaflet.Map): leaflet.Ma
     map.setView(fit.getCenter(), Math.max(map.getZoom() + 1, zoom));
   });
   return marker;
+}
+
+/** How many names a cluster tells. */
+const toldMax = 4;
+
+/** What is in a cluster, in words: how many, how they are, and which. */
+function contentsOf(items: readonly MapPlace[]): string {
+  const states = countsOf(items)
+    .filter(({ state }) => state !== 'fresh')
+    .map(({ state, count }) => `${t(`map.${state}`)}: ${count}`);
+  const names = items.slice(0, toldMax).map(({ name }) => name);
+  const list = [...names, ...(items.length > toldMax ? ['…'] : [])].join(', ');
+  return [t('map.cluster', { count: items.length }), ...states, list].join(' · ');
+}
+
+/** The ring around the number of a cluster has a part for each state. */
+function showParts(element: HTMLElement | undefined, items: readonly MapPlace[]): void {
+  let from = 0;
+  const parts = countsOf(items).map(({ state, count }) => {
+    const to = from + (count / items.length) * 100;
+    const part = `var(--${state}) ${from}% ${to}%`;
+    from = to;
+    return part;
+  });
+  element?.style.setProperty('--parts', `conic-gradient(${parts.join(', ')})`);
 }
 
 /** One place, or several at the very same spot. */

@@ -35,7 +35,7 @@ export async function builtDashboard(): Promise<BuiltDashboard> {
 /** Another text, another key: a stale build is never found. */
 function sourceKey(): string {
   const hash = createHash('sha256');
-  const patterns = ['dashboard/**/*', 'scripts/{build-dashboard,screen-files,world-outline}.ts'];
+  const patterns = ['dashboard/**/*', 'scripts/{build-dashboard,screen-files,world-*}.ts'];
   const paths = [...patterns, 'package-lock.json'].flatMap((one) => globSync(one, { cwd: root }));
   for (const path of paths.sort()) {
     const isFile = statSync(join(root, path)).isFile();

@@ -27,5 +27,10 @@ export const map = {
   hereRefused: 'The browser may not tell your position. Allow it, type it, or tap the map.',
   searching: 'Looking for your position…',
   remove: 'Remove the place',
+  lake: 'Lake {name}',
+  search: 'Town, lake or country',
+  notFound: 'No place of that name is known here.',
+  positionFailed: 'Your position could not be found.',
+  positionRefused: 'The browser may not tell your position. Allow it, and try again.',
   picked: 'Picked: {latitude}, {longitude}',
 } as const;

@@ -31,5 +31,11 @@ export const map: Translation<'map'> = {
     'touchez la carte.',
   searching: 'Recherche de votre position…',
   remove: 'Retirer le lieu',
+  lake: 'Lac {name}',
+  search: 'Ville, lac ou pays',
+  notFound: 'Aucun lieu de ce nom n’est connu ici.',
+  positionFailed: 'Votre position est introuvable.',
+  positionRefused:
+    'Le navigateur n’a pas le droit de donner votre position. Autorisez-le, puis réessayez.',
   picked: 'Choisi : {latitude}, {longitude}',
 };

@@ -30,5 +30,10 @@ export const map: Translation<'map'> = {
     'O navegador não pode indicar a sua posição. Autorize-o, escreva-a, ou toque no mapa.',
   searching: 'A procurar a sua posição…',
   remove: 'Retirar o lugar',
+  lake: 'Lago {name}',
+  search: 'Cidade, lago ou país',
+  notFound: 'Aqui não se conhece nenhum lugar com esse nome.',
+  positionFailed: 'Não foi possível encontrar a sua posição.',
+  positionRefused: 'O navegador não pode indicar a sua posição. Autorize-o e tente de novo.',
   picked: 'Escolhido: {latitude}, {longitude}',
 };

@@ -29,5 +29,10 @@ export const map: Translation<'map'> = {
   hereRefused: 'Kivinjari hakiruhusiwi kutaja mahali ulipo. Kiruhusu, andika, au gusa ramani.',
   searching: 'Inatafuta mahali ulipo…',
   remove: 'Ondoa mahali',
+  lake: 'Ziwa {name}',
+  search: 'Mji, ziwa au nchi',
+  notFound: 'Hakuna mahali penye jina hilo panapojulikana hapa.',
+  positionFailed: 'Mahali ulipo hapakupatikana.',
+  positionRefused: 'Kivinjari hakiruhusiwi kutaja mahali ulipo. Kiruhusu, kisha jaribu tena.',
   picked: 'Umechagua: {latitude}, {longitude}',
 };

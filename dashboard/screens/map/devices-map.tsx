@@ -18,13 +18,14 @@ const popupValuesMax = 3;
 export function DevicesMap(props: {
   readonly devices: readonly Device[];
   readonly heightPx?: number;
+  readonly hasTools?: boolean;
 }): JSX.Element {
-  const { devices, heightPx = defaultHeightPx } = props;
+  const { devices, heightPx = defaultHeightPx, hasTools = false } = props;
   const places = devices.flatMap(ownerOfTopic);
   const homeless = devices.length - places.length;
   return (
     <div class="stack-tight">
-      <MapOfPlaces places={places} heightPx={heightPx} />
+      <MapOfPlaces places={places} heightPx={heightPx} hasTools={hasTools} />
       {places.length === 0 && <p class="small quiet">{t('map.nobody')}</p>}
       {places.length > 0 && homeless > 0 && (
         <p class="small quiet">{t('map.withoutPlace', { count: homeless })}</p>

@@ -54,7 +54,7 @@ export function MapScreen(): JSX.Element {
       {found.value === undefined ? (
         found.error === undefined && <div class="map-ground skeleton" aria-hidden="true" />
       ) : (
-        <DevicesMap devices={devices} />
+        <DevicesMap devices={devices} hasTools />
       )}
       {devices.length < total && (
         <p class="quiet">{t('home.shownOf', { shown: devices.length, count: total })}</p>

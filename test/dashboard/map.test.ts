@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { browserTest, openStage, type Stage } from './browser.ts';
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+  const as = stage.service.as('ama');
+  for (const [index, id] of ['north', 'south', 'well'].entries()) {
+    const location = { latitude: 6.5 + index / 1_000, longitude: -1.6 };
+    const json = { id, name: `Field ${id}`, location, sensors: [{ id: 'T' }] };
+    assert.equal((await as({ method: 'POST', path: '/devices', json })).status, 204);
+  }
+  const path = '/devices/well/sensors/T/value';
+  assert.equal((await as({ method: 'POST', path, json: { value: 20 } })).status, 204);
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  assert.deepEqual(stage.faults, []);
+});
+
+browserTest('the map names what is around, finds places, and says what is close by', async () => {
+  const page = await stage.visit({ username: 'ama', width: 'phone', language: 'fr' });
+  await page.goto('/map');
+  await page.locator('.map-name', { hasText: 'Obuasi' }).locator('span').waitFor();
+  const cluster = page.getByRole('button', { name: '3 appareils ici' });
+  assert.match((await cluster.getAttribute('aria-label')) ?? '', /éteint: 2 · Field/);
+  await page.getByRole('searchbox').fill('tanganyika');
+  await page.getByRole('button', { name: 'Lac Tanganyika' }).click();
+  for (const name of ['Lac Tanganyika', 'Bujumbura']) {
+    await page.locator('.map-name', { hasText: name }).locator('span').waitFor();
+  }
+  await page.getByRole('searchbox').fill('zzz');
+  await page.getByText('Aucun lieu de ce nom').waitFor();
+  await page.context().close();
+});
+
+browserTest('one’s own position is shown on the map, or why it is not', async () => {
+  const page = await stage.visit({ username: 'ama' });
+  await page.goto('/map');
+  await page.getByRole('button', { name: 'Where I am now' }).click();
+  await page.getByText('The browser may not tell your position').waitFor();
+  await page.context().grantPermissions(['geolocation']);
+  await page.context().setGeolocation({ latitude: -1.286, longitude: 36.817, accuracy: 300 });
+  await page.getByRole('button', { name: 'Where I am now' }).click();
+  await page.locator('.map-name', { hasText: 'Nairobi' }).locator('span').waitFor();
+  await page.context().close();
+});
