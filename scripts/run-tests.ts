@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { run } from 'node:test';
 import { dot, spec } from 'node:test/reporters';
 import { engine, needsDurableEngine } from '../test/engine.ts';
+import { groupTests, type TestGroup } from './test-groups.ts';
 
 interface Suite {
   readonly patterns: readonly string[];
@@ -58,42 +59,52 @@ export interface TestCounts {
 interface RunOptions extends Suite {
   readonly reporter: 'spec' | 'dot';
   /**
-   * Runs files that failed once more, each alone: a machine that was busy with something else is
+   * Runs files of groups that failed once more, each alone: a machine that was busy with something else is
    * told apart from a defect. What passes only then is named, and wants to be mended.
    */
   readonly again?: boolean;
 }
 
-/** More files than these do not fail because the machine was busy. */
-const filesAgainMax = 5;
+/** More than these do not fail because the machine was busy. */
+const groupsAgainMax = 5;
 
 /** Runs the tests that the patterns find with this Node, reporting to standard output. */
 export async function runTests(options: RunOptions): Promise<TestCounts> {
   const files = findFiles(options.patterns);
-  // Each file is a process of its own: together they would strip and compile the sources for
-  // minutes. Entries are found by the content of a file, so nothing in there can be stale.
+  // Together the processes would strip and compile the sources for minutes. Entries are found by
+  // the content of a file, so nothing in there can be stale.
   process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled');
-  const first = await runFiles(files, options);
-  const failed = [...first].filter(([, counts]) => counts.failed > 0).map(([file]) => file);
-  if (options.again !== true || failed.length > filesAgainMax) return sumOf(first);
-  for (const file of failed) {
-    process.stdout.write(`\nonce more, alone: ${file}\n`);
-    const second = await runFiles([file], { ...options, sideBySide: 1 });
-    for (const [path, counts] of second) first.set(path, counts);
-    if (sumOf(second).failed === 0) process.stdout.write(`unsteady, passes alone: ${file}\n`);
+  const groups = groupTests(files, resolve('node_modules/.cache/test-groups'));
+  const first = await runGroups(groups, options);
+  const failed = groups.filter(({ entry }) => (first.get(entry)?.failed ?? 0) > 0);
+  if (options.again !== true || failed.length > groupsAgainMax) return sumOf(first);
+  for (const { entry, files: members } of failed) {
+    first.delete(entry);
+    for (const file of members) {
+      process.stdout.write(`\nonce more, alone: ${file}\n`);
+      const second = await runGroups([{ entry: file, files: [file] }], {
+        ...options,
+        sideBySide: 1,
+      });
+      for (const [path, counts] of second) first.set(path, counts);
+    }
+    if (members.every((file) => first.get(file)?.failed === 0)) {
+      process.stdout.write(`unsteady, passes alone: ${members.join(' or ')}\n`);
+    }
   }
   return sumOf(first);
 }
 
-async function runFiles(
-  files: readonly string[],
+/** How many tests passed and failed, by the entry of their group. */
+async function runGroups(
+  groups: readonly TestGroup[],
   { reporter, sideBySide }: RunOptions,
 ): Promise<Map<string, TestCounts>> {
   const counts = new Map<string, TestCounts>();
   // Without files, node:test would go looking on its own.
-  if (files.length === 0) return counts;
+  if (groups.length === 0) return counts;
   const stream = run({
-    files: [...files],
+    files: groups.map(({ entry }) => entry),
     concurrency: sideBySide ?? Math.min(4, availableParallelism()),
     timeout: testMsMax,
     ...(process.env['FUZZ_SEED'] !== undefined && { execArgv: ['--import', propertySeed] }),
@@ -112,7 +123,9 @@ async function runFiles(
   const report = reporter === 'dot' ? stream.compose(dot) : stream.compose(spec);
   for await (const text of report) process.stdout.write(String(text));
   // A file that ended before it could tell anything.
-  for (const file of files) if (!counts.has(file)) counts.set(file, { passed: 0, failed: 1 });
+  for (const { entry } of groups) {
+    if (!counts.has(entry)) counts.set(entry, { passed: 0, failed: 1 });
+  }
   if (leftOut > 0) process.stdout.write(`${leftOut} tests need a durable engine\n`);
   return counts;
 }

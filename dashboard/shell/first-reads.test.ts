@@ -1,3 +1,4 @@
+// In a process of its own: it changes fetch.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { askEarly, nowOrStart, takeEarly } from '../api/early-answers.ts';

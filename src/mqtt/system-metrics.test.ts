@@ -1,3 +1,4 @@
+// In a process of its own: it changes the timers.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Message } from '../domain/messaging/message.ts';

@@ -1,3 +1,4 @@
+// In a process of its own: it changes the timers.
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { createManualClock } from '../../lib/clock.ts';

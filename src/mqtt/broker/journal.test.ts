@@ -1,3 +1,4 @@
+// In a process of its own: it changes the timers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settled } from '../../../test/mqtt/memory-peer.ts';

@@ -1,3 +1,4 @@
+// In a process of its own: it changes the clock.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectPeer, settled } from '../../../test/mqtt/memory-peer.ts';

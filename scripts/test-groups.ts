@@ -1,0 +1,66 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, matchesGlob, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Tests that run in one process, one file after the other. */
+export interface TestGroup {
+  /** What node:test runs: the file itself, or one that imports all of them. */
+  readonly entry: string;
+  readonly files: readonly string[];
+}
+
+/** Tests that start no program and keep no file: what they load is loaded once for several. */
+const sharing: readonly string[] = [
+  'dashboard/**',
+  'src/{app,channels,cli,config,domain,feed,http,lib,mqtt,telemetry,wire}/**',
+  'test/{v1,v2,clients,channels,compatible}/**',
+];
+
+/** How a file begins that changes or measures its process. */
+const ownProcess = '// In a process of its own: ';
+
+const filesPerGroup = 10;
+
+/** Few files are quick anyway, and are looked at one by one. */
+const filesMin = 30;
+
+/**
+ * Puts files that may share a process into groups, in their order. The entries of groups are
+ * written below `directory`, anew.
+ */
+export function groupTests(files: readonly string[], directory: string): readonly TestGroup[] {
+  const alone = (file: string): TestGroup => ({ entry: file, files: [file] });
+  if (files.length < filesMin) return files.map(alone);
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const together = files.filter(mayShare);
+  const apart = files.filter((file) => !together.includes(file)).map(alone);
+  const groups: TestGroup[] = [];
+  for (let at = 0; at < together.length; at += filesPerGroup) {
+    const members = together.slice(at, at + filesPerGroup);
+    const entry = resolve(directory, `group-${groups.length + 1}.test.mjs`);
+    writeFileSync(entry, entryText(members));
+    groups.push({ entry, files: members });
+  }
+  // The longest are among those: they begin first.
+  return [...apart, ...groups];
+}
+
+function mayShare(file: string): boolean {
+  const path = relative(join(import.meta.dirname, '..'), file);
+  if (!sharing.some((pattern) => matchesGlob(path, pattern))) return false;
+  return !readFileSync(file, 'utf8').startsWith(ownProcess);
+}
+
+/** A module that runs these files. Each is a suite, so that its hooks are its own. */
+export const entryText = (files: readonly string[]): string =>
+  [
+    "import { suite } from 'node:test';",
+    ...files.map((file) => {
+      const [name, url] = [relative('.', file), pathToFileURL(file).href].map((text) =>
+        JSON.stringify(text),
+      );
+      return `suite(${name}, async () => { await import(${url}); });`;
+    }),
+    '',
+  ].join('\n');
