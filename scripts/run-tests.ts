@@ -59,8 +59,9 @@ export interface TestCounts {
 interface RunOptions extends Suite {
   readonly reporter: 'spec' | 'dot';
   /**
-   * Runs files of groups that failed once more, each alone: a machine that was busy with something else is
-   * told apart from a defect. What passes only then is named, and wants to be mended.
+   * Runs the files of groups that failed once more, each alone: a machine that was busy with
+   * something else is told apart from a defect. What passes only then is named, and wants to be
+   * mended.
    */
   readonly again?: boolean;
 }
