@@ -139,12 +139,20 @@ export function checkImports(files: readonly SourceFile[]): readonly string[] {
   return [...problems, ...testFaults(ofProgram), ...cycles(ofProgram)];
 }
 
-function readImports({ path, text }: SourceFile): readonly Import[] {
-  return importsOf(text).map(({ name, kind }) =>
+/** Files are checked again and again, each time with another one planted among them. */
+const knownImports = new WeakMap<SourceFile, readonly Import[]>();
+
+function readImports(file: SourceFile): readonly Import[] {
+  const known = knownImports.get(file);
+  if (known !== undefined) return known;
+  const { path, text } = file;
+  const found = importsOf(text).map(({ name, kind }) =>
     name.startsWith('.')
       ? { from: path, to: posix.join(posix.dirname(path), name), isPackage: false, kind }
       : { from: path, to: name, isPackage: true, kind },
   );
+  knownImports.set(file, found);
+  return found;
 }
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts');
