@@ -20,16 +20,17 @@ const program = `
   if (process.argv.includes('wait')) {
     process.on('SIGTERM', () => process.exit(7));
     setInterval(() => {}, 1_000);
-    console.log('waiting');
+    console.log('waiting as ' + process.pid);
   } else {
     process.stdin.pipe(process.stdout);
     process.stdin.on('end', () => process.exit(3));
   }
 `;
 
-/** Stands in for an old Node: the launcher asks process.versions alone. */
+/** Stands in for an old Node: another version, which cannot make itself another program. */
 const pretendOld = `
   Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } });
+  process.execve = undefined;
 `;
 
 interface Package {
@@ -156,10 +157,43 @@ test('a package without the program is refused with what to do', () =>
 test('a signal to the launcher reaches the service, whose exit code is the answer', () =>
   withPackage(async ({ directory, launch }) => {
     addProgram(directory, 'src/main.ts');
-    const child = launch(['wait']);
-    const ended = outcome(child);
-    child.stdout?.on('data', (chunk) => {
-      if (String(chunk).includes('waiting')) child.kill('SIGTERM');
-    });
-    assert.equal((await ended).code, 7);
+    addPinnedNode(directory);
+    for (const isOld of [false, true]) {
+      const child = launch(['wait'], { isOld });
+      const ended = outcome(child);
+      child.stdout?.on('data', (chunk) => {
+        if (String(chunk).includes('waiting')) child.kill('SIGTERM');
+      });
+      assert.equal((await ended).code, 7);
+    }
   }));
+
+test('the launcher becomes the service, and stays its parent under an older Node alone', () =>
+  withPackage(async ({ directory, launch }) => {
+    addProgram(directory, 'src/main.ts');
+    addPinnedNode(directory);
+    for (const isOld of [false, true]) {
+      const child = launch(['wait'], { isOld });
+      const ended = outcome(child);
+      const service = await new Promise<number>((resolve) => {
+        child.stdout?.on('data', (chunk) => {
+          const pid = /waiting as (\d+)/.exec(String(chunk))?.[1];
+          if (pid !== undefined) resolve(Number(pid));
+        });
+      });
+      assert.equal(service === child.pid, !isOld);
+      process.kill(service, 'SIGTERM');
+      assert.equal((await ended).code, 7);
+    }
+  }));
+
+test('the npm package brings the systemd unit', () => {
+  const { files } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
+    readonly files: readonly string[];
+  };
+  assert.ok(files.includes('deploy'));
+  const unit = readFileSync(join(repositoryRoot, 'deploy', 'kipimo.service'), 'utf8');
+  assert.match(unit, /^ExecStart=.*kipimo/m);
+  const page = readFileSync(join(repositoryRoot, 'docs', 'operating.md'), 'utf8');
+  assert.match(page, /deploy\/kipimo\.service/);
+});

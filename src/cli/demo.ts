@@ -33,7 +33,8 @@ export function createDemoCommand(): Command {
   const command = new Command('demo').description(
     'Simulate devices in towns of Africa that push believable values to a running service, ' +
       'until Ctrl-C. Without an account it makes the user demo, whose generated password it ' +
-      'prints. Run again it goes on where it was: nothing is stored twice.',
+      'prints. With any account it makes a second one, NAME-friend, and shares a private device ' +
+      'with it (--guest: neither). Run again it goes on where it was: nothing is stored twice.',
   );
   return addServiceOptions(command, 'log in as this user, instead of a user demo of its own')
     .addOption(

@@ -63,7 +63,7 @@ test('only admins make admins', async () => {
   assertRefused(await put('rising', other, { firstName: 'Y' }), 403);
 });
 
-test('a disabled account ends its tokens and keys and cannot log in', async () => {
+test('keys and tokens of a disabled account do not work again when it is enabled', async () => {
   const id = await idOf('banned');
   const [token, key] = [await service.tokenOf('banned'), await keyOf('banned')];
   assertRefused(await put('banned', id, { disabled: true }), 403);

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Service, startService } from '../service.ts';
+import { repositoryRoot } from '../source-files.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -74,6 +77,16 @@ test('the reference page takes nothing from outside and forbids it to browsers',
   assert.match(policy, /default-src 'self'/);
   assert.doesNotMatch(policy, /https?:|script-src[^;]*unsafe|\*/);
   assert.doesNotMatch(page.text, /<script>|\son\w+=/, 'no inline script, which the policy forbids');
+});
+
+test('the live documents are where the README says', async () => {
+  const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
+  const named = [...readme.matchAll(/http:\/\/localhost:8080(\/docs\/v\d\.json)/g)];
+  assert.equal(named.length, 2);
+  for (const [, path] of named) {
+    const { json } = await service.call({ path: `/${path}` });
+    assert.equal((json as { openapi: string }).openapi, '3.1.0');
+  }
 });
 
 test('the root leads somewhere useful', async () => {

@@ -187,3 +187,63 @@ test('of arrays with and without timestamps the last value is what arrived last'
     assert.equal((json as { value: { value: number } }).value.value, last);
   }
 });
+
+test('aggregates with lastN come newest first, with sort=asc oldest first', async () => {
+  await post('/devices', { id: 'Newest', sensors: [{ id: 'T' }] });
+  const hours = [0, 1, 2, 3].map((n) => ({ value: n, timestamp: `2026-01-01T0${n}:00:00Z` }));
+  await post('/devices/Newest/sensors/T/values', hours);
+  const bucketsOf = async (query: string) => {
+    const path = `/devices/Newest/sensors/T/values?aggregate=max&interval=1h${query}`;
+    const { json } = await as('ama')({ path });
+    return (json as readonly { value: number }[]).map(({ value }) => value);
+  };
+  assert.deepEqual(await bucketsOf('&lastN=3'), [3, 2, 1]);
+  assert.deepEqual(await bucketsOf('&lastN=3&sort=asc'), [1, 2, 3]);
+  assert.deepEqual(await bucketsOf(''), [0, 1, 2, 3]);
+});
+
+test('format=csv answers twenty rows under its header, as JSON does, without a limit', async () => {
+  await post('/devices', { id: 'Rows', sensors: [{ id: 'T' }] });
+  const values = '/devices/Rows/sensors/T/values';
+  await post(
+    values,
+    Array.from({ length: 25 }, (_, value) => ({ value })),
+  );
+  const rowsOf = async (query: string) =>
+    (await as('ama')({ path: `${values}?format=csv${query}` })).text.trimEnd().split('\r\n').length;
+  assert.equal(await rowsOf(''), 1 + 20);
+  assert.equal(await rowsOf('&limit=100'), 1 + 25);
+});
+
+test('a repeat whose object has its keys in another order is another value', async () => {
+  await post('/devices', { id: 'Keys', sensors: [{ id: 'T' }] });
+  const values = '/devices/Keys/sensors/T/values';
+  const timestamp = '2026-01-01T00:00:00Z';
+  for (const value of [
+    { a: 1, b: 2 },
+    { b: 2, a: 1 },
+    { a: 1, b: 2 },
+  ]) {
+    await post(values, { value, timestamp });
+  }
+  const { json } = await as('ama')({ path: values });
+  assert.deepEqual(
+    (json as readonly { value: unknown }[]).map(({ value }) => JSON.stringify(value)),
+    ['{"a":1,"b":2}', '{"b":2,"a":1}'],
+  );
+});
+
+test('times_sent counts the messages of all firings, those included that failed', async () => {
+  await post('/devices', { id: 'Told', sensors: [{ id: 'T' }] });
+  const json = {
+    condition: { devices: ['Told'], sensors: ['T'], expression: 'T > 1' },
+    action: { usernames: ['ama', 'nobody'], channels: ['sms'], message: 'm' },
+  };
+  const id = (await as('ama')({ method: 'POST', path: '/notifications', json })).text;
+  await post('/devices/Told/sensors/T/value', { value: 2 });
+  const told = (await as('ama')({ path: `/notifications/${id}` })).json as { times_sent: number };
+  assert.equal(told.times_sent, 2);
+  const { json: deliveries } = await as('ama')({ path: `/notifications/${id}/deliveries` });
+  const statuses = (deliveries as readonly { status: string }[]).map(({ status }) => status);
+  assert.deepEqual(statuses, ['failed', 'failed']);
+});
