@@ -57,7 +57,17 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   // Undone in reverse order, whether the start fails half-way or the service ends.
   const opened: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
-    for (let end = opened.pop(); end !== undefined; end = opened.pop()) await end();
+    const failures: unknown[] = [];
+    for (let end = opened.pop(); end !== undefined; end = opened.pop()) {
+      try {
+        await end();
+      } catch (error) {
+        // The other parts end all the same: the engine has what was acknowledged to put away.
+        log.error({ err: error }, 'a part of the service could not be ended');
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   };
   try {
     const opening = await openStorage({ kind, directory, clock, log, reporter });
@@ -91,7 +101,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     });
     return { ...servers, close };
   } catch (error) {
-    await close();
+    await close().catch(() => undefined);
     throw error;
   }
 }

@@ -42,8 +42,8 @@ export function createGuestShares(): GuestShares {
 
 /**
  * Lets a guest make one of `what`: counts it for the address, and gives it back when `make`
- * answers 'duplicate'. Throws unavailable when guests have all they may have, limit_reached when
- * the address has half of that.
+ * answers 'duplicate' or throws. Throws unavailable when guests have all they may have,
+ * limit_reached when the address has half of that.
  */
 export async function makeAsGuest<Outcome extends string>(
   shares: GuestShares,
@@ -65,7 +65,11 @@ export async function makeAsGuest<Outcome extends string>(
     );
   }
   shares.add(actor, 1);
-  const outcome = await make();
-  if (outcome === 'duplicate') shares.add(actor, -1);
-  return outcome;
+  let outcome: Outcome | undefined;
+  try {
+    outcome = await make();
+    return outcome;
+  } finally {
+    if (outcome === undefined || outcome === 'duplicate') shares.add(actor, -1);
+  }
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import type { JsonValue } from '../../lib/json.ts';
 import { charactersOf, compacted, shortened } from './compact-value.ts';
@@ -34,4 +36,19 @@ test('values of a device know what they take', () => {
   assert.ok(values.characters < 200);
   values.delete('TC1');
   assert.equal(values.characters, 0);
+});
+
+test('what is kept of a long text does not keep the rest of it in memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const longText = (at: number): string =>
+    Buffer.alloc(1_048_576, `${at} \ud800é`).toString('latin1');
+  const kept: JsonValue[] = [];
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let at = 0; at < 40; at += 1) kept.push(shortened(longText(at), 256));
+  collect();
+  const grown = process.memoryUsage().heapUsed - before;
+  assert.ok(grown < 10 * 1_048_576, `${kept.length} short texts take ${grown} bytes`);
+  assert.equal(shortened(`\ud800${'é'.repeat(300)}`, 256), `\ud800${'é'.repeat(255)}`);
 });

@@ -10,8 +10,16 @@ export function charactersOf(value: JsonValue): number {
 /** The value, or where it has more characters the beginning of its text, for people to see. */
 export function shortened(value: JsonValue, charactersMax: number): JsonValue {
   if (charactersOf(value) <= charactersMax) return value;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.slice(0, charactersMax);
+  return beginningOf(typeof value === 'string' ? value : JSON.stringify(value), charactersMax);
+}
+
+/**
+ * The first characters of a text, as a text of its own: a slice would keep all of the text in
+ * memory for as long as it is kept itself.
+ */
+export function beginningOf(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  return Buffer.from(text.slice(0, charactersMax), 'utf16le').toString('utf16le');
 }
 
 /** The value, or what of it rules look at where it has more characters: it stays of its kind. */

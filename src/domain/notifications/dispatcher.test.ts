@@ -207,3 +207,45 @@ test('nine payers with one dead host leave the channel to another', async () => 
   await stopped;
   assert.equal(pump.sent.length, limits.deliveriesUnderWayPerHostMax + 1, 'waits end unsent');
 });
+
+/** The store, whose next claim is answered when `answer` is called. */
+function withSlowClaim(storage: Awaited<ReturnType<typeof aStore>>) {
+  const { promise, resolve: answer } = Promise.withResolvers<void>();
+  let claims = 0;
+  const outbox = {
+    ...storage.outbox,
+    async claimDue(claim: Parameters<typeof storage.outbox.claimDue>[0]) {
+      claims += 1;
+      const found = await storage.outbox.claimDue(claim);
+      if (claims === 1) await promise;
+      return found;
+    },
+  };
+  return { storage: { ...storage, outbox }, answer, claims: () => claims };
+}
+
+test('what is filed while a claim is under way is claimed right after it', async () => {
+  const { storage, answer, claims } = withSlowClaim(await aStore(0));
+  const pump = aPump(storage);
+  pump.outbox.wake();
+  await until(() => claims() === 1);
+  const progress = { status: 'pending', dueAt: noon } as const;
+  const delivery: NewDelivery = { username: 'bob', channel: 'webhook', message: '1', progress };
+  const place = { notificationId, deviceId: deviceId('d'), at: noon, throttlingMs: 0 };
+  await storage.notifications.fire([{ ...place, deliveries: [delivery], state: {} }]);
+  pump.outbox.wake();
+  answer();
+  await until(() => pump.sent.length === 1);
+  await pump.outbox.stop();
+});
+
+test('a stop waits for what is claimed at that moment', async () => {
+  const { storage, answer, claims } = withSlowClaim(await aStore(1));
+  const pump = aPump(storage);
+  pump.outbox.wake();
+  await until(() => claims() === 1);
+  const stopped = pump.outbox.stop();
+  setImmediate(answer);
+  await stopped;
+  assert.ok(await areAll(storage, 'sent'));
+});

@@ -61,7 +61,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const inFlight = new Set<Promise<void>>();
   let nextDueAt: Instant = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
-  let isPumping = false;
+  let pumping: Promise<void> | undefined;
   let isWoken = false;
   let isStopped = false;
 
@@ -109,9 +109,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return new Map(free.filter(([, room]) => room >= max / 16));
   }
 
-  async function claim(): Promise<boolean> {
+  async function claim(): Promise<void> {
     const rooms = freeRooms();
-    if (rooms.size === 0) return false;
+    if (rooms.size === 0) return;
     const now = clock.now();
     const leaseEndsAt = now + limits.deliveryLeaseMs;
     const perPayerMax = limits.deliveriesUnderWayPerPayerMax;
@@ -122,28 +122,29 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     });
     nextDueAt = found.nextDueAt ?? Number.POSITIVE_INFINITY;
     for (const delivery of found.claimed) begin(delivery);
-    return found.claimed.length > 0;
+    if (found.claimed.length > 0) isWoken = true;
   }
 
   async function pump(): Promise<void> {
-    if (isPumping || isStopped) return;
-    isPumping = true;
     try {
       while (isWoken && !isStopped) {
-        isWoken = await claim();
+        // Before the claim: what is filed while it runs is not in its answer.
+        isWoken = false;
+        await claim();
       }
     } catch (error) {
-      isWoken = false;
       log.warn({ err: error }, 'the outbox could not be read');
-    } finally {
-      isPumping = false;
     }
   }
 
   function wake(): void {
     if (isStopped) return;
     isWoken = true;
-    setImmediate(() => void pump());
+    setImmediate(() => {
+      pumping ??= pump().finally(() => {
+        pumping = undefined;
+      });
+    });
   }
 
   // Other processes file deliveries too, and leases of dead ones end.
@@ -169,6 +170,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       clearInterval(timer);
       turns.close();
       const patience = setTimeout(() => stopping.abort(), limits.outboxDrainMs);
+      // What it claims while the service stops is under way as well.
+      await pumping;
       await Promise.all(inFlight);
       clearTimeout(patience);
     },

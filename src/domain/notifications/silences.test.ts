@@ -145,3 +145,28 @@ test('beyond the limit of a user a silence is not watched, and says so', async (
   watch(again);
   assert.deepEqual(evaluations.of(again.notification.id), []);
 });
+
+test('a stop does not wait until all that is due was told', async () => {
+  const clock = createManualClock(noon);
+  const first = Promise.withResolvers<void>();
+  let told = 0;
+  const silences = createSilences({
+    ...{ clock, log: silentLog, evaluations: createEvaluations() },
+    budget: createBudgets().of('silences'),
+    async onSilence() {
+      told += 1;
+      await first.promise;
+      return undefined;
+    },
+  });
+  for (let at = 0; at < 20; at += 1) {
+    const silent = { rule: aRule(`${at}`), deviceId: d, sensorId: TC1, seenAt: noon };
+    silences.watch(silent, { isTold: false });
+  }
+  clock.advance(2 * hour);
+  const ticking = silences.tick();
+  const stopped = silences.stop();
+  first.resolve();
+  await Promise.all([ticking, stopped]);
+  assert.equal(told, 1);
+});

@@ -62,6 +62,7 @@ export function createSilences(options: {
   let nextAt = Number.POSITIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let ticking: Promise<void> | undefined;
+  let isStopped = false;
 
   const keyOf = (deviceId: DeviceId, sensorId: SensorId): string => `${deviceId} ${sensorId}`;
 
@@ -90,6 +91,8 @@ export function createSilences(options: {
     while (due.length > 0) {
       // A few of each payer at a time: a thousand silences of one keep nobody else waiting.
       for (const [sensor, watched] of inTurns(due).slice(0, limits.silencesPerLook)) {
+        // Those that are left are due at the next start.
+        if (isStopped) return;
         if (!watched.isTold) await tell(sensor, watched);
       }
       due = due.length > limits.silencesPerLook ? findDue() : [];
@@ -186,6 +189,7 @@ export function createSilences(options: {
       timer.unref();
     },
     async stop() {
+      isStopped = true;
       clearInterval(timer);
       await ticking;
     },

@@ -3,6 +3,7 @@ import { ownEntry } from '../../lib/own-entry.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import { beginningOf } from './compact-value.ts';
 import type { EvaluationOutcome } from './evaluations.ts';
 import { type DeviceView, holds, isCleared, isSilenceOnly } from './expression.ts';
 import type { DeviceState } from './notification.ts';
@@ -178,4 +179,4 @@ export function hadItsTurn(device: DeviceState, sensorId: SensorId, datapoint: D
 }
 
 const keyOf = ({ timestamp, value }: Datapoint): string =>
-  `${timestamp ?? ''} ${JSON.stringify(value)}`.slice(0, limits.firedKeyCharactersMax);
+  beginningOf(`${timestamp ?? ''} ${JSON.stringify(value)}`, limits.firedKeyCharactersMax);

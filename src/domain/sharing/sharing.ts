@@ -106,7 +106,8 @@ export function createSharing(options: {
       );
       requireRoom(kind, others.length);
       const scopes = inOrder(kind, to.scopes);
-      await grants.put({ kind, resource: id, username: user.username, scopes });
+      const outcome = await grants.put({ kind, resource: id, username: user.username, scopes });
+      if (outcome === 'missing') throw notFound(`the ${kind} or the user was deleted meanwhile`);
     },
     async revoke(actor, kind, id, username) {
       await requireShareable(actor, kind, id);

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openServiceStorage } from '../../../test/service-storage.ts';
+import { aDevice, aUser, deviceId, username } from '../../storage/contract/builders.ts';
+import { createOwnedResources } from '../projects/owned-resources.ts';
+import { createSharing } from './sharing.ts';
+
+test('a grant on what goes while it is given is refused, not answered as given', async () => {
+  const { storage, access } = openServiceStorage();
+  const { users, groups, devices } = storage;
+  for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
+  await devices.insert(aDevice('d', { owner: username('ana') }));
+  const grants = {
+    ...storage.grants,
+    async put(grant: Parameters<typeof storage.grants.put>[0]) {
+      await devices.remove(deviceId('d'));
+      return storage.grants.put(grant);
+    },
+  };
+  const { find: findResource, list: listResources } = createOwnedResources(storage);
+  const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
+  const ana = { kind: 'user', userId: aUser('ana').id, username: username('ana') } as const;
+  const to = { username: username('bob'), scopes: ['devices:view'] as const };
+  await assert.rejects(sharing.grant(ana, 'device', 'd', to), { code: 'not_found' });
+});
