@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { firstLanguage, showLanguage } from './i18n/i18n.ts';
 import { App } from './shell/app.tsx';
 import { watchClock } from './state/clock.ts';
+import { watchInstall } from './state/install.ts';
 import { readLanguage } from './state/language-choice.ts';
 import { watchNetwork } from './state/network.ts';
 import { rememberScroll } from './state/scroll-memory.ts';
@@ -9,6 +10,7 @@ import { watchSession } from './state/session.ts';
 import './shell/core.ts';
 import './styles/app.css';
 
+watchInstall();
 watchClock();
 rememberScroll();
 watchNetwork();

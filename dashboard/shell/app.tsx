@@ -8,6 +8,7 @@ import { LazyScreen } from './lazy-screen.tsx';
 import { SessionEnded } from './login-needed.tsx';
 import { Navigation } from './navigation.tsx';
 import { loadMissing, routes, type ScreenRoute } from './routes.ts';
+import { useSearchKey } from './search-key.ts';
 
 /** The whole page. */
 export function App(): JSX.Element {
@@ -20,7 +21,8 @@ export function App(): JSX.Element {
 
 function Frame(): JSX.Element {
   const main = useRef<HTMLElement>(null);
-  const { path } = useLocation();
+  const { path, route } = useLocation();
+  useSearchKey(route);
   const isFirst = useRef(true);
   useEffect(() => {
     // A new screen is read from its start; the first one is where the browser puts it.

@@ -2,6 +2,7 @@ import type { OpenChannels } from '../channels/index.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { budgetTable } from '../domain/budgets/budget-table.ts';
 import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
+import type { ServiceFacts } from '../domain/service-state.ts';
 import { ensureAdmin } from '../domain/users/first-admin.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -16,6 +17,7 @@ import { openServers, type ServerTimeouts } from './servers.ts';
 import { createServiceStorage } from './service-storage.ts';
 import { createServices } from './services.ts';
 import { openStorageRoom } from './storage-count.ts';
+import { readVersion } from './version.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -35,6 +37,8 @@ export interface AppOptions {
    * it. It comes before the ports are opened, so that a start which fails there has shown it.
    */
   readonly onGeneratedPassword?: (password: string) => void;
+  /** The settings that were changed since the start; absent: none can be. */
+  readonly changedSettings?: () => readonly string[];
 }
 
 export interface RunningApp {
@@ -89,6 +93,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     opened.push(() => ways.close());
     const built = createServices({
       ...{ config, storage, feed, clock, reporter, log, budgets, installationSecret, room },
+      facts: factsOf(options, clock),
       ...ways.forServices,
     });
     opened.push(built.drain);
@@ -104,6 +109,16 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     await close().catch(() => undefined);
     throw error;
   }
+}
+
+/** What administrators are told of this run of the service. */
+function factsOf({ config, changedSettings }: AppOptions, clock: Clock): ServiceFacts {
+  return {
+    version: readVersion(),
+    startedAt: clock.now(),
+    signup: config.accounts.signup,
+    changedSettings: changedSettings ?? (() => []),
+  };
 }
 
 /** The machine may let a process have fewer connections than the budget would. */

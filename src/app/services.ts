@@ -25,6 +25,11 @@ import { unpaidReason } from '../domain/notifications/outbox-store.ts';
 import { createOwnedResources } from '../domain/projects/owned-resources.ts';
 import { createProjects } from '../domain/projects/projects.ts';
 import type { Reporter } from '../domain/reporter.ts';
+import {
+  countFailedMessages,
+  createServiceState,
+  type ServiceFacts,
+} from '../domain/service-state.ts';
 import { createSharing } from '../domain/sharing/sharing.ts';
 import { channels as socialChannels } from '../domain/socials/social.ts';
 import { createSocials } from '../domain/socials/socials.ts';
@@ -51,6 +56,7 @@ import type { ServiceStorage } from './service-storage.ts';
 /** What the domain is built from. */
 export interface ServiceParts {
   readonly config: Config;
+  readonly facts: ServiceFacts;
   readonly storage: ServiceStorage;
   readonly feed: Feed;
   readonly clock: Clock;
@@ -79,7 +85,8 @@ export interface BuiltServices {
 
 /** Builds the domain and wires it by hand; the servers are opened on top of it. */
 export function createServices(parts: ServiceParts): BuiltServices {
-  const { config, storage, feed, clock, reporter, log, room } = parts;
+  const { config, storage, feed, clock, log, room } = parts;
+  const { reporter, failedMessages } = countFailedMessages(parts.reporter);
   const { users, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
   const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
@@ -134,6 +141,9 @@ export function createServices(parts: ServiceParts): BuiltServices {
       readLastValues: createReadLastValues(readPath),
       missingSensors: createMissingSensors({ store: storage.devices, devices, access }),
       usage: createUsage({ budgets: parts.budgets, users }),
+      serviceState: createServiceState({
+        ...{ facts: parts.facts, installation: storage.installation, failedMessages },
+      }),
       room,
       clock,
     },

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { RunningApp } from '../app/app.ts';
 import { readVersion } from '../app/version.ts';
 import type { Config } from '../config/config.ts';
-import { loadConfigHere } from '../config/environment-file.ts';
+import { loadConfigHere, watchSettings } from '../config/environment-file.ts';
 import { limits } from '../domain/limits.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -30,6 +30,7 @@ async function serve(options: {
     KIPIMO_HTTP_PORT: options.port,
     KIPIMO_DATA_DIR: options.dataDir,
   });
+  const changedSettings = watchSettings();
   const log = createPinoLog({ level: config.log.level });
   const stopped = waitForStopSignal({
     signals: process,
@@ -46,7 +47,7 @@ async function serve(options: {
   const { startApp } = await import('../app/app.ts');
   const { adminUsername } = config.accounts;
   const app = await startApp({
-    ...{ config, secrets, log },
+    ...{ config, secrets, log, changedSettings },
     // Outside of the log, which blots passwords and may be off: nobody can see it a second time.
     onGeneratedPassword(password) {
       process.stdout.write(

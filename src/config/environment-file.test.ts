@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError } from './config.ts';
-import { parseEnvironmentFile, readEnvironment } from './environment-file.ts';
+import { parseEnvironmentFile, readEnvironment, watchSettings } from './environment-file.ts';
 
 test('names, quotes, comments and empty lines are read as people write them', () => {
   const text = [
@@ -60,6 +60,22 @@ test('the real environment wins over .env, and a directory without .env is fine'
     assert.deepEqual(readEnvironment(directory, { A: 'real' }), { A: 'real', B: 'file' });
     writeFileSync(join(directory, '.env'), `#${'x'.repeat(65_536)}`);
     assert.throws(() => readEnvironment(directory, {}), /at most 65536 bytes/);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('settings that were changed since the start are named, those of the environment hold', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-env-'));
+  try {
+    const file = join(directory, '.env');
+    writeFileSync(file, 'KIPIMO_SIGNUP=open\nKIPIMO_HOST=::1\nOTHER=1');
+    const changed = watchSettings(directory, { KIPIMO_HOST: '127.0.0.1' });
+    assert.deepEqual(changed(), []);
+    writeFileSync(file, 'KIPIMO_LOG_LEVEL=warn\nKIPIMO_HOST=::2\nOTHER=2');
+    assert.deepEqual(changed(), ['KIPIMO_SIGNUP', 'KIPIMO_LOG_LEVEL']);
+    writeFileSync(file, 'nonsense');
+    assert.deepEqual(changed(), ['.env']);
   } finally {
     rmSync(directory, { recursive: true });
   }

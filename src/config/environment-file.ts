@@ -19,6 +19,27 @@ export function loadConfigHere(
   return loadConfig({ ...environment, ...Object.fromEntries(named) });
 }
 
+/**
+ * Remembers the settings as they are, and answers the names of those that were changed in `.env`
+ * since: they hold after a restart. A file that cannot be read now is named itself.
+ */
+export function watchSettings(
+  directory = process.cwd(),
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): () => readonly string[] {
+  const before = readEnvironment(directory, environment);
+  return () => {
+    try {
+      const now = readEnvironment(directory, environment);
+      const names = new Set([...Object.keys(before), ...Object.keys(now)]);
+      return [...names].filter((name) => name.startsWith('KIPIMO_') && before[name] !== now[name]);
+    } catch (error) {
+      if (error instanceof ConfigError) return ['.env'];
+      throw error;
+    }
+  };
+}
+
 /** What a key for commands says in the environment of this process; empty counts as not set. */
 export function readCommandKey(key: CommandKey): string | undefined {
   const value = process.env[key];

@@ -1,3 +1,5 @@
+import type { Instant } from '../lib/clock.ts';
+
 /** What belongs to the installation, whatever its accounts. */
 export interface InstallationStore {
   /**
@@ -5,4 +7,6 @@ export interface InstallationStore {
    * the first time. Throws when what is kept is none: a known or empty secret is no secret.
    */
   secret(): Promise<string>;
+  /** When a backup of it was last finished; undefined: never, or the engine knows of none. */
+  lastBackupAt(): Promise<Instant | undefined>;
 }

@@ -61,8 +61,19 @@ async function lookAt(page: Page, path: string): Promise<readonly string[]> {
     await page.emulateMedia({ colorScheme: 'light' });
     const needed = await settledWidth(page, width);
     if (needed > width) problems.push(`needs ${needed} px where there are ${width}`);
+    problems.push(...(await largeTextProblems(page, width)));
   }
   return problems.map((problem) => `${path}: ${problem}`);
+}
+
+/** What is wrong where somebody has set twice the usual size of text. */
+async function largeTextProblems(page: Page, width: number): Promise<readonly string[]> {
+  await page.evaluate(`document.documentElement.style.fontSize = '200%'`);
+  const problems = await accessProblems(page);
+  const needed = await settledWidth(page, width);
+  await page.evaluate(`document.documentElement.style.fontSize = ''`);
+  const found = needed > width ? [...problems, `needs ${needed} px of ${width}`] : problems;
+  return found.map((problem) => `with large text: ${problem}`);
 }
 
 /**

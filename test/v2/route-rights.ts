@@ -306,6 +306,7 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   'GET /ontologies/units': { status: anybody(200) },
   'GET /ontologies/actuator_kinds': { status: anybody(200) },
   'GET /admin/usage': { status: admin(200) },
+  'GET /admin/service': { status: admin(200) },
 };
 
 /** Line protocol has its place in version 2 only. */

@@ -23,6 +23,20 @@ test('an administrator sees what is used of every budget, and nobody else does',
   assert.ok(Array.isArray(connections?.largest));
 });
 
+test('an administrator sees how the service is, and nobody else does', async () => {
+  for (const stranger of [service.as('guest'), service.as('ama')]) {
+    refusalOf(await stranger({ path: '/admin/service' }), 403, 'forbidden');
+  }
+  const reply = await service.as('admin')({ path: '/admin/service' });
+  assert.equal(reply.status, 200, reply.text);
+  const state = reply.json as Record<string, unknown>;
+  assert.match(String(state['version']), /^\d+\.\d+\.\d+/);
+  assert.equal(state['signup'], 'open');
+  assert.deepEqual(state['restart_needed'], []);
+  assert.deepEqual(state['failed_messages'], []);
+  assert.equal(state['last_backup_at'], undefined);
+});
+
 test('the metrics show every budget', async () => {
   const { text } = await service.as('admin')({ path: '//metrics' });
   assert.match(text, /kipimo_budget_total\{budget="connections",unit="entries"\} 5000/);

@@ -78,6 +78,9 @@ durable(
       await using service = await startService({ directory });
       await service.call({ method: 'POST', path: '/devices', json: { id: 'kept' } });
       await backUp({ directory, file, onProgress: quietly });
+      const { json } = await service.as('admin')({ path: '/admin/service' });
+      const { last_backup_at } = json as { readonly last_backup_at?: string };
+      assert.ok(Date.now() - Date.parse(last_backup_at ?? '') < 60_000, last_backup_at);
       await assert.rejects(restore(file, directory, true), /in use by another kipimo/);
       await service.call({ method: 'POST', path: '/devices', json: { id: 'later' } });
     }

@@ -26,4 +26,5 @@ export const shell = {
   goHome: 'Go home',
   optional: 'optional',
   version: 'Kipimo {version}',
+  install: 'Install this app',
 } as const;

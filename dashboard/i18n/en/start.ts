@@ -40,4 +40,20 @@ export const start = {
   whichLines: 'Lines for',
   noSensorYet: 'It measures nothing yet. Say what it measures, then the lines that send are here.',
   addThese: 'Add these',
+  nothing: 'Nothing comes?',
+  whyLocal:
+    'The lines say {host}, and every machine calls itself so. On another machine, open this ' +
+    'page by the name or address of this one, and copy the lines anew.',
+  whyText:
+    'Look at what your device is answered: curl and Python print it, Arduino writes it to the ' +
+    'serial monitor.',
+  why401: 'The key is missing, or a letter of it is. Make a new one above.',
+  why403: 'The key belongs to another device.',
+  why404:
+    'The id of the device or the sensor is spelt otherwise. Small and large letters are not ' +
+    'the same.',
+  why400: 'The value cannot be read. Decimals have a point, and text stands between quotes.',
+  why429: 'It sends too often. Wait for as long as the answer says.',
+  noAnswer: 'no answer',
+  whyNoAnswer: 'Your device cannot reach {origin}. Is it in the same network?',
 } as const;

@@ -29,4 +29,5 @@ export const shell: Translation<'shell'> = {
   goHome: 'Aller à l’accueil',
   optional: 'facultatif',
   version: 'Kipimo {version}',
+  install: 'Installer cette application',
 };

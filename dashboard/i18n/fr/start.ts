@@ -42,4 +42,20 @@ export const start: Translation<'start'> = {
   whichLines: 'Lignes pour',
   noSensorYet: 'Il ne mesure encore rien. Dites ce qu’il mesure, et les lignes d’envoi seront ici.',
   addThese: 'Les ajouter',
+  nothing: 'Rien ne vient ?',
+  whyLocal:
+    'Les lignes disent {host}, et chaque machine s’appelle ainsi. Sur une autre machine, ' +
+    'ouvrez cette page par le nom ou l’adresse de celle-ci, et copiez les lignes à nouveau.',
+  whyText:
+    'Regardez la réponse que reçoit votre appareil : curl et Python l’affichent, Arduino ' +
+    'l’écrit dans le moniteur série.',
+  why401: 'La clé manque, ou une de ses lettres. Créez-en une nouvelle ci-dessus.',
+  why403: 'La clé est celle d’un autre appareil.',
+  why404:
+    'L’identifiant de l’appareil ou du capteur s’écrit autrement. Majuscules et minuscules ' +
+    'comptent.',
+  why400: 'La valeur est illisible. Les décimales ont un point, et un texte est entre guillemets.',
+  why429: 'Il envoie trop souvent. Attendez aussi longtemps que le dit la réponse.',
+  noAnswer: 'pas de réponse',
+  whyNoAnswer: 'Votre appareil n’atteint pas {origin}. Est-il dans le même réseau ?',
 };

@@ -28,4 +28,5 @@ export const shell: Translation<'shell'> = {
   goHome: 'Ir para o início',
   optional: 'opcional',
   version: 'Kipimo {version}',
+  install: 'Instalar esta aplicação',
 };

@@ -42,4 +42,19 @@ export const start: Translation<'start'> = {
   whichLines: 'Linhas para',
   noSensorYet: 'Ainda não mede nada. Diga o que mede, e as linhas de envio ficam aqui.',
   addThese: 'Juntar estes',
+  nothing: 'Não chega nada?',
+  whyLocal:
+    'As linhas dizem {host}, e cada máquina chama-se assim. Noutra máquina, abra esta página ' +
+    'pelo nome ou endereço desta, e copie as linhas de novo.',
+  whyText:
+    'Veja a resposta que o seu dispositivo recebe: o curl e o Python mostram-na, o Arduino ' +
+    'escreve-a no monitor série.',
+  why401: 'Falta a chave, ou uma letra dela. Crie uma nova acima.',
+  why403: 'A chave é de outro dispositivo.',
+  why404:
+    'O id do dispositivo ou do sensor escreve-se de outra forma. Maiúsculas e minúsculas contam.',
+  why400: 'Não se consegue ler o valor. Os decimais têm um ponto, e o texto fica entre aspas.',
+  why429: 'Envia vezes de mais. Espere o tempo que a resposta diz.',
+  noAnswer: 'sem resposta',
+  whyNoAnswer: 'O seu dispositivo não chega a {origin}. Está na mesma rede?',
 };

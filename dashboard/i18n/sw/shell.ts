@@ -28,4 +28,5 @@ export const shell: Translation<'shell'> = {
   goHome: 'Nenda mwanzo',
   optional: 'si lazima',
   version: 'Kipimo {version}',
+  install: 'Sakinisha programu hii',
 };

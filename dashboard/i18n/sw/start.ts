@@ -42,4 +42,19 @@ export const start: Translation<'start'> = {
   whichLines: 'Mistari ya',
   noSensorYet: 'Bado hakipimi chochote. Sema kinapima nini, kisha mistari ya kutuma itakuwa hapa.',
   addThese: 'Ongeza hivi',
+  nothing: 'Hakuna kinachokuja?',
+  whyLocal:
+    'Mistari inasema {host}, na kila mashine hujiita hivyo. Kwenye mashine nyingine, fungua ' +
+    'ukurasa huu kwa jina au anwani ya mashine hii, kisha nakili mistari upya.',
+  whyText:
+    'Angalia jibu ambalo kifaa chako kinapata: curl na Python huliandika, Arduino huliandika ' +
+    'kwenye serial monitor.',
+  why401: 'Ufunguo haupo, au herufi yake moja haipo. Tengeneza mpya hapo juu.',
+  why403: 'Ufunguo ni wa kifaa kingine.',
+  why404:
+    'Kitambulisho cha kifaa au cha kihisi kimeandikwa tofauti. Herufi kubwa na ndogo si sawa.',
+  why400: 'Thamani haisomeki. Desimali huwa na nukta, na maandishi huwa kati ya alama za nukuu.',
+  why429: 'Kinatuma mara nyingi mno. Subiri kwa muda ambao jibu linasema.',
+  noAnswer: 'hakuna jibu',
+  whyNoAnswer: 'Kifaa chako hakifiki {origin}. Je, kiko kwenye mtandao huohuo?',
 };

@@ -149,6 +149,9 @@ function useDelayed(text: string, onText: (text: string) => void) {
   return { typed, type };
 }
 
+/** What the search is reached by, as this keyboard has it. */
+const searchKey = /mac/i.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
+
 function SearchField(props: {
   readonly text: string;
   readonly onText: (text: string) => void;
@@ -162,10 +165,12 @@ function SearchField(props: {
         class="input"
         aria-label={t('home.search')}
         placeholder={t('home.search')}
+        aria-keyshortcuts="Control+K Meta+K"
         enterkeyhint="search"
         value={typed}
         onInput={(event) => type(event.currentTarget.value)}
       />
+      <span class="search-key">{searchKey}</span>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { t } from '../../i18n/i18n.ts';
 import { placesFor } from '../../shell/places.ts';
+import { installApp } from '../../state/install.ts';
 import { pageSettings } from '../../state/page-settings.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
 import { Icon } from '../../ui/icons.tsx';
@@ -26,6 +27,14 @@ export function More(): JSX.Element {
               </a>
             </li>
           ))}
+        {installApp.value !== undefined && (
+          <li>
+            <button type="button" onClick={installApp.value}>
+              <Icon name="download" />
+              {t('shell.install')}
+            </button>
+          </li>
+        )}
         <li>
           <a href="/docs" target="_blank" rel="noopener">
             <Icon name="reference" />

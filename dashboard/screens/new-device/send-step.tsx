@@ -62,6 +62,7 @@ function SendOne({ id }: { readonly id: string }): JSX.Element {
                 </>
               )}
             </p>
+            {heard === undefined && <NothingComes />}
             <a
               class={heard === undefined ? 'button tiles-add' : 'button button-main tiles-add'}
               href={screenPaths.device(id)}
@@ -72,6 +73,45 @@ function SendOne({ id }: { readonly id: string }): JSX.Element {
         );
       }}
     </DeviceOrWhy>
+  );
+}
+
+/** What a device is answered, and what is to do about it. */
+const answers = [
+  ['401', 'start.why401'],
+  ['403', 'start.why403'],
+  ['404', 'start.why404'],
+  ['400', 'start.why400'],
+  ['429', 'start.why429'],
+] as const;
+
+const ownNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Helps those whose device sends and nothing arrives: the answer that it gets says why. */
+function NothingComes(): JSX.Element {
+  const { hostname } = location;
+  return (
+    <details>
+      <summary>{t('start.nothing')}</summary>
+      <div class="stack-tight">
+        {ownNames.has(hostname) && <p class="note">{t('start.whyLocal', { host: hostname })}</p>}
+        <p class="quiet">{t('start.whyText')}</p>
+        <dl class="reasons">
+          {answers.map(([code, text]) => (
+            <div key={code}>
+              <dt>
+                <code>{code}</code>
+              </dt>
+              <dd>{t(text)}</dd>
+            </div>
+          ))}
+          <div>
+            <dt>{t('start.noAnswer')}</dt>
+            <dd>{t('start.whyNoAnswer', { origin: location.origin })}</dd>
+          </div>
+        </dl>
+      </div>
+    </details>
   );
 }
 

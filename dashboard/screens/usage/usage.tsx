@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Budget } from '../../api/types.ts';
+import type { Budget, ServiceState } from '../../api/types.ts';
 import type { MessageKey } from '../../i18n/dictionary.ts';
 import { usage } from '../../i18n/en/usage.ts';
 import { formatNumber } from '../../i18n/formats.ts';
@@ -9,6 +9,7 @@ import { api, isAdmin } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AdminsOnly } from '../users/users.tsx';
+import { ServiceFacts } from './service-state.tsx';
 
 /** What budgets are called, by their names; a newer service has more of them. */
 const labels = new Map<string, MessageKey>(
@@ -24,9 +25,13 @@ export function Usage(): JSX.Element {
 }
 
 function Budgets(): JSX.Element {
-  const { value, error, reload } = useResource('usage', (signal) =>
-    api.getJson<readonly Budget[]>({ path: '/admin/usage', signal }),
-  );
+  const { value, error, reload } = useResource('usage', async (signal) => {
+    const [state, budgets] = await Promise.all([
+      api.getJson<ServiceState>({ path: '/admin/service', signal }),
+      api.getJson<readonly Budget[]>({ path: '/admin/usage', signal }),
+    ]);
+    return { state, budgets };
+  });
   return (
     <div class="stack">
       <header class="screen-head">
@@ -35,17 +40,20 @@ function Budgets(): JSX.Element {
           {t('usage.again')}
         </button>
       </header>
-      <p class="quiet">{t('usage.text')}</p>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={320} />}
       {value !== undefined && (
-        <ul class="lines surface">
-          {value.map((budget) => (
-            <li key={budget.name}>
-              <BudgetLine budget={budget} />
-            </li>
-          ))}
-        </ul>
+        <>
+          <ServiceFacts state={value.state} />
+          <p class="quiet">{t('usage.text')}</p>
+          <ul class="lines surface">
+            {value.budgets.map((budget) => (
+              <li key={budget.name}>
+                <BudgetLine budget={budget} />
+              </li>
+            ))}
+          </ul>
+        </>
       )}
     </div>
   );

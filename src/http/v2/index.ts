@@ -14,6 +14,7 @@ import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
 import type { Groups } from '../../domain/groups/groups.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
+import type { ServiceState } from '../../domain/service-state.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import type { Socials } from '../../domain/socials/socials.ts';
 import type { AccessKeys } from '../../domain/users/access-keys.ts';
@@ -76,6 +77,7 @@ export interface Services extends NotificationServices {
   /** For protocols that never announce their sensors. */
   readonly missingSensors: MissingSensors;
   readonly usage: Usage;
+  readonly serviceState: ServiceState;
   readonly room: StorageRoom;
   readonly clock: Clock;
 }
@@ -115,6 +117,6 @@ export function v2Routes(
     ...notificationRoutes(services),
     ...socialRoutes(services.socials),
     ...ontologyRoutes(),
-    ...adminRoutes(services.usage),
+    ...adminRoutes(services.usage, services.serviceState),
   ];
 }

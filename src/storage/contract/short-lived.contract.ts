@@ -20,6 +20,10 @@ const promises: Promises = {
     assert.equal(await installation.secret(), secret);
   },
 
+  'an installation without a backup says so': async ({ installation }) => {
+    assert.equal(await installation.lastBackupAt(), undefined);
+  },
+
   'a code is found for its account alone, until it expires': async ({ passwordResets }) => {
     await passwordResets.insert(aReset('one'), noon);
     assert.deepEqual(await passwordResets.find(ana, 'one', noon + 9), aReset('one'));

@@ -46,7 +46,7 @@ export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): 
     outbox: createOutboxStore(state),
     datapoints,
     mqttSessions: createSessionStore(state),
-    installation: { secret: async () => secret },
+    installation: { secret: async () => secret, lastBackupAt: async () => undefined },
     passwordResets: createPasswordResetStore(state),
     failures: createFailureStore(),
     callTexts: createCallTextStore(),

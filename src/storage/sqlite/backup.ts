@@ -15,6 +15,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { markBackup } from './backup-mark.ts';
 import { databasePath } from './connection.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { readMigrations, refuseUnknown } from './migrate.ts';
@@ -55,6 +56,7 @@ export async function backUp(options: {
     await copyDatabase(source, partial, onProgress);
     keepFiles(partial, directory);
     put(partial, file);
+    markBackup(directory);
   } finally {
     rmSync(partial, { force: true });
   }

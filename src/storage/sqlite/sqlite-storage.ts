@@ -2,6 +2,7 @@ import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import type { Storage } from '../storage.ts';
+import { lastBackupOf } from './backup-mark.ts';
 import { openConnection } from './connection.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore } from './devices.ts';
@@ -74,7 +75,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       outbox: createOutboxStore(parts),
       datapoints,
       mqttSessions: createSessionStore(parts),
-      installation: { secret: async () => ensureInstallationSecret(directory) },
+      installation: {
+        secret: async () => ensureInstallationSecret(directory),
+        lastBackupAt: () => lastBackupOf(directory),
+      },
       passwordResets: createPasswordResetStore(parts),
       failures: createFailureStore(parts),
       callTexts: createCallTextStore(parts),
