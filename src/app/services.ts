@@ -83,6 +83,18 @@ export interface BuiltServices {
   readonly drain: () => Promise<void>;
 }
 
+/** What administrators see of the service as a whole. */
+function createAdminServices(
+  { budgets, storage, facts }: ServiceParts,
+  failedMessages: ReadonlyMap<string, number>,
+): Pick<Services, 'usage' | 'serviceState'> {
+  const { users, installation } = storage;
+  return {
+    usage: createUsage({ budgets, users }),
+    serviceState: createServiceState({ facts, installation, failedMessages }),
+  };
+}
+
 /** Builds the domain and wires it by hand; the servers are opened on top of it. */
 export function createServices(parts: ServiceParts): BuiltServices {
   const { config, storage, feed, clock, log, room } = parts;
@@ -140,10 +152,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       readMany,
       readLastValues: createReadLastValues(readPath),
       missingSensors: createMissingSensors({ store: storage.devices, devices, access }),
-      usage: createUsage({ budgets: parts.budgets, users }),
-      serviceState: createServiceState({
-        ...{ facts: parts.facts, installation: storage.installation, failedMessages },
-      }),
+      ...createAdminServices(parts, failedMessages),
       room,
       clock,
     },
