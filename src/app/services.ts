@@ -104,7 +104,10 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
   const { people, failures } = createAccountServices(parts);
   const { sessions, logins } = people;
-  const longWork = createLongWork({ budget: parts.budgets.of('long_reads') });
+  const longWork = createLongWork({
+    budget: parts.budgets.of('long_reads'),
+    answerBytes: parts.budgets.of('answer_bytes'),
+  });
   const devices = createDevices({ store: storage.devices, users, access, clock, room });
   const { valueBytesMax } = config.datapoints;
   const { actuators, timedSettings } = createActuatorServices({

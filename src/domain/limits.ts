@@ -20,6 +20,10 @@ export const limits = {
   timedSettingRetryMs: 5 * second,
   /** Sensors, and actuators, of one device. */
   sensorsPerDeviceMax: 1_000,
+  /** What they have together, as JSON text: a device is read and written in one piece. */
+  devicePartsBytesMax: 2 * 1_048_576,
+  /** One that has no more is always taken. */
+  devicePartBytesFree: 512,
   calibrationPointsMax: 256,
   /** Devices, and gateways, of one project; as many as a page of a list. */
   projectMembersMax: 1_000,
@@ -109,6 +113,8 @@ export const limits = {
   bucketsMax: 100_000,
   /** First and last values that are text or structures, all buckets of an answer together. */
   bucketsTextCharactersMax: 16 * 1_048_576,
+  /** What a bucket or a downsampled datapoint counts for in memory until it is read. */
+  summaryItemBytes: 128,
   /** Pixels across a wide plot, several times over. */
   downsampledPointsMax: 10_000,
   /** Points of all sensors of a downsampled answer together. */

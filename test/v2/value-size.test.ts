@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connect } from '../mqtt/mqtt-clients.ts';
-import { type Service, startService } from '../service.ts';
+import { type Reply, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 import { openSensor, valuesOf } from './sensor-endpoint.ts';
 
@@ -95,4 +95,30 @@ test('KIPIMO_VALUE_BYTES_MAX sets the limit', async () => {
   assertRefused(await sensor.send(JSON.stringify('x'.repeat(1_023))), 413, {
     saying: /1024 bytes/,
   });
+});
+
+test('the sensors and actuators of a device have 2 MiB together', async () => {
+  const { deviceId } = await openSensor(service);
+  const path = `/devices/${deviceId}`;
+  const meta = { note: 'x'.repeat(60_000) };
+  const put = (to: string, json: unknown, method: 'POST' | 'PUT' = 'POST') =>
+    service.call({ method, path: `${path}${to}`, json });
+  const parts = Math.floor((2 * 1_048_576) / 60_100);
+  for (let at = 0; at < parts; at += 1) {
+    const to = at % 2 === 0 ? '/sensors' : '/actuators';
+    assertDone(await put(to, { id: `p${at}`, meta, ...(at % 2 && { actuator_kind: 'Valve' }) }));
+  }
+  const assertFull = (reply: Reply): void => {
+    assert.equal(reply.status, 403, reply.text);
+    assert.match(reply.text, /limit_reached.*2097152 bytes as JSON text/);
+  };
+  assertFull(await put('/sensors', { id: 'more', meta }));
+  assertFull(await put('/actuators', { id: 'more', meta }));
+  assertDone(await put('/sensors', { id: 'small' }));
+  assertDone(await put('/actuators', { id: 'valve' }));
+  assertFull(await put('/sensors/small/meta', meta, 'PUT'));
+  assertFull(await put('/actuators/valve/value', meta, 'PUT'));
+  assertDone(await put('/actuators/valve/value', 1, 'PUT'));
+  assertDone(await put('/sensors/p0/meta', { note: 'short' }, 'PUT'));
+  assertDone(await put('/sensors', { id: 'more', meta }));
 });

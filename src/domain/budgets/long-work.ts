@@ -11,9 +11,10 @@ export interface LongWork {
   paceOf(actor: Actor): Pace;
   /**
    * Runs work whose answer comes at its end: few at once for each payer, and of bounded length.
-   * Throws rate_limited; the work throws invalid at its next rest when it took too long.
+   * What it keeps for the answer counts until it is over, as the answer does from then on. Throws
+   * rate_limited; the work throws invalid at its next rest when it took too long.
    */
-  run<Result>(actor: Actor, work: (pace: Pace) => Promise<Result>): Promise<Result>;
+  run<Result>(actor: Actor, work: (pace: Pace, hold: Hold) => Promise<Result>): Promise<Result>;
   /**
    * Counts an answer that holds much while it is read, from its first step until its last or its
    * reader's end. Throws rate_limited at the first step.
@@ -21,7 +22,16 @@ export interface LongWork {
   during<Step>(actor: Actor, steps: AsyncIterable<Step>): AsyncIterable<Step>;
 }
 
-export function createLongWork({ budget }: { readonly budget: Budget }): LongWork {
+/** So many bytes are kept from now on, instead of those before. Throws rate_limited. */
+export type Hold = (bytes: number) => void;
+
+export function createLongWork({
+  budget,
+  answerBytes,
+}: {
+  readonly budget: Budget;
+  readonly answerBytes: Budget;
+}): LongWork {
   const turns = createFairTurns({ turnMs: limits.turnMs });
   const limit = { workMsMax: limits.longWorkMsMax, onTooMuch: tooMuchWork };
   return {
@@ -29,9 +39,16 @@ export function createLongWork({ budget }: { readonly budget: Budget }): LongWor
     async run(actor, work) {
       const payer = payerOf(actor);
       budget.takeOrThrow(payer, 1);
+      let held = 0;
+      const hold = (bytes: number): void => {
+        if (bytes > held) answerBytes.takeOrThrow(payer, bytes - held);
+        else answerBytes.release(payer, held - bytes);
+        held = bytes;
+      };
       try {
-        return await work(turns.paceOf(payer, limit));
+        return await work(turns.paceOf(payer, limit), hold);
       } finally {
+        hold(0);
         budget.release(payer, 1);
       }
     },

@@ -1,5 +1,6 @@
 import type { Pace } from '../../lib/fair-turns.ts';
 import { createMerge } from '../../lib/merge.ts';
+import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { AggregationStep, Bucket } from './aggregation.ts';
@@ -18,6 +19,8 @@ export interface BucketPage {
   readonly skipped: number;
   /** All buckets, whatever the page. */
   readonly total: number;
+  /** About what the buckets take in memory. */
+  readonly keptBytes: number;
 }
 
 /** What of a sensor is read at once. */
@@ -45,10 +48,11 @@ export async function readBucketPage(options: {
   readonly read: ReadBuckets;
   readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
   readonly pace: Pace;
+  readonly hold: Hold;
 }): Promise<BucketPage> {
-  const { sources, read, page, pace } = options;
+  const { sources, read, page, pace, hold } = options;
   const isAll = page.limit === Number.POSITIVE_INFINITY;
-  const room = createBucketRoom();
+  const room = createBucketRoom(hold);
   let kept: Bucket[][] | undefined = [];
   let [total, skipped] = [0, 0];
   for (const source of sources) {
@@ -61,12 +65,16 @@ export async function readBucketPage(options: {
       if (refusal !== undefined && isAll) throw refusal;
       if (refusal === undefined) for (const bucket of step.buckets) ofSource.push(bucket);
       else kept = undefined;
+      if (kept === undefined) hold(0);
     }
     kept?.push(ofSource);
     if (pace.isOver()) await pace.rest();
   }
   const streams = kept?.map((list) => inOneStep(list)) ?? readAgain(sources, read);
-  return { buckets: await takePage({ streams, sources, page, total, pace }), skipped, total };
+  // Those of the page are among those that are kept.
+  const ofPage = createBucketRoom(kept === undefined ? hold : () => undefined);
+  const buckets = await takePage({ streams, sources, page, total, pace, room: ofPage });
+  return { buckets, skipped, total, keptBytes: ofPage.bytes };
 }
 
 async function* inOneStep(buckets: readonly Bucket[]): AsyncGenerator<readonly Bucket[]> {
@@ -98,8 +106,9 @@ async function takePage(options: {
   readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
   readonly total: number;
   readonly pace: Pace;
+  readonly room: BucketRoom;
 }): Promise<readonly SensorBucket[]> {
-  const { streams, sources, page, total, pace } = options;
+  const { streams, sources, page, total, pace, room } = options;
   const count = Math.min(page.limit, limits.bucketsMax, Math.max(0, total - page.skip));
   const first = page.order === 'asc' ? page.skip : total - page.skip - count;
   const merge = createMerge<Bucket>(({ start }) => start);
@@ -107,7 +116,6 @@ async function takePage(options: {
     await merge.add(stream);
     if (pace.isOver()) await pace.rest();
   }
-  const room = createBucketRoom();
   const buckets: SensorBucket[] = [];
   for (let at = 0; buckets.length < count; at += 1) {
     const top = merge.top();
@@ -125,19 +133,26 @@ async function takePage(options: {
   return page.order === 'asc' ? buckets : buckets.reverse();
 }
 
+type BucketRoom = ReturnType<typeof createBucketRoom>;
+
 /** Counts what is kept of buckets until they are answered. */
-function createBucketRoom() {
+function createBucketRoom(hold: Hold) {
   let count = 0;
   let textCharacters = 0;
   return {
-    /** The refusal of these, when there is no room for them. */
+    get bytes() {
+      return count * limits.summaryItemBytes + textCharacters;
+    },
+    /** The refusal of these, when there is no room for them. Throws rate_limited. */
     take(buckets: readonly Bucket[]): Error | undefined {
       count += buckets.length;
       for (const { values } of buckets) {
         for (const value of values) textCharacters += charactersOf(value);
       }
       if (count > limits.bucketsMax) return tooManyBuckets();
-      return textCharacters > limits.bucketsTextCharactersMax ? tooLongBuckets() : undefined;
+      if (textCharacters > limits.bucketsTextCharactersMax) return tooLongBuckets();
+      hold(this.bytes);
+      return undefined;
     },
   };
 }

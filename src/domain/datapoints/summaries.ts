@@ -42,6 +42,7 @@ export interface Summaries {
     readonly datapoints: readonly SensorDatapoint[];
     readonly skipped: number;
     readonly total: number;
+    readonly keptBytes: number;
   }>;
 }
 
@@ -80,9 +81,9 @@ export function createSummaries(options: {
   return {
     async aggregate(actor, selection, query, plan) {
       const sources = await open(actor, selection);
-      return longWork.run(actor, (pace) => {
+      return longWork.run(actor, (pace, hold) => {
         const read = createBucketReader(query, plan, pace);
-        return readBucketPage({ sources, read, page: query, pace });
+        return readBucketPage({ sources, read, page: query, pace, hold });
       });
     },
     async downsample(actor, selection, query, pointsMax) {
@@ -90,9 +91,10 @@ export function createSummaries(options: {
       refuseTooManyPoints(sources.length, pointsMax);
       const merged: SensorDatapoint[] = [];
       let [skipped, total] = [0, 0];
-      await longWork.run(actor, async (pace) => {
+      await longWork.run(actor, async (pace, hold) => {
         for (const source of sources) {
           if (pace.isOver()) await pace.rest();
+          hold(limits.summaryItemBytes * (merged.length + pointsMax));
           const one = await downsampleOne({ source, query, pointsMax, pace });
           for (const datapoint of one.datapoints) merged.push({ sensor: source.ref, datapoint });
           skipped += one.skipped;
@@ -101,7 +103,8 @@ export function createSummaries(options: {
       });
       const sign = query.order === 'asc' ? 1 : -1;
       merged.sort((a, b) => sign * (orderTime(a.datapoint) - orderTime(b.datapoint)));
-      return { datapoints: merged, skipped, total };
+      const keptBytes = limits.summaryItemBytes * merged.length;
+      return { datapoints: merged, skipped, total, keptBytes };
     },
   };
 }

@@ -14,7 +14,7 @@ import { actuatorOf, type Device, withoutActuatorValues } from './device.ts';
 import type { DeviceStore } from './device-store.ts';
 import { deviceResource, noDevice, requireDevice } from './devices.ts';
 import type { TimedSettings } from './timed-settings.ts';
-import { isTooLarge, valueTooLarge } from './value-size.ts';
+import { isTooLarge, requireRoomOn, valueTooLarge } from './value-size.ts';
 
 /** That an actuator was set, durably. */
 export interface ActuatorChange {
@@ -145,6 +145,7 @@ export function createActuators(options: {
       const { value } = actuator;
       const device = await requireRight(actor, 'devices:update', id);
       room.require(actor, device.owner);
+      requireRoomOn(actor, device, actuator.id, actuator);
       if (value !== undefined) {
         await requireSetting(actor, id);
         requireSmall(actor, value);
@@ -163,7 +164,8 @@ export function createActuators(options: {
       publish({ deviceId: id, actuatorId: actuator.id, value });
     },
     async update(actor, id, actuatorId, changes) {
-      await requireRight(actor, 'devices:update', id);
+      const device = await requireRight(actor, 'devices:update', id);
+      requireRoomOn(actor, device, actuatorId, { ...actuatorOf(device, actuatorId), ...changes });
       const outcome = await store.updateActuator(id, actuatorId, changes, clock.now());
       if (outcome === 'missing') throw noActuator(id, actuatorId);
     },
@@ -171,8 +173,9 @@ export function createActuators(options: {
       requireActuator(await requireSetting(actor, id), actuatorId);
     },
     async setValue(actor, id, actuatorId, value, { publishContext, forMs } = {}) {
-      await requireSetting(actor, id);
+      const device = await requireSetting(actor, id);
       requireSmall(actor, value);
+      requireRoomOn(actor, device, actuatorId, { ...actuatorOf(device, actuatorId), value });
       const by = usernameOf(actor);
       if (forMs === undefined) await set(id, actuatorId, { value, by });
       else await setForAWhile(id, actuatorId, { value, by, forMs, payer: payerOf(actor) });

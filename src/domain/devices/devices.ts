@@ -14,6 +14,7 @@ import { type Device, type DeviceChanges, sensorOf } from './device.ts';
 import type { DeviceHead, DeviceListing, DeviceStore, SomeDevices } from './device-store.ts';
 import type { Filter } from './query.ts';
 import type { Sensor, SensorChanges } from './sensor.ts';
+import { requireRoomOn } from './value-size.ts';
 
 /** What a client says of a new device; owner and dates are the service's to say. */
 export type NewDevice = Omit<Device, 'owner' | 'createdAt' | 'modifiedAt'>;
@@ -166,7 +167,9 @@ export function createDevices(options: {
       return [device, sensor];
     },
     async putSensor(actor, id, sensor) {
-      room.require(actor, (await requireRight(actor, 'devices:update', id)).owner);
+      const device = await requireRight(actor, 'devices:update', id);
+      room.require(actor, device.owner);
+      requireRoomOn(actor, device, sensor.id, sensor);
       const outcome = await store.putSensor(id, sensor, clock.now());
       if (outcome === 'missing') throw noDevice(id);
       if (outcome === 'too_many') {
@@ -176,6 +179,7 @@ export function createDevices(options: {
     async updateSensor(actor, id, sensorId, changes) {
       const device = await requireRight(actor, 'devices:update', id);
       if (changes.meta !== undefined) room.require(actor, device.owner);
+      requireRoomOn(actor, device, sensorId, { ...sensorOf(device, sensorId), ...changes });
       const outcome = await store.updateSensor(id, sensorId, changes, clock.now());
       if (outcome === 'missing') throw noSensor(id, sensorId);
     },

@@ -32,7 +32,7 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
       summary: 'Add an actuator, or replace its description',
       body: jsonBody(NewActuatorMessage, readActuator),
       answer: { status: 204, description: 'Added or replaced; a value that was set stays.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
       handle: async ({ actor, params, body }) => {
         await actuators.put(actor, deviceIdOf(params), body);
         return done;

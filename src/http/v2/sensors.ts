@@ -29,7 +29,7 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
       summary: 'Add a sensor, or replace its description and keep its datapoints',
       body: jsonBody(NewSensorMessage, readSensor),
       answer: { status: 204, description: 'Added or replaced.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
       handle: async ({ actor, params, body }) => {
         await devices.putSensor(actor, deviceIdOf(params), body);
         return done;

@@ -78,19 +78,16 @@ async function answerDownsampled(
   return listed(datapoints, format, counts);
 }
 
-/** Buckets and datapoints stay in memory until they are read: about so much each. */
-const itemBytes = 128;
-
 /** Written as a whole, or as a stream when the list is long. */
 function listed<Item>(
   items: readonly Item[],
   format: Format<Item>,
-  counts: { readonly total: number; readonly skipped: number },
+  counts: { readonly total: number; readonly skipped: number; readonly keptBytes: number },
 ): StreamAnswer {
   const history = { total: counts.total, steps: inSteps(items) };
   return answerWith(history, { limit: items.length }, format, {
     headers: { 'x-skipped-count': String(counts.skipped) },
-    keptBytes: itemBytes * items.length,
+    keptBytes: counts.keptBytes,
   });
 }
 
