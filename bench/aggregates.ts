@@ -85,10 +85,7 @@ async function measure(storage: Storage): Promise<void> {
   const feed = createInProcessFeed({ log: silentLog });
   const settings = { publicPush: 'open' } as const;
   const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
-  const longWork = createLongWork({
-    budget: createBudgets().of('long_reads'),
-    answerBytes: createBudgets().of('answer_bytes'),
-  });
+  const longWork = createLongWork(createBudgets());
   const summaries = createSummaries({ devices, datapoints, access, longWork });
   const readHistory = createHistory({ devices, datapoints, access, longWork });
   const aggregate = (plan: AggregationPlan) => () =>

@@ -104,10 +104,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
   const { people, failures } = createAccountServices(parts);
   const { sessions, logins } = people;
-  const longWork = createLongWork({
-    budget: parts.budgets.of('long_reads'),
-    answerBytes: parts.budgets.of('answer_bytes'),
-  });
+  const longWork = createLongWork(parts.budgets);
   const devices = createDevices({ store: storage.devices, users, access, clock, room });
   const { valueBytesMax } = config.datapoints;
   const { actuators, timedSettings } = createActuatorServices({

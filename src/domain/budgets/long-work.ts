@@ -2,7 +2,7 @@ import { createFairTurns, type Pace } from '../../lib/fair-turns.ts';
 import type { Actor } from '../actor.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { Budget } from './budget.ts';
+import type { Budgets } from './budgets.ts';
 import { payerOf } from './payer.ts';
 
 /** Work over many things: it takes turns, so that nobody else waits for it. */
@@ -25,13 +25,9 @@ export interface LongWork {
 /** So many bytes are kept from now on, instead of those before. Throws rate_limited. */
 export type Hold = (bytes: number) => void;
 
-export function createLongWork({
-  budget,
-  answerBytes,
-}: {
-  readonly budget: Budget;
-  readonly answerBytes: Budget;
-}): LongWork {
+export function createLongWork(budgets: Budgets): LongWork {
+  const budget = budgets.of('long_reads');
+  const answerBytes = budgets.of('answer_bytes');
   const turns = createFairTurns({ turnMs: limits.turnMs });
   const limit = { workMsMax: limits.longWorkMsMax, onTooMuch: tooMuchWork };
   return {
