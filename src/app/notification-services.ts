@@ -1,5 +1,7 @@
 import type { Access } from '../domain/access/access.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
+import type { LongWork } from '../domain/budgets/long-work.ts';
+import { payerOfAccount } from '../domain/budgets/payer.ts';
 import type { Consequences } from '../domain/datapoints/consequences.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import { limits } from '../domain/limits.ts';
@@ -40,6 +42,7 @@ export function createNotificationServices(parts: {
   readonly feed: Feed;
   readonly channels: ReadonlyMap<string, Channel>;
   readonly budgets: Budgets;
+  readonly longWork: LongWork;
   readonly evaluateOnCreate: boolean;
   readonly messages: { readonly perDay: DailyMax; readonly mustBeProven: boolean };
   readonly clock: Clock;
@@ -78,10 +81,13 @@ export function createNotificationServices(parts: {
     ...{ clock, log, evaluations, budget: budgets.of('silences') },
     onSilence: notifier.silenceOf,
   });
+  parts.feed.onChange(async (change) => {
+    if (change.kind === 'account_removed') book.removeOf(payerOfAccount(change.userId));
+  });
   return {
     notifications: createNotifications({
       ...{ store, devices, access, book, evaluations, notifier, clock, budgets },
-      grants: storage.grants,
+      ...{ grants: storage.grants, longWork: parts.longWork },
       evaluateOnCreate: parts.evaluateOnCreate,
     }),
     preview: createPreview({ datapoints, access, book, clock, budget: budgets.of('previews') }),

@@ -117,7 +117,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const projects = createProjects({ store: storage.projects, grants, access });
   const { channels } = parts;
   const built = createNotificationServices({
-    ...{ storage, access, feed, channels, clock, reporter, log, budgets: parts.budgets },
+    ...{ storage, access, feed, channels, clock, reporter, log, longWork, budgets: parts.budgets },
     evaluateOnCreate: config.notifications.evaluateOnCreate,
     messages: messageRules(config),
   });

@@ -69,7 +69,7 @@ export function pageOf(query: HistoryQuery, total: number): Page {
  * what was seen there, so datapoints that arrive meanwhile neither repeat nor hide any.
  */
 export async function* readSteps(
-  store: DatapointStore,
+  store: Pick<DatapointStore, 'readPart'>,
   ref: SensorRef,
   whole: Page,
   pace: Pace,

@@ -112,7 +112,7 @@ const stepsPerLook = 64;
 
 /** Merges the sensors; what is fetched of all of them at once stays within a few steps. */
 export async function* mergeSteps<From extends Source>(
-  store: DatapointStore,
+  store: Pick<DatapointStore, 'readPart'>,
   sources: readonly From[],
   page: Page,
   pace: Pace,

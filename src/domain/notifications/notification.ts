@@ -44,15 +44,15 @@ export type NotificationStatus = (typeof notificationStatuses)[number];
 
 /** What a client says of a notification. */
 export interface NotificationDraft {
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly condition: Condition;
   readonly action: Action;
   /** The spelling of the action that the client used last; answered the same way [contract 3]. */
   readonly actionSpelling: 'plain' | 'typed';
   /** As the client wrote it, echoed exactly. */
-  readonly expires?: string;
+  readonly expires?: string | undefined;
   /** The least time between two sendings; 0: none. */
-  readonly throttlingSeconds?: number;
+  readonly throttlingSeconds?: number | undefined;
   readonly status: NotificationStatus;
 }
 
@@ -66,9 +66,7 @@ export interface Notification extends NotificationDraft {
 }
 
 /** Fields that a PATCH may set; one set to undefined is removed. */
-export type NotificationChanges = {
-  readonly [Field in keyof NotificationDraft]?: NotificationDraft[Field] | undefined;
-};
+export type NotificationChanges = Partial<NotificationDraft>;
 
 /** What became of it so far. */
 export interface Tally {

@@ -1,18 +1,19 @@
 import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
+import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import type { Actor } from '../actor.ts';
-import { budgetError } from '../budgets/budget.ts';
 import type { Budgets } from '../budgets/budgets.ts';
+import type { LongWork } from '../budgets/long-work.ts';
 import { type Payer, payerOf } from '../budgets/payer.ts';
 import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource } from '../devices/devices.ts';
-import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
-import { type DeviceId, type NotificationId, parseNotificationId, sameUsername } from '../ids.ts';
+import { forbidden, invalid, notFound } from '../errors.ts';
+import { type NotificationId, parseNotificationId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { FiledDelivery } from './delivery.ts';
@@ -28,8 +29,9 @@ import type {
 import type { NotificationStore } from './notification-store.ts';
 import type { Notifier } from './notifier.ts';
 import { createReadable, isInCharge } from './readable.ts';
-import { bytesOf, createRule, type Rule } from './rule.ts';
+import { createRule, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
+import { createRuleRoom, limitReached } from './rule-room.ts';
 
 interface Page {
   readonly limit: number;
@@ -73,12 +75,16 @@ export interface NotificationParts {
   readonly notifier: Pick<Notifier, 'evaluate'>;
   readonly clock: Clock;
   readonly budgets: Budgets;
+  readonly longWork: LongWork;
   readonly evaluateOnCreate: boolean;
 }
 
 export function createNotifications(parts: NotificationParts): Notifications {
-  const { store, devices, access, book, notifier, clock, budgets } = parts;
+  const { store, devices, access, book, notifier, clock } = parts;
   const readable = createReadable({ ...parts, index: book.index });
+  const room = createRuleRoom(parts);
+  /** Changes of one owner's notifications: what one looked at, another must not have changed. */
+  const inTurn = createKeyedSequence();
 
   async function require(id: NotificationId): Promise<TalliedNotification> {
     const found = await store.find(id);
@@ -108,69 +114,60 @@ export function createNotifications(parts: NotificationParts): Notifications {
     await access.requireSetting(actor, deviceResource(target));
   }
 
-  /** Strangers who name a device cost its pushes: their number ends, its owner's does not. */
-  async function requireRoomFor(deviceId: DeviceId, { id, owner }: Notification): Promise<void> {
-    const naming = book.index.rulesNaming(deviceId);
-    const max = limits.notificationsOfStrangersMax;
-    if (naming.length < max) return;
-    const device = await devices.find(deviceId);
-    if (device !== undefined && sameUsername(device.owner, owner)) return;
-    const strangers = naming.filter(
-      ({ notification: other }) =>
-        other.id !== id && (device === undefined || !sameUsername(other.owner, device.owner)),
-    );
-    if (strangers.length < max) return;
-    throw limitReached(`${deviceId} has ${max} notifications of others than its owner already`);
-  }
-
-  /** Each push to a sensor looks at all its rules, whoever made them. */
-  async function requireRoom({ triggers, notification }: Rule): Promise<void> {
-    const { id, owner, condition } = notification;
-    const isOwn = (other: Rule): boolean => sameUsername(other.notification.owner, owner);
-    const { notificationsPerUserAndSensorMax: ownMax, notificationsPerSensorMax: allMax } = limits;
-    // Without devices it stands beside those of its owner alone.
-    const places = condition.devices.length === 0 ? [undefined] : condition.devices;
-    for (const deviceId of condition.devices) await requireRoomFor(deviceId, notification);
-    for (const deviceId of places) {
-      for (const sensorId of triggers) {
-        const rules = book.index.rulesAt(deviceId, sensorId, owner);
-        if (rules.length < ownMax) continue;
-        const others = rules.filter(({ notification: other }) => other.id !== id);
-        if (others.filter(isOwn).length >= ownMax) {
-          throw limitReached(
-            `a user may have ${ownMax} notifications on a sensor such as ${sensorId}`,
-          );
-        }
-        if (deviceId === undefined || others.length < allMax) continue;
-        const device = await devices.find(deviceId);
-        if (device !== undefined && sameUsername(device.owner, owner)) continue;
-        throw limitReached(
-          `the sensor ${sensorId} of ${deviceId} has ${allMax} notifications already`,
-        );
-      }
-    }
-  }
-
-  /** What it takes up in memory is its owner's, and what would not be watched is not made. */
-  async function reserve(rule: Rule): Promise<() => void> {
-    const former = book.index.find(rule.notification.id);
-    const silences = budgets.of('silences');
-    const added =
-      (await book.countSilences(rule)) - (former ? await book.countSilences(former) : 0);
-    const refusal = added > 0 ? silences.check(rule.payer, added) : undefined;
-    if (refusal !== undefined) throw budgetError(silences, refusal);
-    const room = budgets.of('notification_bytes');
-    const bytes = bytesOf(rule) - (former === undefined ? 0 : bytesOf(former));
-    if (bytes <= 0) return () => undefined;
-    room.takeOrThrow(rule.payer, bytes);
-    // The book counts the rule itself from then on.
-    return () => room.release(rule.payer, bytes);
-  }
-
   async function evaluateNow(rule: Rule): Promise<void> {
     for (const device of await book.devicesOf(rule)) {
       const sensorId = rule.triggers.find((id) => sensorOf(device, id) !== undefined);
       if (sensorId !== undefined) await notifier.evaluate(rule, device, sensorId);
+    }
+  }
+
+  async function insert(notification: Notification, payer: Payer): Promise<Rule> {
+    const drafted = requireSound(notification, payer);
+    await room.requirePlaces(drafted);
+    const release = await room.reserve(drafted);
+    try {
+      const outcome = await store.insert(notification);
+      if (outcome === 'missing') throw notFound(`there is no user ${notification.owner}`);
+      if (outcome === 'too_many') {
+        throw limitReached(`a user may have ${limits.notificationsPerUserMax} notifications`);
+      }
+      return await book.put(notification, { payer, isWatchedAnew: true });
+    } finally {
+      release();
+    }
+  }
+
+  async function change(
+    actor: Actor,
+    notification: Notification,
+    { condition, ...others }: NotificationPatch,
+  ): Promise<void> {
+    const { id } = notification;
+    const changes: NotificationChanges =
+      condition === undefined
+        ? others
+        : { ...others, condition: { ...notification.condition, ...condition } };
+    const changed = { ...notification, ...changes, modifiedAt: clock.now() };
+    const { expression } = changed.condition;
+    // One that is stored keeps its meaning until somebody changes it.
+    if (expression !== notification.condition.expression) {
+      parseExpression(expression, { isStrict: true });
+    }
+    const payer = book.index.find(id)?.payer ?? payerOf(actor);
+    const drafted = requireSound(changed, payer);
+    if (condition !== undefined) await room.requirePlaces(drafted);
+    if (condition !== undefined || changes.action !== undefined) {
+      await requireRights(actor, changed);
+    }
+    const release = await room.reserve(drafted);
+    try {
+      if ((await store.update(id, changes, changed.modifiedAt)) === 'missing') {
+        throw noNotification(id);
+      }
+      const { notification: stored } = await require(id);
+      await book.put(stored, { payer, isWatchedAnew: condition !== undefined });
+    } finally {
+      release();
     }
   }
 
@@ -182,22 +179,9 @@ export function createNotifications(parts: NotificationParts): Notifications {
       const notification = { ...draft, id, owner, createdAt: now, modifiedAt: now };
       const payer = payerOf(actor);
       parseExpression(draft.condition.expression, { isStrict: true });
-      const drafted = requireSound(notification, payer);
+      requireSound(notification, payer);
       await requireRights(actor, draft);
-      await requireRoom(drafted);
-      const release = await reserve(drafted);
-      let rule: Rule;
-      try {
-        const outcome = await store.insert(notification);
-        if (outcome === 'missing') throw notFound(`there is no user ${owner}`);
-        if (outcome === 'too_many') {
-          const max = limits.notificationsPerUserMax;
-          throw limitReached(`a user may have ${max} notifications`);
-        }
-        rule = await book.put(notification, { payer, isWatchedAnew: true });
-      } finally {
-        release();
-      }
+      const rule = await inTurn(ownerKey(owner), () => insert(notification, payer));
       if (parts.evaluateOnCreate) await evaluateNow(rule);
       return id;
     },
@@ -211,39 +195,18 @@ export function createNotifications(parts: NotificationParts): Notifications {
       const ids = rules.slice(offset, offset + limit).map(({ notification }) => notification.id);
       return { notifications: await store.findMany(ids), total: rules.length };
     },
-    async update(actor, id, { condition, ...others }) {
-      const { notification } = await requireOwn(actor, id);
-      const changes: NotificationChanges =
-        condition === undefined
-          ? others
-          : { ...others, condition: { ...notification.condition, ...condition } };
-      const changed = withChanges(notification, changes, clock.now());
-      const { expression } = changed.condition;
-      // One that is stored keeps its meaning until somebody changes it.
-      if (expression !== notification.condition.expression) {
-        parseExpression(expression, { isStrict: true });
-      }
-      const payer = book.index.find(id)?.payer ?? payerOf(actor);
-      const drafted = requireSound(changed, payer);
-      if (changes.condition !== undefined) await requireRoom(drafted);
-      if (changes.condition !== undefined || changes.action !== undefined) {
-        await requireRights(actor, changed);
-      }
-      const release = await reserve(drafted);
-      try {
-        if ((await store.update(id, changes, changed.modifiedAt)) === 'missing') {
-          throw noNotification(id);
-        }
-        const { notification: stored } = await require(id);
-        await book.put(stored, { payer, isWatchedAnew: changes.condition !== undefined });
-      } finally {
-        release();
-      }
+    async update(actor, id, patch) {
+      const { owner } = (await requireOwn(actor, id)).notification;
+      await inTurn(ownerKey(owner), async () =>
+        change(actor, (await require(id)).notification, patch),
+      );
     },
     async remove(actor, id) {
-      await requireOwn(actor, id);
-      if ((await store.remove(id)) === 'missing') throw noNotification(id);
-      book.remove(id);
+      const { owner } = (await requireOwn(actor, id)).notification;
+      await inTurn(ownerKey(owner), async () => {
+        if ((await store.remove(id)) === 'missing') throw noNotification(id);
+        book.remove(id);
+      });
     },
     async deliveries(actor, id, page) {
       await requireOwn(actor, id);
@@ -258,8 +221,6 @@ export function createNotifications(parts: NotificationParts): Notifications {
 
 /** Devices that are asked for before others have their turn. */
 const devicesPerTurn = 50;
-
-const limitReached = (sentence: string) => new DomainError('limit_reached', sentence);
 
 /** Refuses what can never fire or be kept; answers the rule that it makes. */
 export function requireSound(notification: Notification, payer: Payer): Rule {
@@ -285,16 +246,6 @@ export function requireSound(notification: Notification, payer: Payer): Rule {
   );
 }
 
-function withChanges(
-  notification: Notification,
-  changes: NotificationChanges,
-  at: number,
-): Notification {
-  const merged = Object.entries({ ...notification, ...changes, modifiedAt: at });
-  // The fields keep their types: required ones are never set to undefined by the wire.
-  return Object.fromEntries(
-    merged.filter(([, value]) => value !== undefined),
-  ) as unknown as Notification;
-}
+const ownerKey = (owner: Username): string => owner.toLowerCase();
 
 const noNotification = (id: NotificationId) => notFound(`there is no notification with id ${id}`);

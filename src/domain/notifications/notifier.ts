@@ -72,29 +72,34 @@ export function createNotifier(parts: NotifierParts, silences: () => Silences): 
   async function lookAtAll(pushes: readonly Push[], batch: Batch, isAgain: boolean): Promise<void> {
     let looks = 0;
     for (const push of pushes) {
-      const { deviceId, sensorId, datapoints } = push;
-      const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
-      const sensor = device && sensorOf(device, sensorId);
-      if (device === undefined || sensor === undefined) continue;
-      const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
-      const values = needsValues(rules, device, sensorId, known)
-        ? (known.peek(device) ?? (await known.fetch(device)))
-        : undefined;
-      const had = isAgain ? rules.map((rule) => countHad(parts.states, rule, push)) : [];
-      const look = { push, device, sensor, rules, values, had };
-      const stored: Promise<void>[] = [];
-      for (const [place, datapoint] of datapoints.entries()) {
-        // Where no rule looks, what is known of the sensor is its last one.
-        if (rules.length === 0 && place < datapoints.length - 1) continue;
-        if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
-        const firing = lookAtDatapoint(parts, look, datapoint, place);
-        if (firing.length > 0) stored.push(...(await fireAll(firing)));
-        looks += rules.length;
-        if (looks >= limits.datapointsPerTurn) looks = await yieldToEventLoop().then(() => 0);
+      try {
+        const { deviceId, sensorId, datapoints } = push;
+        const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
+        const sensor = device && sensorOf(device, sensorId);
+        if (device === undefined || sensor === undefined) continue;
+        const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
+        const values = needsValues(rules, device, sensorId, known)
+          ? (known.peek(device) ?? (await known.fetch(device)))
+          : undefined;
+        const had = isAgain ? rules.map((rule) => countHad(parts.states, rule, push)) : [];
+        const look = { push, device, sensor, rules, values, had };
+        const stored: Promise<void>[] = [];
+        for (const [place, datapoint] of datapoints.entries()) {
+          // Where no rule looks, what is known of the sensor is its last one.
+          if (rules.length === 0 && place < datapoints.length - 1) continue;
+          if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
+          const firing = lookAtDatapoint(parts, look, datapoint, place);
+          if (firing.length > 0) stored.push(...(await fireAll(firing)));
+          looks += rules.length;
+          if (looks >= limits.datapointsPerTurn) looks = await yieldToEventLoop().then(() => 0);
+        }
+        if (values !== undefined) known.keep(device, values);
+        if (stored.length > 0)
+          batch.firings.set(push, handled(Promise.all(stored).then(() => undefined)));
+      } catch (error) {
+        // Whoever pushed it is told; the other pushes of the batch are looked at all the same.
+        batch.firings.set(push, handled(Promise.reject(error)));
       }
-      if (values !== undefined) known.keep(device, values);
-      if (stored.length > 0)
-        batch.firings.set(push, handled(Promise.all(stored).then(() => undefined)));
     }
     batch.isOver = true;
   }

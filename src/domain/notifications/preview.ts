@@ -70,7 +70,7 @@ interface Moment {
 const momentsPerTurn = 2_000;
 
 export function createPreview(parts: {
-  readonly datapoints: Pick<DatapointStore, 'read'>;
+  readonly datapoints: Pick<DatapointStore, 'readPart'>;
   readonly access: Access;
   readonly book: Pick<RuleBook, 'devicesOf'>;
   readonly clock: Clock;
@@ -130,18 +130,16 @@ async function* momentsOf(options: {
   readonly rule: Rule;
   readonly sources: readonly DeviceSource[];
   readonly range: { readonly from: Instant; readonly to: Instant };
-  readonly datapoints: Pick<DatapointStore, 'read'>;
+  readonly datapoints: Pick<DatapointStore, 'readPart'>;
   readonly now: Instant;
 }): AsyncGenerator<Moment> {
   const { rule, sources, range, datapoints, now } = options;
   const end = Math.min(range.to, now);
   const { previewDatapointsMax: max } = limits;
   const quiet = createQuiet(rule, sources, range.from);
-  // The merge asks for nothing but pages.
-  const store = datapoints as DatapointStore;
   const page = { ...range, order: 'asc', skip: 0, limit: max + 1 } as const;
   let count = 0;
-  for await (const step of mergeSteps<DeviceSource>(store, sources, page, ownPace())) {
+  for await (const step of mergeSteps<DeviceSource>(datapoints, sources, page, ownPace())) {
     for (const { source, datapoint: raw } of step) {
       count += 1;
       if (count > max) {

@@ -4,6 +4,8 @@ import { aDevice, aUser, deviceId, username } from '../../storage/contract/build
 import { aNotification } from '../../storage/contract/notifications.contract.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import type { Actor } from '../actor.ts';
+import { createBudgets } from '../budgets/budgets.ts';
+import { createLongWork } from '../budgets/long-work.ts';
 import { createReadable } from './readable.ts';
 import { createRule } from './rule.ts';
 import { createSensorIndex } from './sensor-index.ts';
@@ -15,7 +17,7 @@ const person = (name: string) => ({
 });
 
 /** Rules of ana's on devices of hers, by the letters of what they name. */
-async function start() {
+async function start(longWorkMax?: number) {
   const storage = createMemoryStorage();
   const index = createSensorIndex();
   for (const [id, visibility] of [
@@ -35,9 +37,11 @@ async function start() {
     const condition = { devices, sensors: [], expression: 'TC1 > 30' };
     index.put(createRule(aNotification(id, { condition })));
   }
+  const budgets = createBudgets(longWorkMax === undefined ? {} : { long_reads: longWorkMax });
   const access = { settings: { publicPush: 'granted' } } as const;
   const readable = createReadable({
     ...{ index, devices: storage.devices, grants: storage.grants, access },
+    longWork: createLongWork({ budget: budgets.of('long_reads') }),
   });
   const listOf = async (actor: Actor) => {
     const listed = (await readable.rulesOf(actor)).map(({ notification }) => notification);
@@ -49,7 +53,7 @@ async function start() {
     assert.deepEqual(ids, single, 'a list shows what can be read one by one');
     return ids;
   };
-  return { named, listOf };
+  return { named, listOf, readable };
 }
 
 test('one reads what one made, and what names nothing that is hidden from one', async () => {
@@ -59,4 +63,10 @@ test('one reads what one made, and what names nothing that is hidden from one', 
   assert.deepEqual(await listOf(person('bob')), ['open', 'granted', 'gone', 'open granted gone']);
   assert.deepEqual(await listOf(person('eve')), ['open', 'gone']);
   assert.deepEqual(await listOf({ kind: 'guest' }), ['open', 'gone']);
+});
+
+test('whoever asks for a list pays for the search', async () => {
+  const { readable } = await start(8);
+  await assert.rejects(readable.rulesOf({ kind: 'guest' }), { code: 'rate_limited' });
+  assert.equal((await readable.rulesOf({ ...person('root'), kind: 'admin' })).length, 7);
 });

@@ -1,8 +1,9 @@
-import { yieldToEventLoop } from '../../lib/event-loop.ts';
+import { ownPace, type Pace } from '../../lib/fair-turns.ts';
 import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import { createViewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
+import type { LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { type DeviceId, sameUsername } from '../ids.ts';
 import type { Notification } from './notification.ts';
@@ -12,7 +13,7 @@ import type { SensorIndex } from './sensor-index.ts';
 /** Which notifications an actor may read: one's own, and those of which one sees all devices. */
 export interface Readable {
   may(actor: Actor, notification: Notification): Promise<boolean>;
-  /** All of them, in order of creation. */
+  /** All of them, in order of creation. Throws rate_limited. */
   rulesOf(actor: Actor): Promise<readonly Rule[]>;
 }
 
@@ -21,14 +22,21 @@ export interface ReadableParts {
   readonly devices: Pick<DeviceStore, 'list' | 'existing'>;
   readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly access: Pick<Access, 'settings'>;
+  readonly longWork: Pick<LongWork, 'run'>;
 }
 
 /** Devices that the store is asked about at once. */
 const devicesPerStep = 500;
 
-export function createReadable({ index, devices, grants, access }: ReadableParts): Readable {
+export function createReadable(parts: ReadableParts): Readable {
+  const { index, devices, grants, access, longWork } = parts;
+
   /** Those of the devices that hinder nobody from reading: seen by the actor, or not there. */
-  async function unhidden(actor: Actor, ids: readonly DeviceId[]): Promise<Set<DeviceId>> {
+  async function unhidden(
+    actor: Actor,
+    ids: readonly DeviceId[],
+    pace: Pace,
+  ): Promise<ReadonlySet<DeviceId>> {
     const found = new Set<DeviceId>();
     if (ids.length === 0) return found;
     const { settings } = access;
@@ -40,7 +48,7 @@ export function createReadable({ index, devices, grants, access }: ReadableParts
       const others = step.filter((id) => !found.has(id));
       const exist = await devices.existing(others.map((deviceId) => ({ deviceId })));
       for (const [place, id] of others.entries()) if (exist[place] === false) found.add(id);
-      await yieldToEventLoop();
+      if (pace.isOver()) await pace.rest();
     }
     return found;
   }
@@ -50,13 +58,16 @@ export function createReadable({ index, devices, grants, access }: ReadableParts
       if (isInCharge(actor, notification)) return true;
       const ids = notification.condition.devices;
       // Without devices it watches every one of its owner: nobody else may view them all.
-      return ids.length > 0 && (await unhidden(actor, ids)).size === new Set(ids).size;
+      if (ids.length === 0) return false;
+      return (await unhidden(actor, ids, ownPace())).size === new Set(ids).size;
     },
     async rulesOf(actor) {
       if (actor.kind === 'admin' && actor.key === undefined) return index.all();
       const isPerson = actor.kind !== 'guest' && actor.key === undefined;
       const rules = new Set<Rule>(isPerson ? index.rulesBy(actor.username) : []);
-      const seen = await unhidden(actor, index.namedDevices());
+      // Of all that is named in the installation: work that whoever asks pays for.
+      const named = index.namedDevices();
+      const seen = await longWork.run(actor, (pace) => unhidden(actor, named, pace));
       for (const deviceId of seen) {
         for (const rule of index.rulesNaming(deviceId)) {
           if (rule.notification.condition.devices.every((id) => seen.has(id))) rules.add(rule);

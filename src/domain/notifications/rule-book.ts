@@ -30,6 +30,8 @@ export interface RuleBook {
     options: { readonly payer: Payer; readonly isWatchedAnew: boolean },
   ): Promise<Rule>;
   remove(id: NotificationId): void;
+  /** Removes what an account made that is gone: its store took the notifications along. */
+  removeOf(payer: Payer): void;
   /** The devices of a rule that exist. */
   devicesOf(rule: Rule): Promise<readonly Device[]>;
   /** How many silences it would wait for, with the sensors that are there now. */
@@ -54,9 +56,7 @@ export function createRuleBook(options: {
   const { store, devices, datapoints, states, evaluations, log } = options;
   const index = createSensorIndex();
   const room = options.budgets.of('notification_bytes');
-  const payers = new Map<Username, Payer>();
-
-  async function payerOfOwner(owner: Username): Promise<Payer> {
+  async function payerOfOwner(payers: Map<Username, Payer>, owner: Username): Promise<Payer> {
     const known = payers.get(owner);
     if (known !== undefined) return known;
     const user = await options.users.findByUsername(owner);
@@ -109,6 +109,8 @@ export function createRuleBook(options: {
     if (silences.length === 0) return;
     const found = await devicesOf(rule);
     const lasts = await datapoints.lastValues(found.map(({ id }) => id));
+    // Changed or removed meanwhile: whoever did that watches what there is to watch.
+    if (index.find(rule.notification.id)?.notification !== rule.notification) return;
     for (const device of found) {
       const state = states.peek(rule.notification.id, device.id);
       for (const sensorId of new Set(silences.map((silence) => silence.sensorId))) {
@@ -149,11 +151,11 @@ export function createRuleBook(options: {
   return {
     index,
     async load() {
-      payers.clear();
+      const payers = new Map<Username, Payer>();
       for (const { notification, tally, states: stored } of await store.load()) {
         const { id, owner } = notification;
         try {
-          const rule = enter(createRule(notification, await payerOfOwner(owner)));
+          const rule = enter(createRule(notification, await payerOfOwner(payers, owner)));
           states.open(id, { states: stored, lastFiredAt: tally.lastFiredAt });
           await watchSilences(rule);
         } catch (error) {
@@ -175,6 +177,11 @@ export function createRuleBook(options: {
       return rule;
     },
     remove,
+    removeOf(payer) {
+      for (const rule of index.all()) {
+        if (rule.payer === payer) remove(rule.notification.id);
+      }
+    },
     devicesOf,
     countSilences,
   };
