@@ -1,5 +1,8 @@
 import type { Change, ChangeFeed } from '../domain/changes.ts';
-import type { DeviceId } from '../domain/ids.ts';
+import type { DeviceId, GroupId, ProjectId, UserId, Username } from '../domain/ids.ts';
+import type { ProjectChanges } from '../domain/projects/project.ts';
+import type { RemovedThings } from '../domain/users/user-store.ts';
+import { createKeyedSequence } from '../lib/keyed-sequence.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /**
@@ -8,27 +11,33 @@ import type { Storage } from '../storage/storage.ts';
  */
 export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publishChange'>): Storage {
   const tell = createTell(feed);
+  const ofGroups = groupWrites(storage, tell);
   return {
     ...storage,
     devices: { ...storage.devices, ...deviceWrites(storage, tell) },
     gateways: { ...storage.gateways, ...gatewayWrites(storage, tell) },
     projects: { ...storage.projects, ...projectWrites(storage, tell) },
-    groups: { ...storage.groups, ...groupWrites(storage, tell) },
-    grants: { ...storage.grants, ...grantWrites(storage, tell) },
+    groups: { ...storage.groups, ...ofGroups.groups },
+    grants: { ...storage.grants, ...grantWrites(storage, tell), ...ofGroups.grants },
     credentials: { ...storage.credentials, ...credentialWrites(storage, tell) },
     users: { ...storage.users, ...userWrites(storage, tell) },
   };
 }
 
-/** Waits for a write, and tells what it changed; `ifUnknown`: what it may have, when it fails. */
+/**
+ * Waits for a write, and tells what it changed unless the store refused it; `ifUnknown`: what it
+ * may have changed when it fails.
+ */
 type Tell = <Outcome>(
   write: Promise<Outcome>,
-  changesBy: (outcome: Outcome) => readonly Change[],
+  changes: Change | ((outcome: Outcome) => readonly Change[]),
   ifUnknown?: Change,
 ) => Promise<Outcome>;
 
+const refusals: ReadonlySet<unknown> = new Set(['missing', 'too_many', 'unchanged', 'gone']);
+
 function createTell(feed: Pick<ChangeFeed, 'publishChange'>): Tell {
-  return async (write, changesBy, ifUnknown) => {
+  return async (write, changes, ifUnknown = 'kind' in changes ? changes : undefined) => {
     let outcome: Awaited<typeof write>;
     try {
       outcome = await write;
@@ -37,42 +46,34 @@ function createTell(feed: Pick<ChangeFeed, 'publishChange'>): Tell {
       if (ifUnknown !== undefined) await feed.publishChange(ifUnknown);
       throw error;
     }
-    for (const change of changesBy(outcome)) await feed.publishChange(change);
+    if (refusals.has(outcome)) return outcome;
+    const told = 'kind' in changes ? [changes] : changes(outcome);
+    for (const change of told) await feed.publishChange(change);
     return outcome;
   };
 }
 
-/** The change, unless the store refused the write. */
-const unlessRefused =
-  (change: Change) =>
-  (outcome: unknown): readonly Change[] =>
-    refusals.has(outcome) ? [] : [change];
-const refusals: ReadonlySet<unknown> = new Set(['missing', 'too_many', 'unchanged', 'gone']);
-
 function deviceWrites({ devices }: Storage, tell: Tell) {
-  const changing = <Outcome>(deviceId: DeviceId, write: Promise<Outcome>): Promise<Outcome> => {
-    const change = { kind: 'device_changed', deviceId } as const;
-    return tell(write, unlessRefused(change), change);
-  };
+  const changing = <Outcome>(deviceId: DeviceId, write: Promise<Outcome>): Promise<Outcome> =>
+    tell(write, { kind: 'device_changed', deviceId });
   return {
     update(deviceId, changes, at) {
-      const write = devices.update(deviceId, changes, at);
-      if (changes.owner === undefined) return changing(deviceId, write);
-      const change = { kind: 'device_handed_over', deviceId } as const;
-      return tell(write, unlessRefused(change), change);
+      const kind = changes.owner === undefined ? 'device_changed' : 'device_handed_over';
+      return tell(devices.update(deviceId, changes, at), { kind, deviceId });
     },
     remove: (deviceId) =>
-      tell(devices.remove(deviceId), unlessRefused({ kind: 'device_removed', deviceId }), {
-        kind: 'device_handed_over',
-        deviceId,
-      }),
+      tell(
+        devices.remove(deviceId),
+        { kind: 'device_removed', deviceId },
+        { kind: 'device_handed_over', deviceId },
+      ),
     putSensor: (id, sensor, at) => changing(id, devices.putSensor(id, sensor, at)),
     updateSensor: (id, sensorId, changes, at) =>
       changing(id, devices.updateSensor(id, sensorId, changes, at)),
     removeSensor: (deviceId, sensorId, at) =>
       tell(
         devices.removeSensor(deviceId, sensorId, at),
-        unlessRefused({ kind: 'sensor_removed', deviceId, sensorId }),
+        { kind: 'sensor_removed', deviceId, sensorId },
         { kind: 'device_changed', deviceId },
       ),
     putActuator: (id, actuator, at) => changing(id, devices.putActuator(id, actuator, at)),
@@ -83,7 +84,7 @@ function deviceWrites({ devices }: Storage, tell: Tell) {
     removeActuator: (deviceId, actuatorId, at) =>
       tell(
         devices.removeActuator(deviceId, actuatorId, at),
-        unlessRefused({ kind: 'actuator_removed', deviceId, actuatorId }),
+        { kind: 'actuator_removed', deviceId, actuatorId },
         { kind: 'device_changed', deviceId },
       ),
   } satisfies Partial<Storage['devices']>;
@@ -94,59 +95,80 @@ function gatewayWrites({ gateways }: Storage, tell: Tell) {
     update(gatewayId, changes, at) {
       const write = gateways.update(gatewayId, changes, at);
       if (changes.owner === undefined) return write;
-      const change = { kind: 'gateway_handed_over', gatewayId } as const;
-      return tell(write, unlessRefused(change), change);
+      return tell(write, { kind: 'gateway_handed_over', gatewayId });
     },
     remove: (gatewayId) =>
-      tell(gateways.remove(gatewayId), unlessRefused({ kind: 'gateway_removed', gatewayId }), {
-        kind: 'gateway_handed_over',
-        gatewayId,
-      }),
+      tell(
+        gateways.remove(gatewayId),
+        { kind: 'gateway_removed', gatewayId },
+        { kind: 'gateway_handed_over', gatewayId },
+      ),
   } satisfies Partial<Storage['gateways']>;
 }
 
 function projectWrites({ projects }: Storage, tell: Tell) {
+  const inTurn = createKeyedSequence();
+
+  /** One after the other for each project: what it listed before is what the write finds. */
+  const changing = <Outcome>(
+    kind: 'project_changed' | 'project_removed',
+    projectId: ProjectId,
+    { deviceIds = [], gatewayIds = [] }: ProjectChanges,
+    write: () => Promise<Outcome>,
+  ): Promise<Outcome> =>
+    inTurn(projectId, async () => {
+      const before = await projects.find(projectId);
+      return tell(write(), {
+        ...{ kind, projectId },
+        deviceIds: [...(before?.deviceIds ?? []), ...deviceIds],
+        gatewayIds: [...(before?.gatewayIds ?? []), ...gatewayIds],
+      });
+    });
   return {
-    update(projectId, changes, by) {
-      const change = { kind: 'project_changed', projectId } as const;
-      return tell(projects.update(projectId, changes, by), unlessRefused(change), change);
-    },
-    remove(projectId) {
-      const change = { kind: 'project_removed', projectId } as const;
-      return tell(projects.remove(projectId), unlessRefused(change), change);
-    },
+    update: (id, changes, by) =>
+      changing('project_changed', id, changes, () => projects.update(id, changes, by)),
+    remove: (id) => changing('project_removed', id, {}, () => projects.remove(id)),
   } satisfies Partial<Storage['projects']>;
 }
 
-const groupChanged = { kind: 'group_changed' } as const;
+/** What is granted to a group changes what reaches its members, as who is in it does. */
+function groupWrites({ groups, grants }: Storage, tell: Tell) {
+  const inTurn = createKeyedSequence();
 
-function groupWrites({ groups }: Storage, tell: Tell) {
+  /** One after the other for each group, so that who was in it before is whom the write finds. */
+  const changing = <Outcome>(
+    id: GroupId,
+    joining: readonly Username[],
+    write: () => Promise<Outcome>,
+  ): Promise<Outcome> =>
+    inTurn(id, async () => {
+      const usernames = [...((await groups.find(id))?.usernames ?? []), ...joining];
+      return tell(write(), { kind: 'group_changed', usernames });
+    });
   return {
-    changeMembers: (id, change) =>
-      tell(groups.changeMembers(id, change), unlessRefused(groupChanged), groupChanged),
-    remove: (id) => tell(groups.remove(id), unlessRefused(groupChanged), groupChanged),
-  } satisfies Partial<Storage['groups']>;
+    groups: {
+      changeMembers: (id, change) =>
+        changing(id, change.in, () => groups.changeMembers(id, change)),
+      remove: (id) => changing(id, [], () => groups.remove(id)),
+    } satisfies Partial<Storage['groups']>,
+    grants: {
+      putForGroup: (grant) => changing(grant.groupId, [], () => grants.putForGroup(grant)),
+      removeForGroup: (kind, resource, id) =>
+        changing(id, [], () => grants.removeForGroup(kind, resource, id)),
+    } satisfies Partial<Storage['grants']>,
+  };
 }
 
 function grantWrites({ grants }: Storage, tell: Tell) {
   return {
     put(grant) {
       const { kind: on, resource, username } = grant;
-      const change = { kind: 'grant_changed', on, resource, username } as const;
-      return tell(grants.put(grant), unlessRefused(change), change);
+      return tell(grants.put(grant), { kind: 'grant_changed', on, resource, username });
     },
-    remove(on, resource, username) {
-      const change = { kind: 'grant_changed', on, resource, username } as const;
-      return tell(grants.remove(on, resource, username), unlessRefused(change), change);
-    },
-    putForGroup: (grant) =>
-      tell(grants.putForGroup(grant), unlessRefused(groupChanged), groupChanged),
-    removeForGroup: (kind, resource, groupId) =>
-      tell(
-        grants.removeForGroup(kind, resource, groupId),
-        unlessRefused(groupChanged),
-        groupChanged,
-      ),
+    remove: (on, resource, username) =>
+      tell(grants.remove(on, resource, username), {
+        ...{ kind: 'grant_changed', on, resource, username },
+      }),
   } satisfies Partial<Storage['grants']>;
 }
 
@@ -154,14 +176,12 @@ const loginEnded = { kind: 'login_ended' } as const;
 
 function credentialWrites({ credentials }: Storage, tell: Tell) {
   return {
-    removeToken: (hash) =>
-      tell(credentials.removeToken(hash), unlessRefused(loginEnded), loginEnded),
-    removeSession: (userId, id) =>
-      tell(credentials.removeSession(userId, id), unlessRefused(loginEnded), loginEnded),
+    removeToken: (hash) => tell(credentials.removeToken(hash), loginEnded),
+    removeSession: (userId, id) => tell(credentials.removeSession(userId, id), loginEnded),
     removeKey: (userId, keyId) =>
       tell(
         credentials.removeKey(userId, keyId),
-        unlessRefused({ kind: 'key_removed', userId, keyId }),
+        { kind: 'key_removed', userId, keyId },
         loginEnded,
       ),
   } satisfies Partial<Storage['credentials']>;
@@ -174,8 +194,7 @@ function userWrites({ users }: Storage, tell: Tell) {
       // Nothing else of an account says what it may do.
       if (changes.isAdmin === undefined && changes.isDisabled === undefined) return write;
       const kind = changes.isDisabled === true ? 'account_disabled' : 'account_changed';
-      const change = { kind, userId, endedKeys: [] } as const;
-      return tell(write, unlessRefused(change), loginEnded);
+      return tell(write, { kind, userId, endedKeys: [] }, loginEnded);
     },
     setPassword: (userId, passwordHash, ends) =>
       tell(
@@ -189,19 +208,14 @@ function userWrites({ users }: Storage, tell: Tell) {
     remove: (userId) =>
       tell(
         users.remove(userId),
-        (outcome) =>
-          outcome === 'missing'
-            ? []
-            : [
-                ...outcome.devices.map(
-                  (deviceId) => ({ kind: 'device_removed', deviceId }) as const,
-                ),
-                ...outcome.gateways.map(
-                  (gatewayId) => ({ kind: 'gateway_removed', gatewayId }) as const,
-                ),
-                { kind: 'account_removed', userId },
-              ],
+        (outcome) => (outcome === 'missing' ? [] : removalsWith(userId, outcome)),
         loginEnded,
       ),
   } satisfies Partial<Storage['users']>;
 }
+
+const removalsWith = (userId: UserId, { devices, gateways }: RemovedThings): readonly Change[] => [
+  ...devices.map((deviceId) => ({ kind: 'device_removed', deviceId }) as const),
+  ...gateways.map((gatewayId) => ({ kind: 'gateway_removed', gatewayId }) as const),
+  { kind: 'account_removed', userId },
+];

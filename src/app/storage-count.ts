@@ -3,7 +3,8 @@ import { createStorageRoom, type StorageRoom } from '../domain/budgets/storage-r
 import { bytesPerWeight } from '../domain/datapoints/weight.ts';
 import { actuatorOf, type Device, sensorOf } from '../domain/devices/device.ts';
 import type { DeviceDirectory } from '../domain/devices/device-directory.ts';
-import type { DeviceId } from '../domain/ids.ts';
+import type { ActuatorId, DeviceId, SensorId, Username } from '../domain/ids.ts';
+import { createKeyedSequence } from '../lib/keyed-sequence.ts';
 import type { Log } from '../lib/log.ts';
 import { descriptionBytes, partBytes } from '../storage/sql/stored-size.ts';
 import { noDisk, watchDisk } from './disk-space.ts';
@@ -76,30 +77,58 @@ function createStorageCount(storage: ServiceStorage, room: StorageRoom): Service
 }
 
 function countedDevices(devices: DeviceDirectory, room: StorageRoom): DeviceDirectory {
-  /** Counts what a change of the description adds or takes away. */
-  async function changing<Outcome>(
+  /** Changes of one device: each is counted by what was there before and is there afterwards. */
+  const inTurn = createKeyedSequence();
+
+  const changing = <Outcome>(
     id: DeviceId,
     change: () => Promise<Outcome>,
     bytesOf: (device: Device) => number,
-  ): Promise<Outcome> {
-    const before = await devices.find(id);
-    const outcome = await change();
-    if (before === undefined || outcome === 'missing' || outcome === 'too_many') return outcome;
-    const after = await devices.find(id);
-    if (after !== undefined) room.add(after.owner, bytesOf(after) - bytesOf(before));
-    return outcome;
-  }
+  ): Promise<Outcome> =>
+    inTurn(id, async () => {
+      const before = await devices.find(id);
+      const outcome = await change();
+      const after = before && (await devices.find(id));
+      if (before && after) room.add(after.owner, bytesOf(after) - bytesOf(before));
+      return outcome;
+    });
 
-  async function removing<Outcome extends string>(
+  const ofSensor = <Outcome>(id: DeviceId, sensorId: SensorId, change: () => Promise<Outcome>) =>
+    changing(id, change, (device) => sizeOf(sensorOf(device, sensorId)));
+  const ofActuator = <Outcome>(
     id: DeviceId,
-    bytes: Promise<number>,
+    actuatorId: ActuatorId,
+    change: () => Promise<Outcome>,
+  ) => changing(id, change, (device) => sizeOf(actuatorOf(device, actuatorId)));
+
+  const removing = <Outcome extends string>(
+    id: DeviceId,
+    sensorId: SensorId | undefined,
     removal: () => Promise<Outcome>,
-  ): Promise<Outcome> {
-    const [freed, device] = await Promise.all([bytes, devices.find(id)]);
-    const outcome = await removal();
-    if (outcome !== 'missing' && device !== undefined) room.add(device.owner, -freed);
-    return outcome;
-  }
+  ): Promise<Outcome> =>
+    inTurn(id, async () => {
+      const [freed, device] = await Promise.all([
+        devices.storedBytes(id, sensorId),
+        devices.find(id),
+      ]);
+      const outcome = await removal();
+      if (outcome !== 'missing' && device !== undefined) room.add(device.owner, -freed);
+      return outcome;
+    });
+
+  const handingOver = <Outcome>(
+    id: DeviceId,
+    owner: Username,
+    change: () => Promise<Outcome>,
+  ): Promise<Outcome> =>
+    inTurn(id, async () => {
+      const [bytes, before] = await Promise.all([devices.storedBytes(id), devices.find(id)]);
+      const outcome = await change();
+      if (before === undefined || outcome === 'missing') return outcome;
+      room.add(before.owner, -bytes);
+      room.add(owner, await devices.storedBytes(id));
+      return outcome;
+    });
 
   return {
     ...devices,
@@ -108,65 +137,32 @@ function countedDevices(devices: DeviceDirectory, room: StorageRoom): DeviceDire
       if (outcome === 'inserted') room.add(device.owner, descriptionBytes(device));
       return outcome;
     },
-    async update(id, changes, at) {
-      const before = await devices.find(id);
-      const isMoving = changes.owner !== undefined && changes.owner !== before?.owner;
-      const moved = isMoving ? await devices.storedBytes(id) : 0;
-      const bytesOf = (device: Device) =>
-        descriptionBytes({ ...device, sensors: [], actuators: [] });
-      const outcome = await changing(id, () => devices.update(id, changes, at), bytesOf);
-      if (
-        outcome === 'updated' &&
-        isMoving &&
-        before !== undefined &&
-        changes.owner !== undefined
-      ) {
-        room.add(before.owner, -moved);
-        room.add(changes.owner, moved);
-      }
-      return outcome;
+    update(id, changes, at) {
+      const change = () => devices.update(id, changes, at);
+      return changes.owner === undefined
+        ? changing(id, change, bytesOfFields)
+        : handingOver(id, changes.owner, change);
     },
-    remove: (id) => removing(id, devices.storedBytes(id), () => devices.remove(id)),
-    putSensor: (id, sensor, at) =>
-      changing(
-        id,
-        () => devices.putSensor(id, sensor, at),
-        (device) => sizeOf(sensorOf(device, sensor.id)),
-      ),
+    remove: (id) => removing(id, undefined, () => devices.remove(id)),
+    putSensor: (id, sensor, at) => ofSensor(id, sensor.id, () => devices.putSensor(id, sensor, at)),
     updateSensor: (id, sensorId, changes, at) =>
-      changing(
-        id,
-        () => devices.updateSensor(id, sensorId, changes, at),
-        (device) => sizeOf(sensorOf(device, sensorId)),
-      ),
+      ofSensor(id, sensorId, () => devices.updateSensor(id, sensorId, changes, at)),
     removeSensor: (id, sensorId, at) =>
-      removing(id, devices.storedBytes(id, sensorId), () => devices.removeSensor(id, sensorId, at)),
+      removing(id, sensorId, () => devices.removeSensor(id, sensorId, at)),
     putActuator: (id, actuator, at) =>
-      changing(
-        id,
-        () => devices.putActuator(id, actuator, at),
-        (device) => sizeOf(actuatorOf(device, actuator.id)),
-      ),
+      ofActuator(id, actuator.id, () => devices.putActuator(id, actuator, at)),
     stepActuator: (id, actuatorId, step) =>
-      changing(
-        id,
-        () => devices.stepActuator(id, actuatorId, step),
-        (device) => sizeOf(actuatorOf(device, actuatorId)),
-      ),
+      ofActuator(id, actuatorId, () => devices.stepActuator(id, actuatorId, step)),
     updateActuator: (id, actuatorId, changes, at) =>
-      changing(
-        id,
-        () => devices.updateActuator(id, actuatorId, changes, at),
-        (device) => sizeOf(actuatorOf(device, actuatorId)),
-      ),
+      ofActuator(id, actuatorId, () => devices.updateActuator(id, actuatorId, changes, at)),
     removeActuator: (id, actuatorId, at) =>
-      changing(
-        id,
-        () => devices.removeActuator(id, actuatorId, at),
-        (device) => sizeOf(actuatorOf(device, actuatorId)),
-      ),
+      ofActuator(id, actuatorId, () => devices.removeActuator(id, actuatorId, at)),
   };
 }
+
+/** Of the device itself, without its sensors and actuators. */
+const bytesOfFields = (device: Device): number =>
+  descriptionBytes({ ...device, sensors: [], actuators: [] });
 
 const sizeOf = (part: Parameters<typeof partBytes>[0] | undefined): number =>
   part === undefined ? 0 : partBytes(part);

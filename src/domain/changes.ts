@@ -27,8 +27,13 @@ export type Change =
       readonly actuatorId: ActuatorId;
     }
   | { readonly kind: 'gateway_handed_over' | 'gateway_removed'; readonly gatewayId: GatewayId }
-  /** Its members or its owner. */
-  | { readonly kind: 'project_changed' | 'project_removed'; readonly projectId: ProjectId }
+  /** What it lists: with all that it listed before or lists now. */
+  | {
+      readonly kind: 'project_changed' | 'project_removed';
+      readonly projectId: ProjectId;
+      readonly deviceIds: readonly DeviceId[];
+      readonly gatewayIds: readonly GatewayId[];
+    }
   /** What one user was granted on one thing. */
   | {
       readonly kind: 'grant_changed';
@@ -36,8 +41,8 @@ export type Change =
       readonly resource: string;
       readonly username: Username;
     }
-  /** Who is in a group, or what was granted to one. */
-  | { readonly kind: 'group_changed' }
+  /** Who is in a group, or what was granted to one: with all who were in it or are now. */
+  | { readonly kind: 'group_changed'; readonly usernames: readonly Username[] }
   /** What it may do, or its password, with the keys that ended. */
   | {
       readonly kind: 'account_changed';

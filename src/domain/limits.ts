@@ -235,7 +235,7 @@ export const limits = {
   deviceCacheCharactersMax: 48 * 1_048_576,
   /** Devices, sensors and actuators that one slice of a list takes of what is remembered. */
   deviceCachePartsPerSlice: 500,
-  /** Of so many pairs of a thing and a user it is remembered what was granted. */
+  /** Of so many pairs of a thing and a user it is remembered what was granted; half of one user. */
   grantCacheEntriesMax: 100_000,
 
   // Social messages [contract 5].

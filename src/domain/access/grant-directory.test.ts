@@ -14,6 +14,7 @@ import {
   username,
 } from '../../storage/contract/builders.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { limits } from '../limits.ts';
 import { createGrantDirectory } from './grant-directory.ts';
 import type { Scope } from './scopes.ts';
 
@@ -128,4 +129,47 @@ test('grants that were read before a change are answered and not kept', async ()
   assert.deepEqual(await slow, view);
   assert.equal(directory.peek(onDevice, bob), undefined);
   assert.deepEqual(await directory.scopesOn(onDevice, bob), []);
+});
+
+test('a change forgets what it concerns, and nothing of others', async () => {
+  const { storage, directory, reach } = await aDirectory();
+  const { devices, groups, projects, grants } = storage;
+  await devices.insert(aDevice('other', { owner: ana }));
+  await groups.insert(aGroup('strangers', { owner: ana, usernames: [username('eve')] }));
+  const strangers = { ...group, groupId: groupId('strangers') };
+  const changes: (() => Promise<unknown>)[] = [
+    () => groups.changeMembers(groupId('strangers'), { out: 'all', in: [], membersMax: 9 }),
+    () => grants.putForGroup({ ...strangers, scopes: view }),
+    () =>
+      grants.put({
+        ...grant,
+        username: username('eve'),
+        kind: 'project',
+        resource: 'p',
+        scopes: view,
+      }),
+    () => projects.update(projectId('p'), { deviceIds: [deviceId('other')] }, { isOwners: true }),
+    () => devices.update(deviceId('other'), { owner: bob }, noon),
+    () => devices.remove(deviceId('other')),
+    () => projects.remove(projectId('p')),
+    () => groups.remove(groupId('strangers')),
+  ];
+  await reach();
+  for (const [index, change] of changes.entries()) {
+    await change();
+    assert.deepEqual(directory.peek(onDevice, bob), [], `after change ${index}`);
+  }
+});
+
+test('a user who asks about everything pushes out nothing that others asked about', async () => {
+  const nothing = { find: async () => [], findIndirect: async () => [] };
+  const directory = createGrantDirectory(nothing, { onChange: () => () => undefined });
+  await directory.scopesOn(onDevice, bob);
+  const last = limits.grantCacheEntriesMax;
+  for (let at = 0; at <= last; at += 1) {
+    await directory.scopesOn({ ...onDevice, id: `d${at}` }, username('eve'));
+  }
+  assert.deepEqual(directory.peek(onDevice, bob), []);
+  const ofEve = (at: number) => directory.peek({ ...onDevice, id: `d${at}` }, username('eve'));
+  assert.deepEqual([ofEve(last), ofEve(last / 2 + 1), ofEve(last / 2)], [[], [], undefined]);
 });

@@ -1,7 +1,6 @@
-import { createReadThroughCache } from '../../lib/read-through-cache.ts';
 import type { Change, ChangeFeed } from '../changes.ts';
 import type { Username } from '../ids.ts';
-import { limits } from '../limits.ts';
+import { GrantCache, type GrantEntry, type Reaching } from './grant-cache.ts';
 import type { GrantStore } from './grant-store.ts';
 import type { Resource } from './policy.ts';
 import { type Scope, scopesReaching } from './scopes.ts';
@@ -14,25 +13,13 @@ export interface GrantDirectory {
   scopesOn(resource: Resource, username: Username): Promise<readonly Scope[]>;
 }
 
-/** Projects reach what their owner owns: under another owner other scopes may reach the user. */
-interface Reaching {
-  readonly owner: Username;
-  readonly scopes: readonly Scope[];
-}
-
 /** Remembers what reaches whom until grants, groups, projects or owners change. */
 export function createGrantDirectory(
   grants: Pick<GrantStore, 'find' | 'findIndirect'>,
   changes: Pick<ChangeFeed, 'onChange'>,
 ): GrantDirectory {
-  const known = createReadThroughCache<string, Reaching>({
-    entriesMax: limits.grantCacheEntriesMax,
-  });
-  changes.onChange(async (change) => {
-    if (change.kind === 'grant_changed' && change.on !== 'project') {
-      known.forget(keyOf(change.on, change.resource, change.username));
-    } else if (reachesMany(change)) known.clear();
-  });
+  const cache = new GrantCache();
+  changes.onChange(async (change) => forgetChanged(cache, change));
 
   async function read(resource: Resource, username: Username): Promise<Reaching> {
     const { kind, id, owner } = resource;
@@ -44,38 +31,54 @@ export function createGrantDirectory(
   }
 
   return {
-    peek({ kind, id, owner }, username) {
-      const found = known.peek(keyOf(kind, id, username));
-      return found?.owner === owner ? found.scopes : undefined;
+    peek(resource, username) {
+      const known = cache.get(resource, username)?.known;
+      return known?.owner === resource.owner ? known.scopes : undefined;
     },
     async scopesOn(resource, username) {
-      const key = keyOf(resource.kind, resource.id, username);
-      const found = await known.get(key, () => read(resource, username));
-      if (found.owner === resource.owner) return found.scopes;
-      known.forget(key);
-      return (await read(resource, username)).scopes;
+      const found = await cache.get(resource, username)?.reading;
+      if (found?.owner === resource.owner) return found.scopes;
+      const entry: GrantEntry = { reading: read(resource, username) };
+      cache.set(resource, username, entry);
+      try {
+        entry.known = await entry.reading;
+        return entry.known.scopes;
+      } catch (error) {
+        if (cache.get(resource, username) === entry) cache.forget(resource, username);
+        throw error;
+      }
     },
   };
 }
 
-// No id has a slash. Usernames are one whatever their case.
-const keyOf = (kind: string, id: string, username: string): string =>
-  `${kind}/${id}/${username.toLowerCase()}`;
-
-/** Whether what reaches many users, or what comes by several ways, may be different. */
-function reachesMany({ kind }: Change): boolean {
-  switch (kind) {
+function forgetChanged(cache: GrantCache, change: Change): void {
+  switch (change.kind) {
     case 'grant_changed':
+      // One on a project reaches what the project lists.
+      if (change.on === 'project') cache.forgetUser(change.username);
+      else cache.forget({ kind: change.on, id: change.resource }, change.username);
+      return;
     case 'group_changed':
+      for (const username of change.usernames) cache.forgetUser(username);
+      return;
     case 'project_changed':
     case 'project_removed':
+      cache.forgetThing('project', change.projectId);
+      for (const id of change.deviceIds) cache.forgetThing('device', id);
+      for (const id of change.gatewayIds) cache.forgetThing('gateway', id);
+      return;
     case 'device_handed_over':
     case 'device_removed':
+      cache.forgetThing('device', change.deviceId);
+      return;
     case 'gateway_handed_over':
     case 'gateway_removed':
+      cache.forgetThing('gateway', change.gatewayId);
+      return;
     case 'account_removed':
-      return true;
+      // Its groups and projects went with it, whatever they reached.
+      cache.clear();
+      return;
     default:
-      return false;
   }
 }
