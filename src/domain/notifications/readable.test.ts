@@ -41,7 +41,7 @@ async function start(longWorkMax?: number) {
   const access = { settings: { publicPush: 'granted' } } as const;
   const readable = createReadable({
     ...{ index, devices: storage.devices, grants: storage.grants, access },
-    longWork: createLongWork({ budget: budgets.of('long_reads') }),
+    longWork: createLongWork(budgets),
   });
   const listOf = async (actor: Actor) => {
     const listed = (await readable.rulesOf(actor)).map(({ notification }) => notification);
