@@ -37,18 +37,26 @@ test('a calibration without "enabled" applies to aggregates and points= as to re
   assert.deepEqual(await valuesAt('?aggregate=avg&calibrated=false'), [5]);
 });
 
-test('GET of a sensor with calibrated=false shows the last value as it was pushed', async () => {
+test('GET of sensors and devices with calibrated=false shows last values as pushed', async () => {
   await post('/devices', { id: 'Raw', sensors: [{ id: 'T', calib: { linear: line } }] });
   await post('/devices/Raw/sensors/T/value', { value: 5 });
-  const valueAt = async (query: string) => {
-    const { json } = await as('ama')({ path: `/devices/Raw/sensors/T${query}` });
-    const sensor = json as { value: { value: number }; calib: object };
-    assert.deepEqual(sensor.calib, { linear: line });
-    return sensor.value.value;
+  type Sensor = { value: { value: number }; calib: object };
+  const reads: Readonly<Record<string, (json: unknown) => Sensor | undefined>> = {
+    '/devices/Raw/sensors/T?': (json) => json as Sensor,
+    '/devices/Raw/sensors?': (json) => (json as Sensor[])[0],
+    '/devices/Raw?': (json) => (json as { sensors: Sensor[] }).sensors[0],
+    '/devices?q=id==Raw&': (json) => (json as { sensors: Sensor[] }[])[0]?.sensors[0],
   };
-  assert.equal(await valueAt(''), 150);
-  assert.equal(await valueAt('?calibrated=true'), 150);
-  assert.equal(await valueAt('?calibrated=false'), 5);
+  for (const [path, sensorOf] of Object.entries(reads)) {
+    const valueAt = async (query: string) => {
+      const sensor = sensorOf((await as('ama')({ path: `${path}${query}` })).json);
+      assert.deepEqual(sensor?.calib, { linear: line });
+      return sensor?.value.value;
+    };
+    assert.equal(await valueAt(''), 150, path);
+    assert.equal(await valueAt('calibrated=true'), 150, path);
+    assert.equal(await valueAt('calibrated=false'), 5, path);
+  }
 });
 
 test('GET /gateways?full=true adds the devices of each gateway that one may view', async () => {

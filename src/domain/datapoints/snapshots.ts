@@ -32,7 +32,12 @@ export interface SnapshotList {
   readonly total: number;
 }
 
-interface ListPage {
+/** Whether last values are calibrated, the default, or as they were pushed. */
+interface ValueOptions {
+  readonly isCalibrated?: boolean;
+}
+
+interface ListPage extends ValueOptions {
   readonly filter?: Filter;
   readonly limit: number;
   readonly offset: number;
@@ -40,16 +45,15 @@ interface ListPage {
 
 /** Devices as the API shows them, with last values for those who may view the data. */
 export interface Snapshots {
-  device(actor: Actor, id: DeviceId): Promise<DeviceSnapshot>;
+  device(actor: Actor, id: DeviceId, options?: ValueOptions): Promise<DeviceSnapshot>;
   devices(actor: Actor, page: ListPage): Promise<SnapshotList>;
   /** Those of these devices that exist and the actor may view, in order of creation. */
   getMany(actor: Actor, ids: readonly DeviceId[]): Promise<SnapshotList>;
-  /** With its last value calibrated, or as it was pushed. */
   sensor(
     actor: Actor,
     id: DeviceId,
     sensorId: SensorId,
-    options?: { readonly isCalibrated: boolean },
+    options?: ValueOptions,
   ): Promise<SensorSnapshot>;
 }
 
@@ -72,7 +76,13 @@ export function createSnapshots(options: {
 }): Snapshots {
   const { devices, datapoints, grants, access, longWork } = options;
 
-  function withLastValues(device: Device, values: BriefLastValues, pace: Pace): DeviceSnapshot {
+  function withLastValues(
+    device: Device,
+    values: BriefLastValues,
+    { isCalibrated, pace }: ValueOptions & { readonly pace: Pace },
+  ): DeviceSnapshot {
+    const shown = (sensor: Sensor, last: Datapoint): Datapoint =>
+      isCalibrated === false ? last : calibratedDatapoint(sensor, last);
     const ofDevice = values.get(device.id);
     if (ofDevice === undefined) return { device, ...absent };
     return {
@@ -80,24 +90,28 @@ export function createSnapshots(options: {
       lastValueOf(sensor) {
         const last = ofDevice.get(sensor.id);
         if (last === undefined || last === 'large') return last;
-        return calibratedDatapoint(sensor, last);
+        return shown(sensor, last);
       },
       async largeValueOf(sensor) {
         // One of anybody's at a time: each may be several megabytes.
         await pace.rest();
         const last = await datapoints.lastValue({ deviceId: device.id, sensorId: sensor.id });
-        return last && calibratedDatapoint(sensor, last);
+        return last && shown(sensor, last);
       },
     };
   }
 
-  async function snapshotOf(actor: Actor, found: Device): Promise<DeviceSnapshot> {
+  async function snapshotOf(
+    actor: Actor,
+    found: Device,
+    options?: ValueOptions,
+  ): Promise<DeviceSnapshot> {
     const device = shownTo(actor, found);
     const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
     if (!maySee) return withoutValues(device);
     if (device.sensors.length === 0) return { device, ...absent };
     const values = await datapoints.briefLastValues([device.id]);
-    return withLastValues(device, values, longWork.paceOf(actor));
+    return withLastValues(device, values, { ...options, pace: longWork.paceOf(actor) });
   }
 
   const viewerOf = (actor: Actor): Promise<Viewer> =>
@@ -107,7 +121,7 @@ export function createSnapshots(options: {
     actor: Actor,
     viewer: Viewer,
     listed: readonly DeviceId[],
-    pace: Pace,
+    options: ValueOptions & { readonly pace: Pace },
   ): AsyncGenerator<readonly DeviceSnapshot[]> {
     let ids = listed;
     while (ids.length > 0) {
@@ -120,9 +134,9 @@ export function createSnapshots(options: {
       const shown = new Set(readable);
       yield found.map((one) => {
         const device = shownTo(actor, one);
-        return shown.has(one) ? withLastValues(device, values, pace) : withoutValues(device);
+        return shown.has(one) ? withLastValues(device, values, options) : withoutValues(device);
       });
-      if (ids.length > 0) await pace.rest();
+      if (ids.length > 0) await options.pace.rest();
     }
   }
 
@@ -131,18 +145,19 @@ export function createSnapshots(options: {
       devices.list({ ...page, viewer, ...(pace !== undefined && { pace }) });
     const listing = await (page.filter === undefined ? find() : longWork.run(actor, find));
     const ids = listing.devices.map(({ id }) => id);
-    return { steps: stepsOf(actor, viewer, ids, longWork.paceOf(actor)), total: listing.total };
+    const options = { ...page, pace: longWork.paceOf(actor) };
+    return { steps: stepsOf(actor, viewer, ids, options), total: listing.total };
   }
 
   return {
-    device: async (actor, id) => snapshotOf(actor, await devices.get(actor, id)),
+    device: async (actor, id, options) => snapshotOf(actor, await devices.get(actor, id), options),
     devices: async (actor, page) => list(actor, await viewerOf(actor), page),
     async getMany(actor, ids) {
       const viewer = await viewerOf(actor);
       const visibleTo = within(viewer.visibleTo, ids);
       return list(actor, { ...viewer, visibleTo }, { limit: ids.length, offset: 0 });
     },
-    async sensor(actor, id, sensorId, { isCalibrated } = { isCalibrated: true }) {
+    async sensor(actor, id, sensorId, { isCalibrated = true } = {}) {
       const [device, sensor] = await devices.getSensor(actor, id, sensorId);
       const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
       if (!maySee) return { sensor, lastValue: undefined };

@@ -33,7 +33,7 @@ import {
   textBody,
   visibilityBody,
 } from './field-routes.ts';
-import { readFlag } from './fields.ts';
+import { readFlag, valueOptions, valueParameters } from './fields.ts';
 
 const tag = 'Devices';
 
@@ -45,6 +45,7 @@ const DevicesQuery = Type.Object({
   ),
   limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.devicesPageMax, default: 20 })),
   offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+  ...valueParameters,
 });
 
 /** Devices: create, list, read, change, delete. */
@@ -66,7 +67,8 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
       handle: async ({ actor, query, url, spelling }) => {
         const { q, limit = limits.devicesPageDefault, offset = 0 } = query;
         const filter = q === undefined ? {} : { filter: parseFilter(q, spelling.queryField) };
-        const page = await snapshots.devices(actor, { ...filter, limit, offset });
+        const options = { ...filter, ...valueOptions(query), limit, offset };
+        const page = await snapshots.devices(actor, options);
         const headers = pageHeaders({ url, total: page.total, limit, offset });
         return written(jsonType, inBrackets(deviceTexts(page.steps, spelling)), headers);
       },
@@ -76,14 +78,15 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
       path: '/devices/:device_id',
       tag,
       summary: 'Read a device with its sensors and their last values',
+      query: Type.Object(valueParameters),
       answer: {
         status: 200,
         description: 'The device.',
         content: { 'application/json': DeviceMessage },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, spelling }) => {
-        const snapshot = await snapshots.device(actor, deviceIdOf(params));
+      handle: async ({ actor, params, query, spelling }) => {
+        const snapshot = await snapshots.device(actor, deviceIdOf(params), valueOptions(query));
         const whole = wholeDeviceText(snapshot, spelling);
         return whole === undefined
           ? written(jsonType, deviceTexts(onlyStep([snapshot]), spelling))

@@ -1,9 +1,22 @@
+import Type from 'typebox';
 import type { Location, Visibility } from '../../domain/devices/device.ts';
 import { invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { visibilities } from '../../wire/device.ts';
 import { parseLocation } from '../../wire/location.ts';
 import { type BareBody, bareJson, bareText } from '../body.ts';
+
+/** For reads that show last values [contract 5]. */
+export const valueParameters = {
+  calibrated: Type.Optional(
+    Type.Boolean({ default: true, description: 'false gives last values as they were pushed.' }),
+  ),
+};
+
+/** What `valueParameters` ask for. */
+export const valueOptions = (query: { readonly calibrated?: boolean }) => ({
+  isCalibrated: query.calibrated !== false,
+});
 
 /** A name-like text; undefined when the client sends a JSON null to remove the field. */
 export function optionalText(body: BareBody): string | undefined {

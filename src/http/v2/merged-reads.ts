@@ -12,6 +12,7 @@ import { jsonType, text } from '../answer.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
+import { valueOptions, valueParameters } from './fields.ts';
 import { answerSummary } from './summary-answer.ts';
 
 const tag = 'Datapoints';
@@ -29,7 +30,7 @@ const MergedQuery = Type.Object({
 const LastValuesQuery = Type.Object({
   device_id: MergedQuery.properties.device_id,
   sensor_id: MergedQuery.properties.sensor_id,
-  calibrated: DatapointsQuery.properties.calibrated,
+  ...valueParameters,
 });
 
 export interface MergedReadServices {
@@ -54,8 +55,7 @@ function lastValuesRoute(readLastValues: ReadLastValues): Route {
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, query, spelling }) => {
       const selection = selectionOf(query);
-      const isCalibrated = query.calibrated !== false;
-      const last = await readLastValues(actor, { ...selection, isCalibrated });
+      const last = await readLastValues(actor, { ...selection, ...valueOptions(query) });
       const write = createManySensorsWriter(spelling);
       return text(jsonType, `[${last.map(write).join(',')}]`);
     },

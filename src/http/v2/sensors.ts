@@ -16,8 +16,11 @@ import { defineRoute, type Route } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, metaBody, textBody } from './field-routes.ts';
+import { valueOptions, valueParameters } from './fields.ts';
 
 const tag = 'Sensors';
+
+const ValuesQuery = Type.Object(valueParameters);
 
 /** Sensors of a device: add, list, read, change, delete. */
 export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly Route[] {
@@ -40,14 +43,16 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
       path: '/devices/:device_id/sensors',
       tag,
       summary: 'List the sensors of a device with their last values',
+      query: ValuesQuery,
       answer: {
         status: 200,
         description: 'In order of creation.',
         content: { 'application/json': Type.Array(SensorMessage) },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        return list(sensorSteps(await snapshots.device(actor, deviceIdOf(params))));
+      handle: async ({ actor, params, query }) => {
+        const options = valueOptions(query);
+        return list(sensorSteps(await snapshots.device(actor, deviceIdOf(params), options)));
       },
     }),
     defineRoute({
@@ -55,7 +60,7 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
       path: '/devices/:device_id/sensors/:sensor_id',
       tag,
       summary: 'Read a sensor with its last value',
-      query: SensorQuery,
+      query: ValuesQuery,
       answer: {
         status: 200,
         description: 'The sensor.',
@@ -63,9 +68,10 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query }) => {
-        const options = { isCalibrated: query.calibrated !== false };
         const [deviceId, sensorId] = [deviceIdOf(params), sensorIdOf(params)];
-        return json(sensorToWire(await snapshots.sensor(actor, deviceId, sensorId, options)));
+        return json(
+          sensorToWire(await snapshots.sensor(actor, deviceId, sensorId, valueOptions(query))),
+        );
       },
     }),
     defineRoute({
@@ -93,12 +99,6 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
 
 export const sensorIdOf = (params: Readonly<Record<string, string>>): SensorId =>
   parseSensorId(params['sensor_id']);
-
-const SensorQuery = Type.Object({
-  calibrated: Type.Optional(
-    Type.Boolean({ default: true, description: 'false gives the last value as it was pushed.' }),
-  ),
-});
 
 const sensorFields: readonly Field<SensorChanges>[] = [
   { name: 'name', body: textBody((name) => ({ name })) },
