@@ -96,6 +96,9 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('s1', 's2').map((renewed) => ({ renewed })) },
 );
 
+/** A busy machine runs as many cases as it can in that time, and at least one. */
+const patienceMs = 90_000;
+
 test('whatever is pushed and read, the answers are those of the memory engine', async (context) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
@@ -124,7 +127,7 @@ test('whatever is pushed and read, the answers are those of the memory engine', 
         await storage.close();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 60, interruptAfterTimeLimit: patienceMs, markInterruptAsFailure: false },
   );
 });
 
