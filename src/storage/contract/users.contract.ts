@@ -70,6 +70,7 @@ const promises: Promises = {
     }
     assert.deepEqual(await hashes('ÄRZTE@x.org'), ['hash-old', 'hash-new']);
     assert.deepEqual(await hashes('ceo@x.org'), []);
+    assert.deepEqual(await hashes(''), []);
     const proof = { channel: 'email', address: 'Ärzte@x.org', provenAt: noon } as const;
     await users.update(userId('id-new'), { proofs: [{ ...proof, by: 'earlier' }] });
     assert.deepEqual(await hashes('ärzte@x.org'), ['hash-new', 'hash-old']);

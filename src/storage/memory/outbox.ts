@@ -115,6 +115,9 @@ function pay(
   if (stored === undefined || (credit !== undefined && credit < 1)) return 'no_credit';
   addCredit(state, payer, -1);
   state.paidMessages.set(key, own + 1);
+  for (const earlier of state.paidMessages.keys()) {
+    if (Number.parseInt(earlier, 10) < day - 1) state.paidMessages.delete(earlier);
+  }
   return 'paid';
 }
 

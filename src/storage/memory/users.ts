@@ -36,7 +36,9 @@ export function createUserStore(state: MemoryState): UserStore {
     async findByEmail(email) {
       const key = addressKey('email', email);
       return [...users.values()]
-        .filter(({ user }) => addressKey('email', user.profile.email ?? '') === key)
+        .filter(({ user: { profile } }) => {
+          return profile.email !== undefined && addressKey('email', profile.email) === key;
+        })
         .sort((left, right) => strengthOf(right) - strengthOf(left))
         .slice(0, 2);
     },

@@ -22,8 +22,9 @@ export async function openAccounts(
   log: Log = silentLog,
 ): Promise<AccountStorage> {
   const path = prepareForCommand(directory);
-  const writer = await createWriter({ path, log });
+  // First, as nobody would end the thread of the writer if this one failed.
   const reader = openConnection(path, { role: 'read' });
+  const writer = await createWriter({ path, log });
   const damaged = createDamagedRows({ log, reporter: silentReporter });
   const parts = { reader, writer, damaged };
   return {

@@ -47,16 +47,17 @@ export function createPrivately(path: string): void {
 
 /** Opens the database; every commit of a write connection is synced to disk when it returns. */
 export function openConnection(path: string, options: ConnectionOptions): DatabaseSync {
-  const database = new DatabaseSync(path, {
-    timeout: sqliteLimits.busyTimeoutMs,
-    readOnly: options.role === 'read',
-    enableForeignKeyConstraints: true,
-  });
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(path, {
+      timeout: sqliteLimits.busyTimeoutMs,
+      readOnly: options.role === 'read',
+      enableForeignKeyConstraints: true,
+    });
     configure(database, options);
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     throw new UnusableStorageError(
       `${path} cannot be opened: ${describeFailure(error) ?? String(error)}`,
       error,

@@ -49,6 +49,8 @@ export function createCredentialStore(options: {
   const keysOf = createSelection<AccessKeyRow>(reader, selectKeysOf);
 
   const readKey = (row: AccessKeyRow) => damaged.read('access_keys', row.id, () => keyFromRow(row));
+  const readSession = (row: SessionRow) =>
+    damaged.read('login_sessions', row.id, () => sessionFromRow(row));
 
   return {
     insertToken: (token, basis, now) => writer.call('insertToken', token, basis, now),
@@ -62,10 +64,11 @@ export function createCredentialStore(options: {
     findSession: (hash) =>
       readSafely(() => {
         const row = session.first(hash, hash);
-        return row && sessionFromRow(row);
+        return row && readSession(row);
       }),
     renewSession: (from, renewal) => writer.call('renewSession', from, renewal),
-    listSessions: (userId) => readSafely(() => sessionsOf.all(userId).map(sessionFromRow)),
+    listSessions: (userId) =>
+      readSafely(() => sessionsOf.all(userId).flatMap((row) => readSession(row) ?? [])),
     removeSession: (userId, id) => writer.call('removeSession', userId, id),
     insertKey: (record) =>
       writer.call('insertKey', {

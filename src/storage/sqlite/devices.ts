@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { TimedSetting } from '../../domain/devices/actuator-step.ts';
 import type { Device, DeviceChanges } from '../../domain/devices/device.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
-import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import type { DeviceId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import type { LastValueReads } from '../device-filter.ts';
 import {
@@ -44,16 +44,14 @@ export interface DeviceStoreOptions {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
   readonly datapoints: LastValueReads &
-    Pick<SqliteDatapoints, 'unflushedWeight' | 'unflushedWeights'>;
-  /** Drops what the datapoint engine holds in memory of a device or sensor that went. */
-  readonly forgetDatapoints: (deviceId: DeviceId, sensorId?: SensorId) => void;
+    Pick<SqliteDatapoints, 'unflushedWeight' | 'unflushedWeights' | 'forget'>;
   readonly damaged: DamagedRows;
 }
 
 /** Devices in SQLite. */
 export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
-  const { reader, writer, datapoints, forgetDatapoints } = options;
-  const read = createDeviceReader(reader, options.damaged);
+  const { reader, writer, datapoints, damaged } = options;
+  const read = createDeviceReader(reader, damaged);
   const owned = createSelection<{ n: number }>(reader, countOwned);
   const exists = createSelection<{ n: number }>(reader, selectExists);
   const timed = createSelection<TimedRow>(reader, selectTimed);
@@ -74,7 +72,7 @@ export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
     update: (id, changes, at) => writer.call('updateDevice', id, updateOf(changes), at),
     async remove(id) {
       const outcome = await writer.call('removeDevice', id);
-      if (outcome === 'removed') forgetDatapoints(id);
+      if (outcome === 'removed') datapoints.forget(id);
       return outcome;
     },
     putSensor: (id, sensor, at) => writer.call('putSensor', id, partRow(sensor), at),
@@ -82,7 +80,7 @@ export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
       writer.call('updateSensor', id, sensorId, patchOf(changes), at),
     async removeSensor(id, sensorId, at) {
       const outcome = await writer.call('removeSensor', id, sensorId, at);
-      if (outcome === 'removed') forgetDatapoints(id, sensorId);
+      if (outcome === 'removed') datapoints.forget(id, sensorId);
       return outcome;
     },
     putActuator: (id, actuator, at) => writer.call('putActuator', id, partRow(actuator), at),
@@ -94,7 +92,13 @@ export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
       if (typeof after === 'string') return after;
       return actuatorFromRow({ id: actuatorId, details: after.details });
     },
-    listTimedSettings: () => readSafely(() => timed.all().flatMap(timedSettingOf)),
+    listTimedSettings: () =>
+      readSafely(() =>
+        timed.all().flatMap((row) => {
+          const key = `${row.device_id} ${row.id}`;
+          return damaged.read('actuators', key, () => timedSettingOf(row)) ?? [];
+        }),
+      ),
     removeActuator: (id, actuatorId, at) => writer.call('removeActuator', id, actuatorId, at),
   };
 }

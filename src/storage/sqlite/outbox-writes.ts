@@ -103,8 +103,9 @@ export function createOutboxWrites(database: DatabaseSync) {
   function dueInTurn(room: RoomOrder, all: readonly string[], now: number): readonly DueRow[] {
     const { channel, count, perPayerMax, underWay } = room;
     const last = lastOf.get(channel);
-    const next = last === undefined ? 0 : all.findIndex((payer) => payer > last);
-    const rotated = next <= 0 ? all : [...all.slice(next), ...all.slice(0, next)];
+    // In the order of the index, which does not see the case of letters.
+    const isLater = (payer: string): boolean => last !== undefined && payer.toLowerCase() > last;
+    const rotated = [...all.filter(isLater), ...all.filter((payer) => !isLater(payer))];
     const lists: (readonly DueRow[])[] = [];
     for (const payer of rotated) {
       const own = Math.min(count, perPayerMax - (underWay.get(payer.toLowerCase()) ?? 0));
@@ -112,7 +113,7 @@ export function createOutboxWrites(database: DatabaseSync) {
       if (rows.length > 0) lists.push(rows);
       if (lists.length >= count) break;
     }
-    const lastServed = lists.at(-1)?.[0]?.payer;
+    const lastServed = lists.at(-1)?.[0]?.payer.toLowerCase();
     if (lastServed !== undefined) lastOf.set(channel, lastServed);
     return oneOfEach(lists, count);
   }
@@ -164,7 +165,8 @@ function createPayment(database: DatabaseSync) {
       }
       const isPaid = take.run(payer).changes > 0 || unlimited.first(payer) !== undefined;
       if (!isPaid) return 'no_credit';
-      if (count.run(day, payer, channel).changes > 0) forget.run(day - 1);
+      count.run(day, payer, channel);
+      forget.run(day - 1);
       return 'paid';
     },
   };

@@ -38,55 +38,45 @@ export interface SqliteOptions {
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const { directory, log, pagesMax } = options;
   const { path, lock } = prepareForService(directory);
-  // Undone in reverse order, whether opening fails half-way or the service ends.
-  const opened: (() => Promise<void>)[] = [async () => lock.release()];
-  const close = async (): Promise<void> => {
-    for (let end = opened.pop(); end !== undefined; end = opened.pop()) await end();
+  // Undone in reverse order, whether opening fails half-way or the service ends, and every one of
+  // them, whether or not another fails.
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => lock.release());
+  const writer = await createWriter({ path, log, ...(pagesMax !== undefined && { pagesMax }) });
+  opened.defer(() => writer.close());
+  const reader = openConnection(path, { role: 'read' });
+  opened.defer(() => reader.close());
+  const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
+  const parts = { reader, writer, damaged };
+  const datapoints = createDatapointStore({
+    ...parts,
+    log,
+    ...(options.datapointLimits !== undefined && { limits: options.datapointLimits }),
+  });
+  opened.defer(() => datapoints.close());
+  await datapoints.start();
+  const open = opened.move();
+  return {
+    users: createUserStore({ ...parts, forgetDevice: datapoints.forget }),
+    credentials: createCredentialStore(parts),
+    grants: createGrantStore(parts),
+    groups: createGroupStore(parts),
+    devices: createDeviceStore({ ...parts, datapoints }),
+    gateways: createGatewayStore(parts),
+    projects: createProjectStore(parts),
+    socials: createSocialStore(parts),
+    notifications: createNotificationStore(parts),
+    outbox: createOutboxStore(parts),
+    datapoints,
+    mqttSessions: createSessionStore(parts),
+    installation: {
+      secret: async () => ensureInstallationSecret(directory),
+      lastBackupAt: () => lastBackupOf(directory),
+    },
+    passwordResets: createPasswordResetStore(parts),
+    failures: createFailureStore(parts),
+    callTexts: createCallTextStore(parts),
+    ping: () => writer.call('ping'),
+    close: () => open.disposeAsync(),
   };
-  try {
-    const writer = await createWriter({ path, log, ...(pagesMax !== undefined && { pagesMax }) });
-    opened.push(() => writer.close());
-    const reader = openConnection(path, { role: 'read' });
-    opened.push(async () => reader.close());
-    const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
-    const parts = { reader, writer, damaged };
-    const datapoints = createDatapointStore({
-      ...parts,
-      log,
-      ...(options.datapointLimits !== undefined && { limits: options.datapointLimits }),
-    });
-    opened.push(() => datapoints.close());
-    await datapoints.start();
-    const devices = createDeviceStore({
-      ...parts,
-      datapoints,
-      forgetDatapoints: datapoints.forget,
-    });
-    return {
-      users: createUserStore({ ...parts, forgetDevice: datapoints.forget }),
-      credentials: createCredentialStore(parts),
-      grants: createGrantStore(parts),
-      groups: createGroupStore(parts),
-      devices,
-      gateways: createGatewayStore(parts),
-      projects: createProjectStore(parts),
-      socials: createSocialStore(parts),
-      notifications: createNotificationStore(parts),
-      outbox: createOutboxStore(parts),
-      datapoints,
-      mqttSessions: createSessionStore(parts),
-      installation: {
-        secret: async () => ensureInstallationSecret(directory),
-        lastBackupAt: () => lastBackupOf(directory),
-      },
-      passwordResets: createPasswordResetStore(parts),
-      failures: createFailureStore(parts),
-      callTexts: createCallTextStore(parts),
-      ping: () => writer.call('ping'),
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { DomainError } from '../../domain/errors.ts';
@@ -8,6 +8,8 @@ import {
   aDevice,
   aGateway,
   aKey,
+  aLogin,
+  anActuator,
   aProject,
   aSensor,
   aToken,
@@ -138,6 +140,41 @@ test('the data directory and its files are for their owner only', async (context
 test('a data directory that cannot be made is refused with a sentence', async () => {
   const words = /the data directory \/dev\/null\/data cannot be used .*: make it writable/;
   await assert.rejects(open('/dev/null/data'), words);
+});
+
+test('a database that cannot be opened is refused by its name', async (context) => {
+  const directory = temporaryDirectory(context);
+  mkdirSync(databasePath(directory));
+  for (const opening of [open, openAccounts]) {
+    await assert.rejects(
+      async () => opening(directory),
+      (error) => {
+        assert(error instanceof UnusableStorageError);
+        return error.message.startsWith(`${databasePath(directory)} cannot be opened`);
+      },
+    );
+  }
+});
+
+test('rows that are damaged are left out, and the others are found', async (context) => {
+  const directory = temporaryDirectory(context);
+  const storage = await open(directory);
+  context.after(() => storage.close());
+  await storage.users.insert(aUser('ana'), 'hash');
+  const logins = [aLogin('l1', 'ana'), aLogin('l2', 'ana')];
+  for (const login of logins) await storage.credentials.insertSession(login, byPassword, noon);
+  const revert = { at: noon + 1, value: 0 };
+  const actuators = [anActuator('a1', { revert }), anActuator('a2', { revert })];
+  await storage.devices.insert(aDevice('d', { actuators }));
+  const database = new DatabaseSync(databasePath(directory));
+  database.exec("update actuators set details = '{\"revert\":' where actuator_id = 'a1'");
+  database.exec("update login_sessions set details = '{' where id = 'l1'");
+  database.close();
+  const timed = await storage.devices.listTimedSettings();
+  assert.deepEqual(timed, [{ deviceId: 'd', actuatorId: 'a2', at: noon + 1 }]);
+  assert.equal(await storage.credentials.findSession('hash-l1'), undefined);
+  const listed = await storage.credentials.listSessions(userId('id-ana'));
+  assert.deepEqual(listed, [logins[1]]);
 });
 
 test('a full disk refuses changes, keeps what was there and still reads', async (context) => {

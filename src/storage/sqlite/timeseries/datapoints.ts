@@ -165,7 +165,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     },
     async close() {
       try {
-        await queue.idle();
+        await queue.drain();
       } finally {
         await flusher.close();
       }
@@ -204,7 +204,7 @@ function createAppendQueue(options: {
     const over = Promise.withResolvers<void>();
     try {
       // In its turn: no batch under way has staged anything for its series.
-      await inTurn(async () => {
+      await inTurn.run(async () => {
         await makeRoom();
         long = { deviceId: push.deviceId, isOver: over.promise };
       });
@@ -220,12 +220,13 @@ function createAppendQueue(options: {
       const [push] = batch;
       const isAlone = batch.length === 1 && push !== undefined;
       return isAlone && push.datapoints.length > limits.apartPushDatapointsMin
-        ? longInTurn(() => appendLong(push))
-        : inTurn(() => append(batch));
+        ? longInTurn.run(() => appendLong(push))
+        : inTurn.run(() => append(batch));
     },
-    async idle(): Promise<void> {
-      await longInTurn(async () => undefined);
-      await inTurn(async () => undefined);
+    /** Resolves when nothing is under way, however much waits. */
+    async drain(): Promise<void> {
+      await longInTurn.drain();
+      await inTurn.drain();
     },
   };
 }
@@ -235,15 +236,18 @@ function createTurns(waitingMax: number) {
   let waiting = 0;
   const turns = createSequence();
 
-  return <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (waiting >= waitingMax) {
-      return Promise.reject(
-        new DomainError('unavailable', 'too many batches wait: try again in a moment'),
-      );
-    }
-    waiting += 1;
-    return turns.run(work).finally(() => {
-      waiting -= 1;
-    });
+  return {
+    run<Result>(work: () => Promise<Result>): Promise<Result> {
+      if (waiting >= waitingMax) {
+        return Promise.reject(
+          new DomainError('unavailable', 'too many batches wait: try again in a moment'),
+        );
+      }
+      waiting += 1;
+      return turns.run(work).finally(() => {
+        waiting -= 1;
+      });
+    },
+    drain: turns.drain,
   };
 }

@@ -65,8 +65,7 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
       }
       failures = 0;
     } catch (error) {
-      // In reverse, so that the oldest is first again.
-      for (const series of picked.toReversed()) memtable.restore(series);
+      memtable.restore(picked);
       failures += 1;
       if (failures === 1) log.error({ err: error }, 'datapoints stay in the log: flushing failed');
     }

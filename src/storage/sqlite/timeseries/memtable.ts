@@ -22,8 +22,8 @@ export interface Memtable {
   freezeDue(): readonly Series[];
   /** The frozen datapoints of the series are in chunks. */
   settle(series: Series): void;
-  /** They are not: they go back to the head of their memtableEntry. */
-  restore(series: Series): void;
+  /** They are not: they go back to the head of their memtableEntry, and these to their places. */
+  restore(picked: readonly Series[]): void;
   drop(series: Series): void;
   /** Every datapoint of log rows up to this one is in chunks, or frozen. */
   doneThrough(): number;
@@ -113,7 +113,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     return weight;
   }
 
-  function restore(series: Series): void {
+  function thaw(series: Series): void {
     const { frozen, memtableEntry } = series;
     if (frozen === undefined) return;
     const datapoints = [...frozen.datapoints, ...memtableEntry.datapoints];
@@ -121,7 +121,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     series.memtableEntry = { ...frozen, datapoints, weight, isSorted: false };
     series.frozen = undefined;
     series.sorted = undefined;
-    live = new Map([[series.number, series], ...live]);
+    live.set(series.number, series);
     if (weight >= limits.memtableEntryWeightMax) full.add(series);
     liveWeight += frozen.weight;
     frozenWeight -= frozen.weight;
@@ -165,7 +165,11 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       series.sequenceNumbers = undefined;
       forgetLarge(series);
     },
-    restore,
+    restore(picked) {
+      for (const series of picked) thaw(series);
+      const firstRowOf = ([, series]: [number, Series]) => series.memtableEntry.firstRow;
+      live = new Map([...live].sort((a, b) => firstRowOf(a) - firstRowOf(b)));
+    },
     drop(series) {
       liveWeight -= series.memtableEntry.weight;
       frozenWeight -= series.frozen?.weight ?? 0;

@@ -24,10 +24,15 @@ export function stagePush(
   datapoints: readonly Datapoint[],
 ): StagedPush {
   const pendingPush = beginPendingPush(series);
-  for (let at = 0; at < datapoints.length; at += datapointsPerStep) {
-    stageStep(chunks, pendingPush, datapoints, at);
+  try {
+    for (let at = 0; at < datapoints.length; at += datapointsPerStep) {
+      stageStep(chunks, pendingPush, datapoints, at);
+    }
+    return pendingPush;
+  } catch (reason) {
+    clearStaged(series, 'lost');
+    throw reason;
   }
-  return pendingPush;
 }
 
 /** The same for a long push: yields between its steps. */
@@ -37,11 +42,16 @@ export function* stageInSteps(
   datapoints: readonly Datapoint[],
 ): Generator<void, StagedPush> {
   const pendingPush = beginPendingPush(series);
-  for (let at = 0; at < datapoints.length; at += datapointsPerStep) {
-    if (at > 0) yield;
-    stageStep(chunks, pendingPush, datapoints, at);
+  try {
+    for (let at = 0; at < datapoints.length; at += datapointsPerStep) {
+      if (at > 0) yield;
+      stageStep(chunks, pendingPush, datapoints, at);
+    }
+    return pendingPush;
+  } catch (reason) {
+    clearStaged(series, 'lost');
+    throw reason;
   }
-  return pendingPush;
 }
 
 interface PendingPush {

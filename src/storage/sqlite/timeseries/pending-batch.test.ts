@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
+import { deviceId, noon, sensorId } from '../../contract/builders.ts';
+import { push, sensor } from '../../contract/datapoint-builders.ts';
+import type { ChunkReader } from './chunk-reader.ts';
+import { createPendingBatch, type Staged } from './pending-batch.ts';
+import { emptyMemtableEntry, nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
+
+const long: readonly Datapoint[] = Array.from({ length: 10_000 }, (_, value) => ({
+  value,
+  timestamp: noon + value,
+  receivedAt: noon,
+}));
+
+for (const how of ['atOnce', 'inSteps'] as const) {
+  test(`a disk that fails half-way leaves nothing staged, ${how}`, () => {
+    const series: Series = {
+      number: 1,
+      deviceId: deviceId('d1'),
+      sensorId: sensorId('s1'),
+      flushed: 1,
+      frozen: undefined,
+      memtableEntry: emptyMemtableEntry(),
+      staged: [],
+      last: undefined,
+      newestTimestamp: noon + long.length,
+      sequenceNumbers: undefined,
+      sorted: undefined,
+      isForgotten: false,
+    };
+    let lookUps = 0;
+    const chunks = {
+      inSnapshot: <Result>(work: () => Result): Result => work(),
+      createLookup() {
+        lookUps += 1;
+        if (lookUps === 2) throw new Error('disk I/O error');
+        return { valuesAt: () => new Set<string>() };
+      },
+    } as unknown as ChunkReader;
+    const table = { resolve: () => series } as unknown as SeriesTable;
+    const batch = createPendingBatch(table, chunks);
+    const stage = (staged: Staged[]) =>
+      how === 'atOnce'
+        ? batch.atOnce([push(long, sensor())], staged)
+        : [...batch.inSteps([push(long, sensor())], staged)];
+    assert.throws(() => stage([]), /disk I\/O error/);
+    assert.equal(nextSequenceNumber(series), 1);
+    const staged: Staged[] = [];
+    stage(staged);
+    assert.deepEqual(
+      [staged[0]?.push.datapoints.length, staged[0]?.push.sequenceNumber],
+      [10_000, 1],
+    );
+  });
+}
