@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { openProgressBar } from './copy-progress.ts';
-import { directoryOf } from './data-directory.ts';
+import { type DirectoryOption, dataDirOption, directoryOf } from './data-directory.ts';
 
 /** `kipimo backup`: everything in one file, while the service runs. */
 export function createBackupCommand(): Command {
@@ -12,19 +12,15 @@ export function createBackupCommand(): Command {
         'The file holds all secrets of the service: keep it where nobody else reads it.',
     )
     .argument('<file>', 'is made; must not exist')
-    .option('--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR')
+    .option(...dataDirOption)
     .action(backUpTo);
 }
 
-async function backUpTo(file: string, options: { readonly dataDir?: string }): Promise<void> {
+async function backUpTo(file: string, options: DirectoryOption): Promise<void> {
   const directory = directoryOf(options);
   const { backUp } = await import('../storage/sqlite/backup.ts');
   const bar = openProgressBar('pages');
-  try {
-    await backUp({ directory, file: resolve(file), onProgress: bar.show });
-  } finally {
-    bar.stop();
-  }
+  await backUp({ directory, file: resolve(file), onProgress: bar.show }).finally(bar.stop);
   const mebibytes = (statSync(file).size / 1_048_576).toFixed(1);
   process.stdout.write(`Wrote ${file} (${mebibytes} MiB). Put it back with kipimo restore.\n`);
 }

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import { benchLimits } from './bench/bench-limits.ts';
 import { wholeNumber } from './option-values.ts';
-import { waitForStopSignal } from './stop-signal.ts';
+import { abortAtStopSignal } from './stop-signal.ts';
 
 interface PaceOptions {
   readonly seconds: number;
@@ -84,17 +84,11 @@ async function benchMqtt(options: MqttOptions): Promise<void> {
 
 /** What every measurement needs to know; a signal to stop ends it with all that it started. */
 function runOf(options: PaceOptions) {
-  const stop = new AbortController();
-  void waitForStopSignal({
-    signals: process,
-    clock: systemClock,
-    onImpatience: () => process.exit(1),
-  }).then(() => stop.abort(new Error('stopped before the end')));
   return {
     pace: { sliceMs: options.seconds * 1_000, rounds: options.rounds },
     clock: systemClock,
     onStage: (stage: string) => process.stderr.write(`${stage} …\n`),
-    signal: stop.signal,
+    signal: abortAtStopSignal(new Error('stopped before the end')),
   };
 }
 

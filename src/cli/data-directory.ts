@@ -4,9 +4,16 @@ import { invalid } from '../domain/errors.ts';
 import { silentReporter } from '../domain/reporter.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import { databasePath } from '../storage/sqlite/connection.ts';
 import type { Storage } from '../storage/storage.ts';
+
+/** How a command is told which data directory it works on. */
+export const dataDirOption = [
+  '--data-dir <path>',
+  'data directory, instead of KIPIMO_DATA_DIR',
+] as const;
 
 /** Which data directory a command works on. */
 export interface DirectoryOption {
@@ -56,3 +63,7 @@ export async function withStorage<Result>(
     await storage.close();
   }
 }
+
+/** A name for what was in a data directory before a command replaced it. */
+export const asideName = (command: string): string =>
+  `before-${command}-${formatTimestamp(systemClock.now()).replaceAll(/[:.]/g, '-')}`;

@@ -12,9 +12,9 @@ import {
 } from './client/login-options.ts';
 import { demoLimits } from './demo/demo-limits.ts';
 import { type SimulationOptions, simulate } from './demo/simulation.ts';
-import { parseDuration, wholeNumber } from './option-values.ts';
+import { parseDuration, parseWait, wholeNumber } from './option-values.ts';
 import { printableLines } from './printable.ts';
-import { waitForStopSignal } from './stop-signal.ts';
+import { abortAtStopSignal } from './stop-signal.ts';
 
 interface DemoOptions extends ServiceOptions {
   readonly guest?: boolean;
@@ -50,8 +50,8 @@ export function createDemoCommand(): Command {
     .addOption(option('--seed <n>', 'another seed, other weather', wholeNumber(0, 2 ** 31), 1))
     .option('--history <time>', 'fill the past first, for instance 30d', parseDuration)
     .addOption(duration('--step <time>', 'time between two values of the past', '10m'))
-    .addOption(duration('--every <time>', 'time between live values', '10s'))
-    .option('--for <time>', 'stop after this time', parseDuration)
+    .addOption(duration('--every <time>', 'time between live values', '10s', parseWait))
+    .option('--for <time>', 'stop after this time', parseWait)
     .addOption(new Option('--once', 'push one round of live values and stop').conflicts('for'))
     .action(demo);
 }
@@ -65,23 +65,20 @@ function option<Value>(
   return new Option(flags, description).argParser(parse).default(initial);
 }
 
-function duration(flags: string, description: string, initial: string): Option {
-  return new Option(flags, description)
-    .argParser(parseDuration)
-    .default(parseDuration(initial), initial);
+function duration(
+  flags: string,
+  description: string,
+  initial: string,
+  parse = parseDuration,
+): Option {
+  return new Option(flags, description).argParser(parse).default(parse(initial), initial);
 }
 
 async function demo(options: DemoOptions): Promise<void> {
   const simulation = simulationOf(options, await accountOf(options));
-  const stop = new AbortController();
-  const { signal } = stop;
-  const end = () => stop.abort();
-  void waitForStopSignal({
-    signals: process,
-    clock: systemClock,
-    onImpatience: () => process.exit(1),
-  }).then(end);
-  const timer = options.for === undefined ? undefined : setTimeout(end, options.for);
+  const ends = [abortAtStopSignal()];
+  if (options.for !== undefined) ends.push(AbortSignal.timeout(options.for));
+  const signal = AbortSignal.any(ends);
   try {
     await simulate(simulation, {
       clock: systemClock,
@@ -93,8 +90,6 @@ async function demo(options: DemoOptions): Promise<void> {
   } catch (error) {
     // Stopped as asked: Ctrl-C and --for are how a run ends.
     if (!signal.aborted) throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { invalid } from '../domain/errors.ts';
-import { systemClock } from '../lib/clock.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
 import { copyData } from '../storage/sqlite/backup.ts';
 import { requireUser } from './account-work.ts';
 import { openProgressBar } from './copy-progress.ts';
 import {
+  asideName,
   type DirectoryOption,
+  dataDirOption,
   knownDirectoryOf,
   requirePlace,
   withStorage,
@@ -17,8 +17,7 @@ import { readExport, writeExport } from './export/export-file.ts';
 import { countLine, countsText, type ExportLine } from './export/export-format.ts';
 import { exportLines } from './export/exporter.ts';
 import { importLines } from './export/importer.ts';
-
-const dataDirOption = ['--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR'] as const;
+import { abortAtStopSignal } from './stop-signal.ts';
 
 /** `kipimo export`: everything, or one account, in one file that any version can read. */
 export function createExportCommand(): Command {
@@ -52,12 +51,16 @@ async function exportTo(
 ): Promise<void> {
   const directory = knownDirectoryOf(options);
   if (existsSync(file)) throw invalid(`${file} exists: choose another name, or delete it`);
-  using copy = await copyOf(directory, false);
+  const signal = stopSignal();
+  using copy = await copyOf(directory, { isLocked: false, signal });
   const counts = new Map<string, number>();
   await withStorage(copy.directory, async (storage) => {
     const { account } = options;
     const user = account === undefined ? undefined : await requireUser(storage.users, account);
-    await writeExport(resolve(file), counted(exportLines(storage, user?.username), counts));
+    await writeExport(
+      resolve(file),
+      whileWanted(counted(exportLines(storage, user?.username), counts), signal),
+    );
   });
   process.stdout.write(`Wrote ${file}: ${countsText(counts)}.\n`);
 }
@@ -74,12 +77,13 @@ async function* counted(
 
 async function importFrom(file: string, options: DirectoryOption): Promise<void> {
   const directory = requirePlace(options);
-  using copy = await copyOf(directory, true);
+  const signal = stopSignal();
+  using copy = await copyOf(directory, { isLocked: true, signal });
   const { counts, leftOut } = await withStorage(copy.directory, (storage) =>
-    importLines(storage, readExport(file)),
+    importLines(storage, whileWanted(readExport(file), signal)),
   );
-  const label = `before-import-${formatTimestamp(systemClock.now()).replaceAll(/[:.]/g, '-')}`;
-  const aside = copy.replace(label);
+  signal.throwIfAborted();
+  const aside = copy.replace(asideName('import'));
   process.stdout.write(`Took in ${countsText(counts)}.\n`);
   if (leftOut > 0) {
     process.stdout.write(`${leftOut} rights, members or messages were left out: of nobody here.\n`);
@@ -87,7 +91,27 @@ async function importFrom(file: string, options: DirectoryOption): Promise<void>
   if (aside !== undefined) process.stdout.write(`What was there is in ${aside}.\n`);
 }
 
-async function copyOf(directory: string, isLocked: boolean) {
+/** The copy of the data is deleted on the way out, so a signal to stop is an error. */
+const stopSignal = () => abortAtStopSignal(new Error('stopped: nothing was changed'));
+
+async function* whileWanted(
+  lines: AsyncIterable<ExportLine>,
+  signal: AbortSignal,
+): AsyncGenerator<ExportLine> {
+  for await (const line of lines) {
+    signal.throwIfAborted();
+    yield line;
+  }
+}
+
+async function copyOf(
+  directory: string,
+  { isLocked, signal }: { readonly isLocked: boolean; readonly signal: AbortSignal },
+) {
   const bar = openProgressBar('pages');
-  return await copyData(directory, { isLocked, onProgress: bar.show }).finally(() => bar.stop());
+  const onProgress = (done: number, total: number): void => {
+    signal.throwIfAborted();
+    bar.show(done, total);
+  };
+  return await copyData(directory, { isLocked, onProgress }).finally(bar.stop);
 }

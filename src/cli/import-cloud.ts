@@ -19,7 +19,7 @@ import { type CloudReport, createTally, kinds } from './cloud/tally.ts';
 import { openProgressBar } from './copy-progress.ts';
 import { wholeNumber } from './option-values.ts';
 import { printable } from './printable.ts';
-import { waitForStopSignal } from './stop-signal.ts';
+import { abortAtStopSignal } from './stop-signal.ts';
 
 interface CloudOptions {
   readonly from: string;
@@ -77,13 +77,7 @@ export function createCloudCommand(): Command {
 }
 
 async function runCloud(options: CloudOptions): Promise<void> {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const impatient = () => process.exit(1);
-  waitForStopSignal({ signals: process, clock: systemClock, onImpatience: impatient }).then(
-    () => stop.abort(),
-    () => undefined,
-  );
+  const signal = abortAtStopSignal();
   const wait = (delayMs: number) => delay(delayMs, undefined, { signal });
   const remoteAt = (url: string) =>
     createApiClient({ url, signal, wait, isImporting: true, limits: remoteLimits });
@@ -118,7 +112,7 @@ async function runCloud(options: CloudOptions): Promise<void> {
       const said = signal.aborted || !(reason instanceof Error) ? 'stopped' : reason.message;
       throw new Error(`${said}; run the same command again, and it goes on`, { cause: reason });
     })
-    .finally(() => bar.stop());
+    .finally(bar.stop);
   process.stdout.write(reportText(report));
   if (kinds.some((kind) => report.counts[kind].skipped > 0)) process.exitCode = 1;
 }

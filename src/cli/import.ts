@@ -63,7 +63,7 @@ async function runCsv(file: string, options: CsvOptions): Promise<void> {
         }
       },
     },
-  ).finally(() => bar.stop());
+  ).finally(bar.stop);
   process.stdout.write(`${stored} rows are stored, ${refused} were refused.\n`);
   if (devicesMade > 0) {
     const privacy = options.username === undefined && tokenOf(options) === undefined;

@@ -6,7 +6,7 @@ import { systemClock } from '../lib/clock.ts';
 import { openAccounts } from '../storage/sqlite/accounts.ts';
 import { accessKeyFromWire, accessKeyToWire } from '../wire/access-key.ts';
 import { requireUser } from './account-work.ts';
-import { type DirectoryOption, knownDirectoryOf } from './data-directory.ts';
+import { type DirectoryOption, dataDirOption, knownDirectoryOf } from './data-directory.ts';
 import { printableJson } from './printable.ts';
 
 /** `kipimo key`: access keys in the data directory, also while the service runs. */
@@ -15,11 +15,10 @@ export function createKeyCommand(): Command {
     'Access keys of an account in the data directory (KIPIMO_DATA_DIR); works while the service ' +
       'runs, too.',
   );
-  const dataDir = ['--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR'] as const;
   key
     .command('list <user>')
     .description('List the keys of an account, one JSON object per line, without their secrets.')
-    .option(...dataDir)
+    .option(...dataDirOption)
     .action((user: string, options: DirectoryOption) =>
       withKeys(user, options, async (keys, actor) => {
         for (const record of await keys.list(actor)) print(accessKeyToWire(record));
@@ -31,7 +30,7 @@ export function createKeyCommand(): Command {
     .option('--scopes <scope...>', 'what it may do; absent: all its owner may')
     .option('--devices <id...>', 'the devices it is for; absent: all of its owner')
     .option('--expires <time>', 'when it ends, ISO 8601; absent: never')
-    .option(...dataDir)
+    .option(...dataDirOption)
     .action((user: string, name: string, { dataDir: at, ...limits }: DirectoryOption) =>
       withKeys(user, at === undefined ? {} : { dataDir: at }, async (keys, actor) => {
         const made = await keys.create(actor, accessKeyFromWire({ name, ...limits }));
@@ -41,7 +40,7 @@ export function createKeyCommand(): Command {
   key
     .command('remove <user> <id>')
     .description('Revoke a key; connections made with it end.')
-    .option(...dataDir)
+    .option(...dataDirOption)
     .action((user: string, id: string, options: DirectoryOption) =>
       withKeys(user, options, (keys, actor) => keys.remove(actor, parseAccessKeyId(id))),
     );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDuration, wholeNumber } from './option-values.ts';
+import { parseDuration, parseWait, wholeNumber } from './option-values.ts';
 
 test('a duration is a number and a unit', () => {
   assert.equal(parseDuration('250ms'), 250);
@@ -23,4 +23,9 @@ test('a whole number is read up to both of its ends', () => {
   for (const text of ['0', '9', '', '1.5', '-1', 'two', '1e0']) {
     assert.throws(() => read(text), /1 to 8/, text);
   }
+});
+
+test('what is waited for is no longer than a timer can wait', () => {
+  assert.equal(parseWait('24d'), 24 * 86_400_000);
+  assert.throws(() => parseWait('30d'), /at most 24d/);
 });

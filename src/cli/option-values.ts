@@ -18,6 +18,13 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError('write a number and a unit, for instance 10s, 5m, 12h, 30d.');
 }
 
+/** The same for what is waited for: Node's timers end after 24.8 days. */
+export function parseWait(text: string): number {
+  const durationMs = parseDuration(text);
+  if (durationMs < 2 ** 31) return durationMs;
+  throw new InvalidArgumentError('it must be at most 24d.');
+}
+
 /** A reader of whole numbers from `min` to `max`, for an option. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {

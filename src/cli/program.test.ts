@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { PortError } from '../lib/port-error.ts';
@@ -15,7 +18,7 @@ function recordingCommands() {
     summary: `about ${name}`,
     load: async () => {
       loaded.push(name);
-      return new Command(name).action(() => {
+      return new Command(name).option('--port <number>').action(() => {
         ran.push(name);
       });
     },
@@ -32,6 +35,10 @@ async function parse(words: readonly string[]) {
 
 test('no command means serve', async () => {
   assert.deepEqual((await parse([])).ran, ['serve']);
+});
+
+test('options without a command are those of serve', async () => {
+  assert.deepEqual((await parse(['--port', '8081'])).ran, ['serve']);
 });
 
 test('only the file of the command that runs is loaded', async () => {
@@ -76,4 +83,16 @@ test('failures of the system become sentences that say what to change', () => {
   assert.match(sentencesOf(absent).join(), /KIPIMO_HOST/);
   assert.deepEqual(sentencesOf(failure('EACCES')), ['x']);
   assert.deepEqual(sentencesOf('thrown text'), ['thrown text']);
+});
+
+test('a command ends without a word when nobody reads what it prints', async () => {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const child = spawn(process.execPath, [main, 'completion', 'bash'], { stdio: 'pipe' });
+  child.stdout.destroy();
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const [code] = await once(child, 'close');
+  assert.deepEqual([code, said], [0, '']);
 });

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { readVersion } from '../app/version.ts';
 import { type CommandEntry, defaultCommand } from './commands.ts';
 import { sentencesOf } from './failure.ts';
+import { leaveUnread } from './output.ts';
 import { printableLines } from './printable.ts';
 
 /**
@@ -12,6 +13,7 @@ export async function runCommandLine(
   words: readonly string[],
   commands: readonly CommandEntry[],
 ): Promise<void> {
+  process.stdout.on('error', leaveUnread);
   try {
     const program = await createProgram(words, commands);
     await program.parseAsync(words, { from: 'user' });
@@ -45,7 +47,8 @@ export async function createProgram(
   return program;
 }
 
-function commandIn(words: readonly string[]): string | undefined {
-  const [first, second] = words.filter((word) => !word.startsWith('-'));
-  return first === 'help' ? second : first;
+/** Undefined where options come first: they are those of the default command. */
+function commandIn([first, second]: readonly string[]): string | undefined {
+  const word = first === 'help' ? second : first;
+  return word?.startsWith('-') === true ? undefined : word;
 }

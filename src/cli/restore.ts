@@ -1,9 +1,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { systemClock } from '../lib/clock.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
 import { openProgressBar } from './copy-progress.ts';
-import { directoryOf } from './data-directory.ts';
+import { asideName, type DirectoryOption, dataDirOption, directoryOf } from './data-directory.ts';
 
 /** `kipimo restore`: puts a backup into an empty data directory. */
 export function createRestoreCommand(): Command {
@@ -13,26 +11,25 @@ export function createRestoreCommand(): Command {
         'the user of the service.',
     )
     .argument('<file>', 'as kipimo backup wrote it')
-    .option('--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR')
+    .option(...dataDirOption)
     .option('--force', 'move data that is there into a directory inside of it')
     .action(restoreFrom);
 }
 
 async function restoreFrom(
   file: string,
-  options: { readonly dataDir?: string; readonly force?: boolean },
+  options: DirectoryOption & { readonly force?: boolean },
 ): Promise<void> {
   const directory = directoryOf(options);
   const { restoreBackup } = await import('../storage/sqlite/backup.ts');
   const bar = openProgressBar('pages');
-  const label = `before-restore-${formatTimestamp(systemClock.now()).replaceAll(/[:.]/g, '-')}`;
   const { movedTo } = await restoreBackup({
     file: resolve(file),
     directory,
     isForced: options.force === true,
-    label,
+    label: asideName('restore'),
     onProgress: bar.show,
-  }).finally(() => bar.stop());
+  }).finally(bar.stop);
   if (movedTo !== undefined) process.stdout.write(`What was there is in ${movedTo}.\n`);
   process.stdout.write(`Restored ${directory}. Start the service with kipimo serve.\n`);
 }

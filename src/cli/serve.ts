@@ -4,9 +4,10 @@ import { readVersion } from '../app/version.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfigHere, watchSettings } from '../config/environment-file.ts';
 import { limits } from '../domain/limits.ts';
-import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
+import { dataDirOption } from './data-directory.ts';
+import { leaveUnread } from './output.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
 /** `kipimo serve`: the service, until SIGTERM or SIGINT. */
@@ -18,7 +19,7 @@ export function createServeCommand(): Command {
         'stops at once.',
     )
     .option('--port <number>', 'where HTTP listens, instead of KIPIMO_HTTP_PORT')
-    .option('--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR')
+    .option(...dataDirOption)
     .action(serve);
 }
 
@@ -32,18 +33,14 @@ async function serve(options: {
   });
   const changedSettings = watchSettings();
   const log = createPinoLog({ level: config.log.level });
-  const stopped = waitForStopSignal({
-    signals: process,
-    clock: systemClock,
-    onImpatience: () => process.exit(1),
-  });
+  const stopped = waitForStopSignal();
   // Nothing acknowledged is lost by leaving: the store is made to survive it. Staying after a bug
   // that nobody caught would mean going on with a state that nobody knows.
   process.on('uncaughtException', (err) => {
     log.error({ err }, 'leaving after an error that nothing caught');
     process.exit(1);
   });
-  process.stdout.on('error', surviveClosedPipe);
+  process.stdout.off('error', leaveUnread).on('error', surviveClosedPipe);
   const { startApp } = await import('../app/app.ts');
   const { adminUsername } = config.accounts;
   const app = await startApp({

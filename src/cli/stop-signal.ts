@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 
 /** npm and shells pass a Ctrl-C on that the service got already: so soon, it is the same one. */
 const echoMs = 1_000;
@@ -10,12 +10,14 @@ export interface SignalSource {
 
 export type StopSignal = 'SIGTERM' | 'SIGINT';
 
-/** Resolves at the first signal to stop; `onImpatience` is called at a second one. */
-export function waitForStopSignal(options: {
-  readonly signals: SignalSource;
-  readonly clock: Clock;
-  readonly onImpatience: () => void;
-}): Promise<StopSignal> {
+/** Resolves at the first signal to stop; at a second one the process ends, unless tests say else. */
+export function waitForStopSignal(
+  options: {
+    readonly signals: SignalSource;
+    readonly clock: Clock;
+    readonly onImpatience: () => void;
+  } = { signals: process, clock: systemClock, onImpatience: () => process.exit(1) },
+): Promise<StopSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     function receive(signal: StopSignal): void {
@@ -30,4 +32,11 @@ export function waitForStopSignal(options: {
     options.signals.on('SIGTERM', () => receive('SIGTERM'));
     options.signals.on('SIGINT', () => receive('SIGINT'));
   });
+}
+
+/** Aborted at the first signal to stop, with this reason; a second one ends the process. */
+export function abortAtStopSignal(reason?: Error): AbortSignal {
+  const stop = new AbortController();
+  void waitForStopSignal().then(() => stop.abort(reason));
+  return stop.signal;
 }

@@ -14,7 +14,7 @@ import { choosePassword, confirm } from './client/password-prompt.ts';
 import { openProgressBar } from './copy-progress.ts';
 import {
   type DirectoryOption,
-  directoryOf,
+  dataDirOption,
   knownDirectoryOf,
   requirePlace,
   withStorage,
@@ -72,7 +72,7 @@ function command(parent: Command, usage: string, description: string): Command {
   return parent
     .command(usage)
     .description(description)
-    .option('--data-dir <path>', 'data directory, instead of KIPIMO_DATA_DIR');
+    .option(...dataDirOption);
 }
 
 async function add(
@@ -127,7 +127,7 @@ async function importFile(file: string, options: DirectoryOption): Promise<void>
       users,
       clock: systemClock,
       onProgress: (done) => bar.show(done, entries.length),
-    }).finally(() => bar.stop());
+    }).finally(bar.stop);
     printReport(report);
     if (wasWithoutAdmin && (await users.countAdmins()) > 0) {
       print(
@@ -194,10 +194,8 @@ async function withUsers(
   options: DirectoryOption,
   work: (users: UserStore) => Promise<void>,
 ): Promise<void> {
-  requirePlace(options);
-  const directory = directoryOf(options);
   const { openAccounts } = await import('../storage/sqlite/accounts.ts');
-  const accounts = await openAccounts(directory);
+  const accounts = await openAccounts(requirePlace(options));
   try {
     await work(accounts.users);
   } finally {

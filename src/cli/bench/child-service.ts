@@ -78,7 +78,8 @@ async function requireHealthy(url: string): Promise<void> {
   if (status !== 200) throw new Error(`${url}/healthz answered ${status}`);
 }
 
-async function stopChild(child: ChildProcess): Promise<void> {
+/** Asks a process to end, and makes it when it does not; resolves when it is gone. */
+export async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   const impatience = setTimeout(() => child.kill('SIGKILL'), benchLimits.stopMs);

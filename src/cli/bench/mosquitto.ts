@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { benchLimits } from './bench-limits.ts';
+import { stopChild } from './child-service.ts';
 import { freePort } from './free-port.ts';
 
 /** The broker that MQTT is compared with, in a process of its own. */
@@ -25,18 +25,17 @@ export async function startMosquitto(directory: string): Promise<Mosquitto | und
   const child = spawn(program, ['-c', file], { cwd: directory, stdio: 'ignore' });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
-  await requireListening(port, child);
-  return {
-    port,
-    pid: child.pid ?? 0,
-    async [Symbol.asyncDispose]() {
-      process.removeListener('exit', kill);
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
-      child.kill('SIGTERM');
-      await gone;
-    },
+  const stop = async () => {
+    await stopChild(child);
+    process.removeListener('exit', kill);
   };
+  try {
+    await requireListening(port, child);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { port, pid: child.pid ?? 0, [Symbol.asyncDispose]: stop };
 }
 
 /** No limits that would slow it down: the comparison is with the broker at its best. */

@@ -1,7 +1,9 @@
 /** Rows under each other; the first and the last column are text, the others figures. */
 export function table(rows: readonly (readonly string[])[]): string {
   const [head = []] = rows;
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = head.map((_, column) =>
+    rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0),
+  );
   return rows
     .map((row) =>
       row

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { invalid } from '../../domain/errors.ts';
-import { parseJson } from '../../lib/json.ts';
+import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts';
 import type { ExportLine } from './export-format.ts';
 
 /** Values may be as deep as they were taken, inside of a line. */
@@ -17,6 +17,8 @@ export async function writeExport(file: string, lines: AsyncIterable<ExportLine>
   async function* texts(): AsyncGenerator<string> {
     for await (const line of lines) yield `${JSON.stringify(line)}\n`;
   }
+  // One that a killed export left behind may be open to others.
+  await rm(partial, { force: true });
   try {
     const target = createWriteStream(partial, { mode: 0o600, flags: 'wx' });
     await pipeline(Readable.from(texts()), createGzip(), target);
@@ -38,12 +40,14 @@ export async function* readExport(file: string): AsyncGenerator<ExportLine> {
   try {
     // Every line was written by writeExport: what it holds is checked by whoever takes it in.
     for await (const text of createInterface({ input: inflated, crlfDelay: Infinity })) {
-      yield parseJson(text, depthMax) as unknown as ExportLine;
+      const line = parseJson(text, depthMax);
+      if (!isJsonObject(line)) throw new JsonError('an object is expected', 0);
+      yield line as unknown as ExportLine;
     }
     await flow;
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
-    if (!/^Z_|^ERR_/.test(code)) throw cause;
+    if (!(cause instanceof JsonError) && !/^Z_|^ERR_/.test(code)) throw cause;
     throw invalid(`${file} is no export of kipimo, or it is damaged`);
   } finally {
     source.destroy();

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { guestUsername, parseNotificationId, type Username } from '../../domain/ids.ts';
 import { silentReporter } from '../../domain/reporter.ts';
 import { createManualClock } from '../../lib/clock.ts';
@@ -155,6 +156,16 @@ test('one account is exported with what is its own, and nothing of others', () =
     assert.equal(outcome.leftOut, 3);
   }));
 
+test('what a killed export left behind is in nobody’s way', () =>
+  withStorages(['memory'], async ([storage], directory) => {
+    assert.ok(storage !== undefined);
+    const file = join(directory, 'again');
+    writeFileSync(`${file}.partial`, 'half of it');
+    await writeExport(file, exportLines(storage));
+    const { counts } = await importLines(storage, readExport(file));
+    assert.equal(counts.get('end'), 1);
+  }));
+
 test('an export without its end, of another kind, or of what is there is refused', () =>
   withStorages(['memory', 'memory'], async ([one, other], directory) => {
     assert.ok(one !== undefined && other !== undefined);
@@ -166,6 +177,10 @@ test('an export without its end, of another kind, or of what is there is refused
     await assert.rejects(importLines(other, readExport(file)), /damaged/);
     writeFileSync(file, 'hello');
     await assert.rejects(importLines(other, readExport(file)), /no export of kipimo/);
+    for (const text of ['null\n', 'hello\n']) {
+      writeFileSync(file, gzipSync(text));
+      await assert.rejects(importLines(other, readExport(file)), /no export of kipimo/);
+    }
     await assert.rejects(
       importLines(other, some((await linesOf(one)).slice(0, 1))),
       /not complete/,

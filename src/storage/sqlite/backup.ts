@@ -21,7 +21,7 @@ import { lockDirectory } from './directory-lock.ts';
 import { readMigrations, refuseUnknown } from './migrate.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
-/** Told after every part: pages of 4 KiB. */
+/** Told after every part: pages of 4 KiB. What it throws ends the copy. */
 export type CopyProgress = (done: number, total: number) => void;
 
 const secretTable = 'create table backup_files (name text primary key, content blob not null)';
