@@ -37,9 +37,12 @@ export async function* readExport(file: string): AsyncGenerator<ExportLine> {
   const flow = pipeline(source, inflated);
   // Whoever reads the lines is told by the loop below; this one ends with it.
   flow.catch(() => undefined);
+  const texts = createInterface({ input: inflated, crlfDelay: Infinity });
+  // Reading may end before the file does: then nobody else hears that the rest is cut off.
+  texts.on('error', () => undefined);
   try {
     // Every line was written by writeExport: what it holds is checked by whoever takes it in.
-    for await (const text of createInterface({ input: inflated, crlfDelay: Infinity })) {
+    for await (const text of texts) {
       const line = parseJson(text, depthMax);
       if (!isJsonObject(line)) throw new JsonError('an object is expected', 0);
       yield line as unknown as ExportLine;
