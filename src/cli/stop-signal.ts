@@ -10,7 +10,7 @@ export interface SignalSource {
 
 export type StopSignal = 'SIGTERM' | 'SIGINT';
 
-/** Resolves at the first signal to stop; at a second one the process ends, unless tests say else. */
+/** Resolves at the first signal to stop; `onImpatience` is called at a second one. */
 export function waitForStopSignal(
   options: {
     readonly signals: SignalSource;

@@ -338,24 +338,6 @@ const delivered: Promises = {
     assert.deepEqual(full.claimed, []);
   },
 
-  'nobody is passed over for the case of the letters of a username': async (opened) => {
-    const { users, notifications, outbox } = opened;
-    await users.insert(aUser('Bea'), 'hash');
-    await notifications.insert(aNotification('of-bea', { owner: username('Bea') }));
-    await notifications.insert(aNotification('of-bob', { owner: username('bob') }));
-    const deliveries = Array.from({ length: 9 }, () => aDelivery());
-    for (const id of ['n1', 'of-bea', 'of-bob']) {
-      await notifications.fire([aFiring(id, { deliveries })]);
-    }
-    const payers: string[] = [];
-    const rooms = new Map([['webhook', 1]] as const);
-    for (let turn = 0; turn < 6; turn += 1) {
-      const order = { now: noon + 5, leaseEndsAt: noon + 60_000, rooms };
-      payers.push(...(await outbox.claimDue(order)).claimed.map(({ payer }) => payer));
-    }
-    assert.deepEqual(payers, ['ana', 'Bea', 'bob', 'ana', 'Bea', 'bob']);
-  },
-
   'ids of deliveries have a random part, the same at every try': async (opened) => {
     await opened.notifications.fire([aFiring('n1')]);
     const [first] = (await claim(opened)).claimed;

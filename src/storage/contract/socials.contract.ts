@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { limits } from '../../domain/limits.ts';
 import type { Social } from '../../domain/socials/social.ts';
 import type { Storage } from '../storage.ts';
-import { aSocial, aUser, socialId, userId, username } from './builders.ts';
+import { aSocial, aUser, noon, socialId, userId, username } from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
 async function withAccounts({ users }: Storage): Promise<void> {
@@ -26,6 +26,29 @@ const promises: Promises = {
     assert.deepEqual(await socials.find(failed.id), failed);
     assert.deepEqual(await socials.find(pending.id), pending);
     assert.equal(await socials.find(socialId('constructor')), undefined);
+  },
+
+  'whose name has capitals has a turn like others when messages are handed out': async (opened) => {
+    const { users, socials, outbox } = opened;
+    await users.insert(aUser('Bea'), 'hash');
+    const senders = ['ana', 'Bea', 'bob'];
+    const pending = { channel: 'webhook', status: 'pending' } as const;
+    await socials.insert(
+      [...senders, ...senders].map((sender, at) => ({
+        ...aSocial(`s${at}`, { sender }),
+        ...pending,
+      })),
+    );
+    const claim = {
+      now: noon,
+      leaseEndsAt: noon + 60_000,
+      rooms: new Map([['webhook', 1]] as const),
+    };
+    const payers: string[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      payers.push(...(await outbox.claimDue(claim)).claimed.map(({ payer }) => payer));
+    }
+    assert.deepEqual(payers, [...senders, ...senders]);
   },
 
   'messages are listed in order of creation, in pages, to sender and recipient': async (opened) => {

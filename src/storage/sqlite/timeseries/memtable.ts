@@ -16,9 +16,7 @@ export interface Memtable {
   weights(): ReadonlyMap<DeviceId, number>;
   /** Whether freezeDue would find something. */
   isDue(): boolean;
-  /**
-   * Freezes what is to be flushed next: full memtable, else the oldest while there are too many.
-   */
+  /** Freezes what is to be flushed next: full entries, else the oldest while there are too many. */
   freezeDue(): readonly Series[];
   /** The frozen datapoints of the series are in chunks. */
   settle(series: Series): void;
@@ -136,13 +134,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       logged += datapoints.length;
       lastRow = row;
     },
-    weights() {
-      const weights = new Map<DeviceId, number>();
-      for (const { deviceId, memtableEntry } of live.values()) {
-        weights.set(deviceId, (weights.get(deviceId) ?? 0) + memtableEntry.weight);
-      }
-      return weights;
-    },
+    weights: () => weightsOf(live.values()),
     isDue: () => nextDue() !== undefined,
     freezeDue() {
       const frozen: Series[] = [];
@@ -167,8 +159,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     },
     restore(picked) {
       for (const series of picked) thaw(series);
-      const firstRowOf = ([, series]: [number, Series]) => series.memtableEntry.firstRow;
-      live = new Map([...live].sort((a, b) => firstRowOf(a) - firstRowOf(b)));
+      live = byFirstRow(live);
     },
     drop(series) {
       liveWeight -= series.memtableEntry.weight;
@@ -183,6 +174,19 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       return first === undefined ? lastRow : first.memtableEntry.firstRow - 1;
     },
   };
+}
+
+function weightsOf(all: Iterable<Series>): ReadonlyMap<DeviceId, number> {
+  const weights = new Map<DeviceId, number>();
+  for (const { deviceId, memtableEntry } of all) {
+    weights.set(deviceId, (weights.get(deviceId) ?? 0) + memtableEntry.weight);
+  }
+  return weights;
+}
+
+function byFirstRow(live: ReadonlyMap<number, Series>): Map<number, Series> {
+  const firstRowOf = ([, series]: [number, Series]) => series.memtableEntry.firstRow;
+  return new Map([...live].sort((a, b) => firstRowOf(a) - firstRowOf(b)));
 }
 
 function newestOf(memtableEntry: MemtableEntry): number {
