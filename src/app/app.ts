@@ -89,18 +89,18 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
     });
     if (generatedPassword !== undefined) options.onGeneratedPassword?.(generatedPassword);
-    const ways = await openChannelServices({ ...options, storage, clock, installationSecret });
-    opened.push(() => ways.close());
+    const channels = await openChannelServices({ ...options, storage, clock, installationSecret });
+    opened.push(() => channels.close());
     const built = createServices({
       ...{ config, storage, feed, clock, reporter, log, budgets, installationSecret, room },
       facts: factsOf(options, clock),
-      ...ways.forServices,
+      ...channels.forServices,
     });
     opened.push(built.drain);
     await built.start();
     const servers = await openServers({
       ...{ config, built, storage, feed, meters, clock, log },
-      forHttp: { ...ways.forHttp, dashboardFolder: options.dashboardFolder },
+      forHttp: { ...channels.forHttp, dashboardFolder: options.dashboardFolder },
       ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
       onOpened: (end) => opened.push(end),
     });

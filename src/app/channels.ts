@@ -11,8 +11,8 @@ import type { createServices } from './services.ts';
 
 type ServiceParts = Parameters<typeof createServices>[0];
 
-/** The ways to reach people, as the other parts of the service need them. */
-export interface MessageWays {
+/** The channels, as the other parts of the service need them. */
+export interface ChannelServices {
   readonly forServices: Pick<ServiceParts, 'channels' | 'webhookSecretOf' | 'codes'>;
   readonly forHttp: Pick<HttpServerOptions, 'answerCall'>;
   close(): void;
@@ -27,7 +27,7 @@ export async function openChannelServices(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly channels?: OpenChannels;
-}): Promise<MessageWays> {
+}): Promise<ChannelServices> {
   const { config, secrets, installationSecret, clock, log } = parts;
   const { channels, answerCall, close } =
     parts.channels ??

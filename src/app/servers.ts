@@ -27,7 +27,7 @@ export interface ServerTimeouts extends HttpTimeouts {
   readonly drainMs: number;
 }
 
-export interface DoorOptions {
+export interface ServerOptions {
   readonly config: Config;
   readonly built: BuiltServices;
   readonly storage: Storage;
@@ -56,7 +56,7 @@ export interface ServerUrls {
 }
 
 /** Opens the ports of HTTP and MQTT, which share connections, their guard and their end. */
-export async function openServers(options: DoorOptions): Promise<ServerUrls> {
+export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   const { config, built, storage, meters, timeouts, clock, log, onOpened } = options;
   const { metrics, reporter, budgets } = meters;
   const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);

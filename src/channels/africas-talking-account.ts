@@ -1,4 +1,6 @@
-import type { HttpAnswer, HttpClient } from './http-exchange.ts';
+import type { Outcome } from '../domain/notifications/channel.ts';
+import { type HttpClient, jsonObjectOf } from './http-exchange.ts';
+import { nonsense, notReached, pauseOf, refused, retry } from './outcome.ts';
 import { baseOf, needed, readProviderUrl } from './provider-url.ts';
 
 /** An account at Africa's Talking, and what it sends from. */
@@ -28,15 +30,33 @@ export function readAfricasTalking(
   };
 }
 
-/** Sends one form; the key travels in its own header. */
-export function postToAfricasTalking(
-  parts: { readonly settings: AfricasTalkingSettings; readonly http: HttpClient },
-  path: string,
-  form: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<HttpAnswer> {
-  const { username, apiKey, base } = parts.settings;
-  return parts.http.call({
+/** What every request to them needs. */
+export interface AfricasTalkingParts {
+  readonly settings: AfricasTalkingSettings;
+  readonly http: HttpClient;
+  readonly now: () => number;
+}
+
+/** One form for a resource of the API. */
+export interface AfricasTalkingForm {
+  readonly path: string;
+  /** What it asks for, as its refusal says it. */
+  readonly what: 'message' | 'call';
+  readonly fields: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a form; the key travels in its own header. `read` says what the object means that answers
+ * one that was understood.
+ */
+export async function askAfricasTalking(
+  { settings, http, now }: AfricasTalkingParts,
+  { path, what, fields, signal }: AfricasTalkingForm,
+  read: (body: Readonly<Record<string, unknown>>) => Outcome,
+): Promise<Outcome> {
+  const { username, apiKey, base } = settings;
+  const answer = await http.call({
     method: 'POST',
     url: new URL(path, base),
     headers: {
@@ -44,7 +64,21 @@ export function postToAfricasTalking(
       'content-type': 'application/x-www-form-urlencoded',
       accept: 'application/json',
     },
-    body: new URLSearchParams({ username, ...form }).toString(),
+    body: new URLSearchParams({ username, ...fields }).toString(),
     signal,
   });
+  if (answer.kind !== 'answer') return notReached(answer, "Africa's Talking");
+  const { status, retryAfter } = answer;
+  if (status === 429) {
+    return retry("Africa's Talking asks to slow down", pauseOf(retryAfter, now()));
+  }
+  if (status >= 500) {
+    return retry("Africa's Talking has a fault of its own", pauseOf(retryAfter, now()));
+  }
+  if (status === 401 || status === 403) {
+    return retry("Africa's Talking does not accept the key: the administrator must check it");
+  }
+  if (status === 400) return refused(`Africa's Talking refuses the ${what} as malformed`);
+  const body = status === 200 || status === 201 ? jsonObjectOf(answer.text) : undefined;
+  return body === undefined ? nonsense("Africa's Talking") : read(body);
 }

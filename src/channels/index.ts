@@ -1,5 +1,6 @@
 import type { CallTextStore } from '../domain/notifications/call-text-store.ts';
 import type { Channel } from '../domain/notifications/channel.ts';
+import type { ChannelName } from '../domain/notifications/notification.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { type EmailSettings, readSmtpUrl } from './email/email-settings.ts';
@@ -25,10 +26,6 @@ export interface ChannelSettings {
   readonly twitter?: TwitterSettings | LogSettings;
   readonly email?: EmailSettings | LogSettings;
 }
-
-/** The channels there are, beside `none`. */
-export const channelNames = ['sms', 'voice', 'twitter', 'email', 'webhook'] as const;
-export type ChannelName = (typeof channelNames)[number];
 
 /** How the URL of each channel's provider is read; each throws ProviderUrlError. */
 export const channelUrls = {

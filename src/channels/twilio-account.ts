@@ -18,7 +18,7 @@ export interface TwilioSettings {
 }
 
 /** How the URL of such an account is written. */
-export const twilioExample = 'twilio://ACCOUNT_SID:AUTH_TOKEN@api.twilio.com?from=%2B15550100';
+const twilioExample = 'twilio://ACCOUNT_SID:AUTH_TOKEN@api.twilio.com?from=%2B15550100';
 
 /** Reads twilio://…; throws ProviderUrlError. */
 export function readTwilio(text: string): TwilioSettings {

@@ -24,7 +24,7 @@ import {
   username,
 } from './config-kinds.ts';
 
-export const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
+const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /** One key of the environment; the documentation is made from it. */

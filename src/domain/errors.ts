@@ -34,6 +34,13 @@ export class DomainError extends Error {
   }
 }
 
+/** The refusal of whoever did too much and has to wait; `what` there was too much of. */
+export function tooMany(what: string, waitMs: number): DomainError {
+  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+  const message = `too many ${what}: try again in ${retryAfterSeconds} s`;
+  return new DomainError('rate_limited', message, { retryAfterSeconds });
+}
+
 export const invalid = (message: string): DomainError => new DomainError('invalid', message);
 export const notFound = (message: string): DomainError => new DomainError('not_found', message);
 export const forbidden = (message: string): DomainError => new DomainError('forbidden', message);

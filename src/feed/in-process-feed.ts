@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
-import type { ChangeListener } from '../domain/changes.ts';
+import type { Change } from '../domain/changes.ts';
 import type { Feed, FeedListener } from '../domain/datapoints/feed.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../lib/log.ts';
 
 /** A feed within one process. A listener that throws is logged and harms nobody. */
 export function createInProcessFeed({ log }: { readonly log: Log }): Feed {
-  // Replaced, never changed: a listener may come or go while events are handed out.
-  let listeners: readonly FeedListener[] = [];
-  let changeListeners: readonly ChangeListener[] = [];
+  const listeners = createListeners<Parameters<FeedListener>[0], void>();
+  const changeListeners = createListeners<Change, Promise<void>>();
 
   return {
     publish(events) {
-      for (const listener of listeners) {
+      for (const listener of listeners.all()) {
         try {
           listener(events);
         } catch (error) {
@@ -20,18 +19,10 @@ export function createInProcessFeed({ log }: { readonly log: Log }): Feed {
         }
       }
     },
-    subscribe(listener) {
-      assert(listeners.length < limits.feedListenersMax, 'the feed has too many listeners');
-      // Its own function, so that a listener that subscribes twice ends each subscription once.
-      const own: FeedListener = (events) => listener(events);
-      listeners = [...listeners, own];
-      return () => {
-        listeners = listeners.filter((other) => other !== own);
-      };
-    },
+    subscribe: listeners.add,
     async publishChange(change) {
       await Promise.all(
-        changeListeners.map(async (listener) => {
+        changeListeners.all().map(async (listener) => {
           try {
             await listener(change);
           } catch (error) {
@@ -40,12 +31,22 @@ export function createInProcessFeed({ log }: { readonly log: Log }): Feed {
         }),
       );
     },
-    onChange(listener) {
-      assert(changeListeners.length < limits.feedListenersMax, 'changes have too many listeners');
-      const own: ChangeListener = (change) => listener(change);
-      changeListeners = [...changeListeners, own];
+    onChange: changeListeners.add,
+  };
+}
+
+function createListeners<Event, Answer>() {
+  // Replaced, never changed: a listener may come or go while events are handed out.
+  let listeners: readonly ((event: Event) => Answer)[] = [];
+  return {
+    all: () => listeners,
+    add(listener: (event: Event) => Answer): () => void {
+      assert(listeners.length < limits.feedListenersMax, 'the feed has too many listeners');
+      // Its own function, so that a listener that comes twice ends each time once.
+      const own = (event: Event): Answer => listener(event);
+      listeners = [...listeners, own];
       return () => {
-        changeListeners = changeListeners.filter((other) => other !== own);
+        listeners = listeners.filter((other) => other !== own);
       };
     },
   };

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Gauge, type Registry } from 'prom-client';
+import type { Meters } from './meters.ts';
 
 const resolutionMs = 20;
 const nanosecondsPerSecond = 1e9;
@@ -10,7 +10,7 @@ const windowMs = 30_000;
  * Adds how long the event loop was held: while it is, nobody is answered. Always on; it costs one
  * look at the clock every 20 ms.
  */
-export function addEventLoopMetrics(registry: Registry): void {
+export function addEventLoopMetrics({ watched }: Meters): void {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
   let since = performance.now();
@@ -24,19 +24,26 @@ export function addEventLoopMetrics(registry: Registry): void {
     return { longest: held(delays.max), high: held(delays.percentile(99)) };
   }
 
-  new Gauge({
-    name: 'kipimo_event_loop_held_seconds',
-    help: 'How long the event loop was held at a time in the last half minute: quantiles.',
-    labelNames: ['quantile'],
-    registers: [registry],
-    collect() {
-      const now = heldSeconds();
-      this.set({ quantile: '1' }, Math.max(now.longest, before.longest));
-      this.set({ quantile: '0.99' }, Math.max(now.high, before.high));
-      if (performance.now() - since < windowMs) return;
-      since = performance.now();
-      before = now;
-      delays.reset();
+  watched(
+    'gauge',
+    'kipimo_event_loop_held_seconds',
+    {
+      help: 'How long the event loop was held at a time in the last half minute: quantiles.',
+      labels: ['quantile'],
     },
-  });
+    () => {
+      const now = heldSeconds();
+      const longest = Math.max(now.longest, before.longest);
+      const high = Math.max(now.high, before.high);
+      if (performance.now() - since >= windowMs) {
+        since = performance.now();
+        before = now;
+        delays.reset();
+      }
+      return [
+        [longest, { quantile: '1' }],
+        [high, { quantile: '0.99' }],
+      ];
+    },
+  );
 }

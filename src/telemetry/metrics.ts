@@ -1,9 +1,10 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { type Counter, collectDefaultMetrics, type Histogram, Registry } from 'prom-client';
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
 import type { Metric, MetricSource, MqttMetrics } from '../domain/metrics.ts';
 import { addBudgetMetrics } from './budget-metrics.ts';
 import { addEventLoopMetrics } from './event-loop-metrics.ts';
-import { addMqttMetrics, createMqttRefusals } from './mqtt-metrics.ts';
+import { createMeters } from './meters.ts';
+import { addMqttMetrics } from './mqtt-metrics.ts';
 import { addStorageMetrics, type StorageMetrics } from './storage-metrics.ts';
 
 /** Everything the service measures about itself, and the text a Prometheus server reads. */
@@ -38,9 +39,10 @@ export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
 /** Fresh metrics in a registry of their own, with those of the process and of Node. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  const registers = [registry];
+  const meters = createMeters(registry);
+  const { counter, histogram } = meters;
   let watchesProcess = false;
-  addEventLoopMetrics(registry);
+  addEventLoopMetrics(meters);
 
   /** Watching the process costs timers and memory: only where somebody reads the metrics. */
   function watchProcess(): void {
@@ -50,51 +52,61 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    requests: new Histogram({
-      name: 'kipimo_request_duration_seconds',
-      help: 'HTTP requests by method, route pattern and status, and how long they took.',
-      labelNames: ['method', 'route', 'status'],
+    requests: histogram(
+      'kipimo_request_duration_seconds',
+      'HTTP requests by method, route pattern and status, and how long they took.',
       // Few: they are multiplied by routes and statuses.
-      buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
-      registers,
-    }),
-    refusals: new Counter({
-      name: 'kipimo_refusals_total',
-      help: 'Requests that were refused, by error code.',
-      labelNames: ['code'],
-      registers,
-    }),
-    logins: new Counter({
-      name: 'kipimo_logins_total',
-      help: 'Logins by outcome: succeeded or failed.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    datapointsStored: new Counter({
-      name: 'kipimo_datapoints_stored_total',
-      help: 'Datapoints made durable.',
-      registers,
-    }),
-    datapointsRepeated: new Counter({
-      name: 'kipimo_datapoints_repeated_total',
-      help: 'Datapoints that were pushed again and stored once.',
-      registers,
-    }),
-    commits: new Histogram({
-      name: 'kipimo_commit_duration_seconds',
-      help: 'Commits of datapoints and how long they took, sync to disk included.',
-      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
-      registers,
-    }),
-    commitsFailed: new Counter({
-      name: 'kipimo_commits_failed_total',
-      help: 'Commits of datapoints that failed; nothing of them was kept.',
-      registers,
-    }),
-    ...createMqttRefusals(registers),
-    watchMqtt: (read) => addMqttMetrics(registry, read),
-    watchStorage: (read) => addStorageMetrics(registry, read),
-    watchBudgets: (read) => addBudgetMetrics(registry, read),
+      { labels: ['method', 'route', 'status'], buckets: [0.002, 0.01, 0.05, 0.25, 1, 5] },
+    ),
+    refusals: counter(
+      'kipimo_refusals_total',
+      'Requests that were refused, by error code.',
+      'code',
+    ),
+    logins: counter('kipimo_logins_total', 'Logins by outcome: succeeded or failed.', 'outcome'),
+    datapointsStored: counter('kipimo_datapoints_stored_total', 'Datapoints made durable.'),
+    datapointsRepeated: counter(
+      'kipimo_datapoints_repeated_total',
+      'Datapoints that were pushed again and stored once.',
+    ),
+    commits: histogram(
+      'kipimo_commit_duration_seconds',
+      'Commits of datapoints and how long they took, sync to disk included.',
+      { buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2] },
+    ),
+    commitsFailed: counter(
+      'kipimo_commits_failed_total',
+      'Commits of datapoints that failed; nothing of them was kept.',
+    ),
+    publishesRefused: counter(
+      'kipimo_mqtt_publishes_refused_total',
+      'MQTT messages that were acknowledged and dropped, or not taken: by reason.',
+      'reason',
+    ),
+    connectionsRefused: counter(
+      'kipimo_mqtt_connections_refused_total',
+      'MQTT clients that were not let in, by reason.',
+      'reason',
+    ),
+    deliveries: counter(
+      'kipimo_deliveries_total',
+      'Tries to deliver a message, by channel and outcome: sent, retry or failed.',
+      'channel',
+      'outcome',
+    ),
+    firings: counter(
+      'kipimo_firings_total',
+      'Notifications whose condition held in a free window, by what became of the firing.',
+      'outcome',
+    ),
+    rowsSetAside: counter(
+      'kipimo_rows_set_aside_total',
+      'Stored rows that cannot be understood since the start, by table; the log names them.',
+      'table',
+    ),
+    watchMqtt: (read) => addMqttMetrics(meters, read),
+    watchStorage: (read) => addStorageMetrics(meters, read),
+    watchBudgets: (read) => addBudgetMetrics(meters, read),
     source: {
       names: () => registry.getMetricsAsArray().map(({ name }) => name),
       async read() {
@@ -103,8 +115,6 @@ export function createMetrics(): Metrics {
         return metrics.map(({ name, values }) => ({ name, values: values.map(plainValue) }));
       },
     },
-    ...createDeliveryMetrics(registers),
-    rowsSetAside: createRowsSetAside(registers),
     metricsText: () => {
       watchProcess();
       return registry.metrics();
@@ -122,28 +132,3 @@ function plainValue(part: {
   const named = metricName === undefined ? {} : { part: metricName };
   return { labels: { ...labels, ...named }, value };
 }
-
-function createDeliveryMetrics(registers: Registry[]): Pick<Metrics, 'deliveries' | 'firings'> {
-  return {
-    deliveries: new Counter({
-      name: 'kipimo_deliveries_total',
-      help: 'Tries to deliver a message, by channel and outcome: sent, retry or failed.',
-      labelNames: ['channel', 'outcome'],
-      registers,
-    }),
-    firings: new Counter({
-      name: 'kipimo_firings_total',
-      help: 'Notifications whose condition held in a free window, by what became of the firing.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-  };
-}
-
-const createRowsSetAside = (registers: Registry[]): Metrics['rowsSetAside'] =>
-  new Counter({
-    name: 'kipimo_rows_set_aside_total',
-    help: 'Stored rows that cannot be understood since the start, by table; the log names them.',
-    labelNames: ['table'],
-    registers,
-  });

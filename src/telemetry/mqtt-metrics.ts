@@ -1,5 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
 import type { MqttMetrics } from '../domain/metrics.ts';
+import type { Meters } from './meters.ts';
 
 const gauges = {
   connections: ['kipimo_mqtt_connections', 'MQTT connections now.'],
@@ -17,64 +17,26 @@ const counters = {
   bytesSent: ['kipimo_mqtt_bytes_sent_total', 'Bytes that MQTT clients were sent.'],
 } as const;
 
-/** Who and what the MQTT servers did not take. */
-export function createMqttRefusals(registers: Registry[]) {
-  return {
-    publishesRefused: new Counter({
-      name: 'kipimo_mqtt_publishes_refused_total',
-      help: 'MQTT messages that were acknowledged and dropped, or not taken: by reason.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    connectionsRefused: new Counter({
-      name: 'kipimo_mqtt_connections_refused_total',
-      help: 'MQTT clients that were not let in, by reason.',
-      labelNames: ['reason'],
-      registers,
-    }),
-  };
-}
-
-/** Shows what the broker counts; it is asked whenever somebody reads the metrics. */
-export function addMqttMetrics(registry: Registry, read: () => MqttMetrics): void {
-  const registers = [registry];
+/** Shows what the broker counts. */
+export function addMqttMetrics({ watched }: Meters, read: () => MqttMetrics): void {
   for (const [field, [name, help]] of entriesOf(gauges)) {
-    new Gauge({
-      ...{ name, help, registers },
-      collect() {
-        this.set(read()[field]);
-      },
-    });
+    watched('gauge', name, { help }, () => [[read()[field]]]);
   }
   for (const [field, [name, help]] of entriesOf(counters)) {
-    new Counter({
-      ...{ name, help, registers },
-      collect() {
-        this.reset();
-        this.inc(read()[field]);
-      },
-    });
+    watched('count', name, { help }, () => [[read()[field]]]);
   }
-  new Counter({
-    name: 'kipimo_mqtt_messages_dropped_total',
-    help: 'Messages that did not reach an MQTT session, by reason.',
-    labelNames: ['reason'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [reason, count] of Object.entries(read().dropped)) this.inc({ reason }, count);
-    },
-  });
-  new Counter({
-    name: 'kipimo_mqtt_connections_closed_total',
-    help: 'MQTT connections that the service ended, by MQTT 5 reason code.',
-    labelNames: ['code'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [code, count] of read().closedByCode) this.inc({ code: String(code) }, count);
-    },
-  });
+  watched(
+    'count',
+    'kipimo_mqtt_messages_dropped_total',
+    { help: 'Messages that did not reach an MQTT session, by reason.', labels: ['reason'] },
+    () => Object.entries(read().dropped).map(([reason, count]) => [count, { reason }]),
+  );
+  watched(
+    'count',
+    'kipimo_mqtt_connections_closed_total',
+    { help: 'MQTT connections that the service ended, by MQTT 5 reason code.', labels: ['code'] },
+    () => [...read().closedByCode].map(([code, count]) => [count, { code: String(code) }]),
+  );
 }
 
 /** The entries of a table, with the type of its keys. */

@@ -2,10 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallTextStore } from '../../domain/notifications/call-text-store.ts';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { isRecord } from '../../lib/record.ts';
-import { type AfricasTalkingSettings, postToAfricasTalking } from '../africas-talking-account.ts';
-import { type HttpAnswer, type HttpClient, jsonObjectOf } from '../http-exchange.ts';
+import { type AfricasTalkingParts, askAfricasTalking } from '../africas-talking-account.ts';
 import { channelLimits } from '../limits.ts';
-import { nonsense, notReached, pauseOf, refused, retry, sanitized, sent } from '../outcome.ts';
+import { nonsense, refused, retry, sanitized, sent } from '../outcome.ts';
 import { spoken } from './spoken-text.ts';
 
 /**
@@ -23,13 +22,12 @@ const forgotten =
  * Calls by Africa's Talking. POST /call only lets the phone ring; once answered, their server asks
  * the callback address of the number what to say, so the text is kept until then.
  */
-export function createAfricasTalkingVoice(parts: {
-  readonly settings: AfricasTalkingSettings;
-  readonly http: HttpClient;
-  readonly now: () => number;
-  readonly installationSecret: string;
-  readonly callTexts: CallTextStore;
-}): Channel & { readonly answerCall: AnswerCall } {
+export function createAfricasTalkingVoice(
+  parts: AfricasTalkingParts & {
+    readonly installationSecret: string;
+    readonly callTexts: CallTextStore;
+  },
+): Channel & { readonly answerCall: AnswerCall } {
   const { settings, now, installationSecret, callTexts } = parts;
   const { from = '' } = settings;
 
@@ -43,8 +41,8 @@ export function createAfricasTalkingVoice(parts: {
       const until = now() + channelLimits.callMs;
       // On a full disk it rings nevertheless, and says that there is a message.
       await callTexts.put({ callId, text, until }, now()).catch(() => undefined);
-      const form = { from, to: phone, clientRequestId: callId };
-      return outcomeOf(await postToAfricasTalking(parts, '/call', form, signal), now());
+      const fields = { from, to: phone, clientRequestId: callId };
+      return askAfricasTalking(parts, { path: '/call', what: 'call', fields, signal }, outcomeOf);
     },
     async answerCall(callId) {
       if (!isOurs(installationSecret, callId)) return hangUp;
@@ -77,23 +75,7 @@ function seal(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex').slice(0, sealCharacters);
 }
 
-function outcomeOf(answer: HttpAnswer, now: number): Outcome {
-  if (answer.kind !== 'answer') return notReached(answer, "Africa's Talking");
-  const { status, retryAfter } = answer;
-  if (status === 429) {
-    return retry("Africa's Talking asks to slow down", pauseOf(retryAfter, now));
-  }
-  if (status >= 500) {
-    return retry("Africa's Talking has a fault of its own", pauseOf(retryAfter, now));
-  }
-  if (status === 401 || status === 403) {
-    return retry("Africa's Talking does not accept the key: the administrator must check it");
-  }
-  if (status === 400) return refused("Africa's Talking refuses the call as malformed");
-  const body = jsonObjectOf(answer.text);
-  if ((status !== 200 && status !== 201) || body === undefined) {
-    return nonsense("Africa's Talking");
-  }
+function outcomeOf(body: Readonly<Record<string, unknown>>): Outcome {
   const entries = body['entries'];
   const first: unknown = Array.isArray(entries) ? entries[0] : undefined;
   const state = isRecord(first) ? first['status'] : undefined;

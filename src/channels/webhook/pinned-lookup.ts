@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from './address-filter.ts';
 
 /** A name that leads somewhere a webhook may not go. */
-export class ForbiddenAddressError extends Error {
+class ForbiddenAddressError extends Error {
   readonly code = 'FORBIDDEN_ADDRESS';
 
   constructor() {

@@ -1,9 +1,6 @@
 import { DomainError } from '../errors.ts';
 import { isGuestPayer, type Payer } from './payer.ts';
 
-/** How the refusal of a budget is answered [contract 14]. */
-export type BudgetAnswer = 'rate' | 'count' | 'storage';
-
 /** One budget: how much room there is in all, and how much of it one payer may use. */
 export interface BudgetRule {
   /** What is counted, in words that a refusal can use: "retained messages". */
@@ -22,7 +19,8 @@ export interface BudgetRule {
    * nobody who needs little.
    */
   readonly floor: number;
-  readonly answer: BudgetAnswer;
+  /** How the refusal is answered [contract 14]. */
+  readonly answer: keyof typeof codes;
   /** What the refused one notices, for docs/limits.md. */
   readonly refused: string;
 }
@@ -136,7 +134,7 @@ export class Budget {
   }
 }
 
-const codes = { rate: 'rate_limited', count: 'limit_reached', storage: 'storage_full' } as const;
+const codes = { rate: 'rate_limited', count: 'limit_reached' } as const;
 const owners = { own: 'you use', guests: 'all guests use', total: 'the service uses' } as const;
 const retryAfterSeconds = 10;
 

@@ -121,11 +121,3 @@ export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
     metrics: () => ({ total, guests: usedBy(guestUsername), refusals }),
   };
 }
-
-/** Room without an end: for parts that are tried alone. */
-export const endlessRoom = (): StorageRoom =>
-  createStorageRoom({
-    guestsBytesMax: Number.POSITIVE_INFINITY,
-    diskFloorBytes: 0,
-    disk: { freeBytes: () => undefined },
-  });

@@ -2,6 +2,7 @@ import type { Actor } from '../actor.ts';
 import { forbidden } from '../errors.ts';
 import type { UserId, Username } from '../ids.ts';
 import type { Budgets, BudgetUsage } from './budgets.ts';
+import { isGuestPayer } from './payer.ts';
 
 /** Who uses how much of a budget: an account by its username, or guests at an address. */
 export interface NamedUsage {
@@ -32,7 +33,7 @@ const payersShown = 10;
 export function createUsage({ budgets, users }: UsageOptions): Usage {
   async function named({ payer, used }: BudgetUsage['largest'][number]): Promise<NamedUsage> {
     const who = payer.slice(payer.indexOf('/') + 1);
-    if (!payer.startsWith('account/')) return { who, used };
+    if (isGuestPayer(payer)) return { who, used };
     // Payers of accounts are made of parsed ids.
     const user = await users.find(who as UserId);
     return user === undefined ? { who, used } : { username: user.username, who, used };

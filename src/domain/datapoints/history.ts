@@ -65,7 +65,7 @@ export function pageOf(query: HistoryQuery, total: number): Page {
 }
 
 /**
- * Walks a page in steps. Each step begins at the order time where the last one ended and skips
+ * Reads a page in steps. Each step begins at the order time where the last one ended and skips
  * what was seen there, so datapoints that arrive meanwhile neither repeat nor hide any.
  */
 export async function* readSteps(

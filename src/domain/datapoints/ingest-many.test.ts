@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { endlessRoom } from '../../../test/endless-room.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { createAccess } from '../access/access.ts';
-import { endlessRoom } from '../budgets/storage-room.ts';
 import type { Device } from '../devices/device.ts';
 import { DomainError } from '../errors.ts';
 import { guestUsername, parseDeviceId, parseSensorId, type SensorId } from '../ids.ts';

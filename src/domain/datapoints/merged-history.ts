@@ -149,7 +149,7 @@ export async function* mergeSteps<From extends Source>(
     }
     const fetched = merge.next();
     if (fetched !== undefined) await fetched;
-    // What is skipped is walked as well.
+    // What is skipped is read as well.
     if ((skipped + taken) % stepsPerLook === 0 && pace.isOver()) await pace.rest();
     if (step.length >= limits.datapointsPerStep || stepBytes > limits.datapointCharactersPerStep) {
       yield step;

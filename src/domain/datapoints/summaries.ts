@@ -118,7 +118,7 @@ function refuseTooManyPoints(sensors: number, pointsMax: number): void {
 }
 
 /**
- * Walks a page column by column, as readSteps walks it datapoint by datapoint. A summary of years
+ * Reads a page column by column, as readSteps reads it datapoint by datapoint. A summary of years
  * is long work.
  */
 async function* scan(options: {

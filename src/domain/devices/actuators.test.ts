@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { endlessRoom } from '../../../test/endless-room.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { silentLog } from '../../lib/log.ts';
@@ -12,7 +13,6 @@ import {
 } from '../../storage/contract/builders.ts';
 import { type Actor, guest } from '../actor.ts';
 import { createBudgets } from '../budgets/budgets.ts';
-import { endlessRoom } from '../budgets/storage-room.ts';
 import { guestUsername, parseUserId, parseUsername } from '../ids.ts';
 import { type ActuatorChange, createActuators } from './actuators.ts';
 import { createTimedSettings } from './timed-settings.ts';

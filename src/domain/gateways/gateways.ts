@@ -50,7 +50,7 @@ const noGateway = (id: GatewayId) => notFound(`there is no gateway with id ${id}
 export function createGateways(options: {
   readonly store: GatewayStore;
   readonly users: UserStore;
-  readonly grants: GrantStore;
+  readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly access: Access;
   readonly clock: Clock;
 }): Gateways {
@@ -109,8 +109,7 @@ export function createGateways(options: {
       access.requireOwner(actor, gatewayResource(await requireGateway(store, id)));
       const user = await users.findByUsername(owner);
       if (user === undefined) throw notFound(`there is no user ${owner}`);
-      // Who owns the gateway needs no grant, and must not keep one after handing it on.
-      await grants.remove('gateway', id, user.username);
+      // The store ends the grants in the same step.
       const outcome = await store.update(id, { owner: user.username }, clock.now());
       if (outcome === 'missing') throw noGateway(id);
     },

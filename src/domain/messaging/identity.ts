@@ -3,7 +3,7 @@ import { type Payer, payerAt, payerOfAccount } from '../budgets/payer.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
 
 /** Guests share one identity: whoever has no account has nothing to keep from others. */
-export const guestIdentity = 'guest';
+const guestIdentity = 'guest';
 
 /**
  * Whose sessions an actor may take up. A key has its own, or a device could clear away what waits

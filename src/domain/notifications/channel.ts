@@ -31,7 +31,7 @@ export type Outcome =
   | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** A way to reach a user. Answers; never throws for what a provider does. */
+/** Sends messages to users. Answers; never throws for what a provider does. */
 export interface Channel {
   send(message: ChannelMessage, signal: AbortSignal): Promise<Outcome>;
 }

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import type { ActuatorId, DeviceId, NotificationId, SensorId, Username } from '../ids.ts';
 import type { SocialChannel } from '../socials/social.ts';
 
-/** The ways that a notification may take; `none` is for social messages. */
+/** The channels of notifications; `none` is for social messages. */
 export type ChannelName = Exclude<SocialChannel, 'none'>;
 
 export const channelNames = [

@@ -1,4 +1,4 @@
-import { isProven } from '../users/address-proofs.ts';
+import { addressKey, isProven } from '../users/address-proofs.ts';
 import type { User } from '../users/user.ts';
 import type { Recipient } from './channel.ts';
 import type { ChannelName } from './notification.ts';
@@ -60,6 +60,6 @@ const unproven = ({ username }: User, what: string): { readonly refusal: string 
 
 /** A telephone number with its country code and without decoration, or undefined. */
 export function e164(text: string): string | undefined {
-  const plain = text.replace(/[\s().\-/]/g, '').replace(/^00/, '+');
+  const plain = addressKey('phone', text);
   return /^\+[1-9]\d{6,14}$/.test(plain) ? plain : undefined;
 }

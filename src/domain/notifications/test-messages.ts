@@ -2,11 +2,11 @@ import type { Clock } from '../../lib/clock.ts';
 import { createFailureLimiter } from '../../lib/failure-limiter.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
-import { DomainError, notFound } from '../errors.ts';
+import { notFound, tooMany } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import { notConfigured } from '../socials/social.ts';
-import { requirePerson } from '../users/account-access.ts';
+import { requireOwnAccount } from '../users/account-access.ts';
 import type { User } from '../users/user.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { Channel, Outcome } from './channel.ts';
@@ -50,12 +50,6 @@ export function createTestMessages(parts: {
     clock,
   });
 
-  async function me(actor: Actor): Promise<User> {
-    const user = await users.find(requirePerson(actor).userId);
-    if (user === undefined) throw notFound('your account ended meanwhile');
-    return user;
-  }
-
   async function trySend(user: User, name: ChannelName): Promise<Outcome> {
     const channel = channels.get(name);
     if (channel === undefined) return { kind: 'refused', reason: notConfigured(name) };
@@ -73,7 +67,7 @@ export function createTestMessages(parts: {
 
   return {
     async channels(actor) {
-      const user = await me(actor);
+      const user = await requireOwnAccount(users, actor);
       return channelNames.map((channel): ChannelState => {
         const isConfigured = channels.has(channel);
         const to = recipientOf(user, user.username, channel, { mustBeProven });
@@ -83,17 +77,13 @@ export function createTestMessages(parts: {
       });
     },
     async send(actor, text) {
-      const user = await me(actor);
+      const user = await requireOwnAccount(users, actor);
       const name = channelNames.find((channel) => channel === text);
       if (name === undefined) {
         throw notFound(`there is no channel ${text}: use ${channelNames.join(', ')}`);
       }
       const waitMs = limiter.blockedForMs(user.id);
-      if (waitMs > 0) {
-        throw new DomainError('rate_limited', 'too many test messages: try again in a minute', {
-          retryAfterSeconds: Math.ceil(waitMs / 1_000),
-        });
-      }
+      if (waitMs > 0) throw tooMany('test messages', waitMs);
       limiter.recordFailure(user.id);
       const outcome = await trySend(user, name);
       reporter.deliveryTried(name, outcome.kind === 'refused' ? 'failed' : outcome.kind);

@@ -75,8 +75,8 @@ export function createSharing(options: {
     access.requireOwner(actor, resource);
     // A grant planted while nobody owned it would outlive the day somebody takes it over.
     if (resource.owner === guestUsername) {
-      const way = kind === 'project' ? 'make one of your own' : 'set its owner first';
-      throw forbidden(`this ${kind} has no owner and is everybody's: ${way}`);
+      const remedy = kind === 'project' ? 'make one of your own' : 'set its owner first';
+      throw forbidden(`this ${kind} has no owner and is everybody's: ${remedy}`);
     }
     return resource;
   }

@@ -1,7 +1,9 @@
 import { requireAccount } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import { forbidden } from '../errors.ts';
+import { forbidden, notFound } from '../errors.ts';
 import type { UserId } from '../ids.ts';
+import type { User } from './user.ts';
+import type { UserStore } from './user-store.ts';
 
 /** An actor that is a person who gave a password, not a guest and not a key. */
 export type Person = Extract<Actor, { kind: 'user' | 'admin' }>;
@@ -13,6 +15,16 @@ export function requirePerson(actor: Actor): Person {
   }
   requireAccount(actor);
   return actor;
+}
+
+/** The account of the person asking, as it is now. */
+export async function requireOwnAccount(
+  users: Pick<UserStore, 'find'>,
+  actor: Actor,
+): Promise<User> {
+  const user = await users.find(requirePerson(actor).userId);
+  if (user === undefined) throw notFound('your account ended meanwhile');
+  return user;
 }
 
 /** The person asking, who must be an admin. */

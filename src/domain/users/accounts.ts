@@ -5,7 +5,7 @@ import { createTokenBucket } from '../../lib/token-bucket.ts';
 import { requireAccount } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import { networkOf } from '../budgets/payer.ts';
-import { conflict, DomainError, forbidden, invalid, notFound } from '../errors.ts';
+import { conflict, forbidden, invalid, notFound, tooMany } from '../errors.ts';
 import { parseUserId, type UserId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requireAdmin, requirePerson, requireSelfOrAdmin } from './account-access.ts';
@@ -133,7 +133,8 @@ export function createAccounts(options: {
         ...(actor.kind !== 'admin' && smsCreditNew !== 'unlimited' && { smsCredit: smsCreditNew }),
       };
       const network = networkOf(address);
-      if (actor.kind !== 'admin') requireTurn(signUps.take(network));
+      const waitMs = actor.kind === 'admin' ? 0 : signUps.take(network);
+      if (waitMs > 0) throw tooMany('accounts were made from your address', waitMs);
       const passwordHash =
         actor.kind === 'admin'
           ? await work.hash({ lane: 'known', payer: actor.userId }, password)
@@ -148,7 +149,7 @@ export function createAccounts(options: {
         changes.isAdmin !== undefined ||
         changes.isDisabled !== undefined ||
         changes.smsCredit !== undefined;
-      if (isAdministrative && person.kind !== 'admin') requireAdmin(actor);
+      if (isAdministrative) requireAdmin(actor);
       const proofs = vouchedProofs(givenBy(changes), clock.now());
       const vouched = person.kind === 'admin' ? { ...changes, proofs } : changes;
       const apply = async () => {
@@ -194,16 +195,6 @@ function requireOwnUsername(username: Username): void {
   throw invalid(
     'a username with @ would be an e-mail address that nobody has proven: choose one without, ' +
       'and give the address as email, which is a login name as well',
-  );
-}
-
-function requireTurn(waitMs: number): void {
-  if (waitMs === 0) return;
-  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-  throw new DomainError(
-    'rate_limited',
-    `too many accounts were made from your address: try again in ${retryAfterSeconds} s`,
-    { retryAfterSeconds },
   );
 }
 

@@ -22,7 +22,7 @@ export function isProven(user: User, channel: ProofChannel, address: string): bo
 
 /** The proof of one address, if there is one. */
 export function proofOf(
-  user: User,
+  user: Pick<User, 'proofs'>,
   channel: ProofChannel,
   address: string,
 ): AddressProof | undefined {
@@ -70,10 +70,7 @@ export function proofsAfter(
 /** How well the e-mail of a profile is proven: 2 proven, 1 older than proofs, 0 not at all. */
 export function emailStrength(profile: Profile, proofs: readonly AddressProof[]): 0 | 1 | 2 {
   if (profile.email === undefined) return 0;
-  const key = addressKey('email', profile.email);
-  const proof = proofs.find(
-    ({ channel, address }) => channel === 'email' && addressKey('email', address) === key,
-  );
+  const proof = proofOf({ proofs }, 'email', profile.email);
   if (proof === undefined) return 0;
   return proof.by === 'earlier' ? 1 : 2;
 }

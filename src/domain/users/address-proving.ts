@@ -4,10 +4,10 @@ import { createLruCache } from '../../lib/lru-cache.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
 import { networkOf } from '../budgets/payer.ts';
-import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
+import { DomainError, forbidden, invalid, tooMany } from '../errors.ts';
 import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { requirePerson } from './account-access.ts';
+import { requireOwnAccount } from './account-access.ts';
 import { addressKey, proofOf, provableAddresses } from './address-proofs.ts';
 import type { CodeChannel, CodeSender } from './code-sender.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
@@ -56,18 +56,8 @@ export function createAddressProving(options: {
 
   function count(counters: readonly (readonly [FailureLimiter, string])[]): void {
     const waitMs = Math.max(...counters.map(([limiter, key]) => limiter.blockedForMs(key)));
-    if (waitMs > 0) {
-      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-      const message = `too many codes were asked for: try again in ${retryAfterSeconds} s`;
-      throw new DomainError('rate_limited', message, { retryAfterSeconds });
-    }
+    if (waitMs > 0) throw tooMany('codes were asked for', waitMs);
     for (const [limiter, key] of counters) limiter.recordFailure(key);
-  }
-
-  async function me(actor: Actor): Promise<User> {
-    const user = await users.find(requirePerson(actor).userId);
-    if (user === undefined) throw notFound('your account ended meanwhile');
-    return user;
   }
 
   /** Calls and text messages cost what deliveries cost. */
@@ -79,7 +69,7 @@ export function createAddressProving(options: {
 
   return {
     async request(actor, asked, from) {
-      const user = await me(actor);
+      const user = await requireOwnAccount(users, actor);
       const { kind, by } = channelOf(asked.channel, codes.channels);
       const address = addressOf(user, kind, asked.address);
       const proof = proofOf(user, kind, address);
@@ -103,7 +93,7 @@ export function createAddressProving(options: {
       void codes.send({ channel: by, username: user.username, address, text });
     },
     async confirm(actor, asked) {
-      const user = await me(actor);
+      const user = await requireOwnAccount(users, actor);
       const { kind } = channelOf(asked.channel, codes.channels);
       const address = addressOf(user, kind, asked.address);
       const name = `${user.id} ${kind} ${addressKey(kind, address)}`;

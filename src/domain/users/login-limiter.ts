@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts';
+import { tooMany } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
 
@@ -53,10 +53,7 @@ export function createLoginLimiter(failures: FailureLimiters): LoginLimiter {
     requireUnblocked(attempt) {
       const waits = countersOf(attempt).map(({ limiter, key }) => limiter.blockedForMs(key));
       const waitMs = Math.max(...waits);
-      if (waitMs === 0) return;
-      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-      const message = `too many failed logins: try again in ${retryAfterSeconds} s`;
-      throw new DomainError('rate_limited', message, { retryAfterSeconds });
+      if (waitMs > 0) throw tooMany('failed logins', waitMs);
     },
     failed(attempt) {
       for (const { limiter, key } of countersOf(attempt)) limiter.recordFailure(key);

@@ -1,9 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { FailureLimiter } from '../../lib/failure-limiter.ts';
 import type { Log } from '../../lib/log.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import { networkOf } from '../budgets/payer.ts';
-import { DomainError, unauthenticated } from '../errors.ts';
+import { DomainError, tooMany, unauthenticated } from '../errors.ts';
 import type { UserId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { CodeSender } from './code-sender.ts';
@@ -82,7 +81,8 @@ export function createPasswordResets(options: {
     async request({ login, address }) {
       if (!isPossible) throw noMail();
       const network = networkOf(address);
-      requireTurn(byAddress, network);
+      const waitMs = byAddress.blockedForMs(network);
+      if (waitMs > 0) throw tooMany('requests for a new password', waitMs);
       byAddress.recordFailure(network);
       const target = await findResetTarget(users, login);
       if (target === undefined) return;
@@ -110,14 +110,6 @@ export function createPasswordResets(options: {
       await users.setPassword(id, passwordHash, { keysMadeBefore: found.provenAt });
     },
   };
-}
-
-function requireTurn(limiter: FailureLimiter, key: string): void {
-  const waitMs = limiter.blockedForMs(key);
-  if (waitMs === 0) return;
-  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-  const message = `too many requests for a new password: try again in ${retryAfterSeconds} s`;
-  throw new DomainError('rate_limited', message, { retryAfterSeconds });
 }
 
 const noMail = () =>

@@ -8,6 +8,3 @@ export function requireStrongPassword(password: string): void {
     throw invalid(`password must have ${min} to ${max} characters, got ${password.length}`);
   }
 }
-
-/** The fields of a user that everybody may read, the contact details being for few [contract 4]. */
-export const contactFields = ['email', 'phone', 'address', 'webhook'] as const;

@@ -1,0 +1,53 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** A value of a metric, with its labels. */
+type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
+
+/** Makes the metrics of one registry. */
+export interface Meters {
+  counter<Label extends string = never>(
+    name: string,
+    help: string,
+    ...labels: readonly Label[]
+  ): Counter<Label>;
+  histogram<Label extends string = never>(
+    name: string,
+    help: string,
+    options: { readonly buckets: number[]; readonly labels?: readonly Label[] },
+  ): Histogram<Label>;
+  /** A gauge, or a count of others since the start, read whenever somebody reads the metrics. */
+  watched(
+    kind: 'gauge' | 'count',
+    name: string,
+    about: { readonly help: string; readonly labels?: readonly string[] },
+    read: () => readonly Sample[],
+  ): void;
+}
+
+export function createMeters(registry: Registry): Meters {
+  const registers = [registry];
+  return {
+    counter: (name, help, ...labelNames) => new Counter({ name, help, labelNames, registers }),
+    histogram: (name, help, { buckets, labels: labelNames = [] }) =>
+      new Histogram({ name, help, labelNames, buckets, registers }),
+    watched(kind, name, { help, labels: labelNames = [] }, read) {
+      const description = { name, help, labelNames, registers };
+      if (kind === 'gauge') {
+        new Gauge({
+          ...description,
+          collect() {
+            for (const [value, labels = {}] of read()) this.set(labels, value);
+          },
+        });
+        return;
+      }
+      new Counter({
+        ...description,
+        collect() {
+          this.reset();
+          for (const [value, labels = {}] of read()) this.inc(labels, value);
+        },
+      });
+    },
+  };
+}
