@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { createAccess } from '../domain/access/access.ts';
+import { type Access, createAccess } from '../domain/access/access.ts';
 import { createGrantDirectory } from '../domain/access/grant-directory.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
 import { createLongWork } from '../domain/budgets/long-work.ts';
@@ -14,8 +14,10 @@ import { createReadLastValues } from '../domain/datapoints/last-values.ts';
 import { createReadMany } from '../domain/datapoints/merged-history.ts';
 import { createSnapshots } from '../domain/datapoints/snapshots.ts';
 import { createSummaries } from '../domain/datapoints/summaries.ts';
+import { type ActuatorChange, createActuators } from '../domain/devices/actuators.ts';
 import { createDevices } from '../domain/devices/devices.ts';
 import { createMissingSensors } from '../domain/devices/missing-sensors.ts';
+import { createTimedSettings } from '../domain/devices/timed-settings.ts';
 import { createGateways } from '../domain/gateways/gateways.ts';
 import { createPresence } from '../domain/gateways/presence.ts';
 import { createGroups } from '../domain/groups/groups.ts';
@@ -48,7 +50,6 @@ import type { Services } from '../http/v2/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { MqttServices } from '../mqtt/mqtt-server.ts';
-import { createActuatorServices } from './actuator-services.ts';
 import { createMqttWiring } from './mqtt-wiring.ts';
 import { createNotificationServices } from './notification-services.ts';
 import type { ServiceStorage } from './service-storage.ts';
@@ -107,12 +108,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const longWork = createLongWork(parts.budgets);
   const devices = createDevices({ store: storage.devices, users, access, clock, room });
   const { valueBytesMax } = config.datapoints;
-  const { actuators, timedSettings } = createActuatorServices({
-    ...parts,
-    access,
-    feed,
-    valueBytesMax,
-  });
+  const { actuators, timedSettings } = createActuatorServices(parts, access);
   const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });
   const projects = createProjects({ store: storage.projects, grants, access });
   const { channels } = parts;
@@ -172,6 +168,20 @@ export function createServices(parts: ServiceParts): BuiltServices {
       await failures.save();
     },
   };
+}
+
+/** Actuators, with what sets them back. */
+function createActuatorServices(parts: ServiceParts, access: Access) {
+  const { config, storage, feed, budgets, clock, log, room } = parts;
+  const { devices: store } = storage;
+  const publish = (change: ActuatorChange): void => feed.publish([{ kind: 'actuator', ...change }]);
+  const budget = budgets.of('timed_settings');
+  const timedSettings = createTimedSettings({ store, budget, publish, clock, log });
+  const { valueBytesMax } = config.datapoints;
+  const actuators = createActuators({
+    ...{ store, access, clock, publish, valueBytesMax, timedSettings, room },
+  });
+  return { actuators, timedSettings };
 }
 
 /** To whom messages may go, and how many of those that cost. */

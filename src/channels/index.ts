@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { type EmailSettings, readSmtpUrl } from './email/email-settings.ts';
 import { guardChannel } from './guarded-channel.ts';
-import { createHttpClient } from './http-exchange.ts';
+import { createHttpClient, type HttpClient } from './http-exchange.ts';
 import { channelLimits } from './limits.ts';
 import { schemeOf } from './provider-url.ts';
 import { readSmsUrl, type SmsSettings } from './sms/sms-settings.ts';
@@ -66,19 +66,20 @@ interface Opened {
 export async function openChannels(parts: ChannelParts): Promise<OpenChannels> {
   const { settings, log } = parts;
   const http = createHttpClient();
+  const api = { http, now: () => parts.clock.now() };
   const opened: [ChannelName, Opened][] = [];
-  if (settings.sms !== undefined) {
-    opened.push(['sms', await openSms(settings.sms, parts, http)]);
-  }
-  if (settings.voice !== undefined) {
-    opened.push(['voice', await openVoice(settings.voice, parts, http)]);
-  }
-  if (settings.twitter !== undefined) {
-    opened.push(['twitter', await openTwitter(settings.twitter, parts, http)]);
-  }
-  if (settings.email !== undefined) {
-    opened.push(['email', await openEmail(settings.email, parts)]);
-  }
+  const open = async <Settings extends { readonly provider: string }>(
+    name: ChannelName,
+    given: Settings | LogSettings | undefined,
+    openWith: (settings: Settings) => Promise<Opened>,
+  ): Promise<void> => {
+    if (given === undefined) return;
+    opened.push([name, isLog(given) ? await openLog(name, log) : await openWith(given)]);
+  };
+  await open('sms', settings.sms, (sms: SmsSettings) => openSms(sms, api));
+  await open('voice', settings.voice, (voice: VoiceSettings) => openVoice(voice, parts, api));
+  await open('twitter', settings.twitter, (twitter: TwitterSettings) => openTwitter(twitter, api));
+  await open('email', settings.email, openEmail);
   opened.push(['webhook', await openWebhook(parts)]);
   const answerCall = opened.find(([, { channel }]) => channel.answerCall !== undefined)?.[1].channel
     .answerCall;
@@ -97,29 +98,28 @@ export async function openChannels(parts: ChannelParts): Promise<OpenChannels> {
   };
 }
 
-type Http = ReturnType<typeof createHttpClient>;
+interface Api {
+  readonly http: HttpClient;
+  readonly now: () => number;
+}
 
-async function openLog(name: ChannelName, { log }: ChannelParts): Promise<Opened> {
+const isLog = (settings: { readonly provider: string }): settings is LogSettings =>
+  settings.provider === 'log';
+
+async function openLog(name: ChannelName, log: Log): Promise<Opened> {
   const { createLogChannel } = await import('./log/log-channel.ts');
   return { channel: createLogChannel({ log, name }) };
 }
 
-async function openSms(
-  settings: SmsSettings | LogSettings,
-  parts: ChannelParts,
-  http: Http,
-): Promise<Opened> {
-  const now = () => parts.clock.now();
+async function openSms(settings: SmsSettings, api: Api): Promise<Opened> {
   switch (settings.provider) {
-    case 'log':
-      return openLog('sms', parts);
     case 'twilio': {
       const { createTwilioSms } = await import('./sms/twilio-sms.ts');
-      return { channel: createTwilioSms({ settings, http, now }) };
+      return { channel: createTwilioSms({ settings, ...api }) };
     }
     case 'africastalking': {
       const { createAfricasTalkingSms } = await import('./sms/africas-talking-sms.ts');
-      return { channel: createAfricasTalkingSms({ settings, http, now }) };
+      return { channel: createAfricasTalkingSms({ settings, ...api }) };
     }
     default: {
       const { createSmppSms } = await import('./sms/smpp-sms.ts');
@@ -129,46 +129,25 @@ async function openSms(
 }
 
 async function openVoice(
-  settings: VoiceSettings | LogSettings,
-  parts: ChannelParts,
-  http: Http,
+  settings: VoiceSettings,
+  { installationSecret, callTexts }: ChannelParts,
+  api: Api,
 ): Promise<Opened> {
-  const now = () => parts.clock.now();
-  switch (settings.provider) {
-    case 'log':
-      return openLog('voice', parts);
-    case 'twilio': {
-      const { createTwilioVoice } = await import('./voice/twilio-voice.ts');
-      return { channel: createTwilioVoice({ settings, http, now }) };
-    }
-    default: {
-      const { installationSecret, callTexts } = parts;
-      const { createAfricasTalkingVoice } = await import('./voice/africas-talking-voice.ts');
-      return {
-        channel: createAfricasTalkingVoice({
-          ...{ settings, http, now, installationSecret, callTexts },
-        }),
-      };
-    }
+  if (settings.provider === 'twilio') {
+    const { createTwilioVoice } = await import('./voice/twilio-voice.ts');
+    return { channel: createTwilioVoice({ settings, ...api }) };
   }
+  const { createAfricasTalkingVoice } = await import('./voice/africas-talking-voice.ts');
+  const parts = { settings, installationSecret, callTexts, ...api };
+  return { channel: createAfricasTalkingVoice(parts) };
 }
 
-async function openTwitter(
-  settings: TwitterSettings | LogSettings,
-  parts: ChannelParts,
-  http: Http,
-): Promise<Opened> {
-  if (settings.provider === 'log') return openLog('twitter', parts);
+async function openTwitter(settings: TwitterSettings, api: Api): Promise<Opened> {
   const { createTwitterChannel } = await import('./twitter/twitter-channel.ts');
-  const now = () => parts.clock.now();
-  return { channel: createTwitterChannel({ settings, http, now }) };
+  return { channel: createTwitterChannel({ settings, ...api }) };
 }
 
-async function openEmail(
-  settings: EmailSettings | LogSettings,
-  parts: ChannelParts,
-): Promise<Opened> {
-  if (settings.provider === 'log') return openLog('email', parts);
+async function openEmail(settings: EmailSettings): Promise<Opened> {
   const { createEmailChannel } = await import('./email/email-channel.ts');
   return { channel: await createEmailChannel({ settings }), timeoutMs: channelLimits.emailMs };
 }

@@ -3,7 +3,7 @@ import type { BudgetUsage } from '../domain/budgets/budgets.ts';
 import type { Metric, MetricSource, MqttMetrics } from '../domain/metrics.ts';
 import { addBudgetMetrics } from './budget-metrics.ts';
 import { addEventLoopMetrics } from './event-loop-metrics.ts';
-import { createMeters } from './meters.ts';
+import { createMeters, type Meters } from './meters.ts';
 import { addMqttMetrics } from './mqtt-metrics.ts';
 import { addStorageMetrics, type StorageMetrics } from './storage-metrics.ts';
 
@@ -40,7 +40,6 @@ export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const meters = createMeters(registry);
-  const { counter, histogram } = meters;
   let watchesProcess = false;
   addEventLoopMetrics(meters);
 
@@ -52,58 +51,7 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    requests: histogram(
-      'kipimo_request_duration_seconds',
-      'HTTP requests by method, route pattern and status, and how long they took.',
-      // Few: they are multiplied by routes and statuses.
-      { labels: ['method', 'route', 'status'], buckets: [0.002, 0.01, 0.05, 0.25, 1, 5] },
-    ),
-    refusals: counter(
-      'kipimo_refusals_total',
-      'Requests that were refused, by error code.',
-      'code',
-    ),
-    logins: counter('kipimo_logins_total', 'Logins by outcome: succeeded or failed.', 'outcome'),
-    datapointsStored: counter('kipimo_datapoints_stored_total', 'Datapoints made durable.'),
-    datapointsRepeated: counter(
-      'kipimo_datapoints_repeated_total',
-      'Datapoints that were pushed again and stored once.',
-    ),
-    commits: histogram(
-      'kipimo_commit_duration_seconds',
-      'Commits of datapoints and how long they took, sync to disk included.',
-      { buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2] },
-    ),
-    commitsFailed: counter(
-      'kipimo_commits_failed_total',
-      'Commits of datapoints that failed; nothing of them was kept.',
-    ),
-    publishesRefused: counter(
-      'kipimo_mqtt_publishes_refused_total',
-      'MQTT messages that were acknowledged and dropped, or not taken: by reason.',
-      'reason',
-    ),
-    connectionsRefused: counter(
-      'kipimo_mqtt_connections_refused_total',
-      'MQTT clients that were not let in, by reason.',
-      'reason',
-    ),
-    deliveries: counter(
-      'kipimo_deliveries_total',
-      'Tries to deliver a message, by channel and outcome: sent, retry or failed.',
-      'channel',
-      'outcome',
-    ),
-    firings: counter(
-      'kipimo_firings_total',
-      'Notifications whose condition held in a free window, by what became of the firing.',
-      'outcome',
-    ),
-    rowsSetAside: counter(
-      'kipimo_rows_set_aside_total',
-      'Stored rows that cannot be understood since the start, by table; the log names them.',
-      'table',
-    ),
+    ...createCounts(meters),
     watchMqtt: (read) => addMqttMetrics(meters, read),
     watchStorage: (read) => addStorageMetrics(meters, read),
     watchBudgets: (read) => addBudgetMetrics(meters, read),
@@ -121,6 +69,58 @@ export function createMetrics(): Metrics {
     },
   };
 }
+
+/** What the service counts itself. */
+const createCounts = ({ counter, histogram }: Meters) => ({
+  requests: histogram(
+    'kipimo_request_duration_seconds',
+    'HTTP requests by method, route pattern and status, and how long they took.',
+    // Few: they are multiplied by routes and statuses.
+    { labels: ['method', 'route', 'status'], buckets: [0.002, 0.01, 0.05, 0.25, 1, 5] },
+  ),
+  refusals: counter('kipimo_refusals_total', 'Requests that were refused, by error code.', 'code'),
+  logins: counter('kipimo_logins_total', 'Logins by outcome: succeeded or failed.', 'outcome'),
+  datapointsStored: counter('kipimo_datapoints_stored_total', 'Datapoints made durable.'),
+  datapointsRepeated: counter(
+    'kipimo_datapoints_repeated_total',
+    'Datapoints that were pushed again and stored once.',
+  ),
+  commits: histogram(
+    'kipimo_commit_duration_seconds',
+    'Commits of datapoints and how long they took, sync to disk included.',
+    { buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2] },
+  ),
+  commitsFailed: counter(
+    'kipimo_commits_failed_total',
+    'Commits of datapoints that failed; nothing of them was kept.',
+  ),
+  publishesRefused: counter(
+    'kipimo_mqtt_publishes_refused_total',
+    'MQTT messages that were acknowledged and dropped, or not taken: by reason.',
+    'reason',
+  ),
+  connectionsRefused: counter(
+    'kipimo_mqtt_connections_refused_total',
+    'MQTT clients that were not let in, by reason.',
+    'reason',
+  ),
+  deliveries: counter(
+    'kipimo_deliveries_total',
+    'Tries to deliver a message, by channel and outcome: sent, retry or failed.',
+    'channel',
+    'outcome',
+  ),
+  firings: counter(
+    'kipimo_firings_total',
+    'Notifications whose condition held in a free window, by what became of the firing.',
+    'outcome',
+  ),
+  rowsSetAside: counter(
+    'kipimo_rows_set_aside_total',
+    'Stored rows that cannot be understood since the start, by table; the log names them.',
+    'table',
+  ),
+});
 
 /** A value of a metric; parts of a histogram are told apart by their names. */
 function plainValue(part: {
