@@ -8,6 +8,7 @@ export const device = {
     one: 'Only you and {count} person you chose can see this device',
     other: 'Only you and {count} people you chose can see this device',
   },
+  seenByGroups: 'Only you, and the people and groups you chose, can see this device',
   seenByOwner: 'Only {name} and people they chose can see this device',
   ofGuest: 'Made without an account: anybody may change it',
   ownedBy: 'of {name}',

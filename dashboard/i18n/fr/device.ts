@@ -10,6 +10,7 @@ export const device: Translation<'device'> = {
     one: 'Seuls vous et {count} personne choisie pouvez voir cet appareil',
     other: 'Seuls vous et {count} personnes choisies pouvez voir cet appareil',
   },
+  seenByGroups: 'Seuls vous, les personnes et les groupes choisis pouvez voir cet appareil',
   seenByOwner: 'Seuls {name} et les personnes choisies peuvent voir cet appareil',
   ofGuest: 'Créé sans compte : n’importe qui peut le modifier',
   ownedBy: 'de {name}',

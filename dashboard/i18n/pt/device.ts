@@ -10,6 +10,7 @@ export const device: Translation<'device'> = {
     one: 'Só você e {count} pessoa escolhida podem ver este dispositivo',
     other: 'Só você e {count} pessoas escolhidas podem ver este dispositivo',
   },
+  seenByGroups: 'Só você e as pessoas e os grupos escolhidos podem ver este dispositivo',
   seenByOwner: 'Só {name} e as pessoas escolhidas podem ver este dispositivo',
   ofGuest: 'Criado sem conta: qualquer pessoa pode mudá-lo',
   ownedBy: 'de {name}',

@@ -10,6 +10,7 @@ export const device: Translation<'device'> = {
     one: 'Wewe na mtu {count} uliyemchagua tu mnaweza kuona kifaa hiki',
     other: 'Wewe na watu {count} uliowachagua tu mnaweza kuona kifaa hiki',
   },
+  seenByGroups: 'Wewe na watu na vikundi uliowachagua tu mnaweza kuona kifaa hiki',
   seenByOwner: '{name} na watu aliowachagua tu wanaweza kuona kifaa hiki',
   ofGuest: 'Kilitengenezwa bila akaunti: yeyote anaweza kukibadilisha',
   ownedBy: 'cha {name}',

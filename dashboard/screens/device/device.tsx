@@ -135,6 +135,7 @@ function Visibility({
     return <>{t(device.owner === 'guest' ? 'device.ofGuest' : 'device.seenByAll')}</>;
   }
   if (!isOwn) return <>{t('device.seenByOwner', { name: device.owner })}</>;
+  if (value?.some(({ group }) => group !== undefined)) return <>{t('device.seenByGroups')}</>;
   return <>{count === 0 ? t('device.seenByMe') : t('device.seenByChosen', { count })}</>;
 }
 
