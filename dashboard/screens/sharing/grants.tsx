@@ -57,15 +57,18 @@ export function Grants({ thing }: { readonly thing: SharedThing }): JSX.Element 
   );
   const { value, error, reload } = grants;
   const groups = useGroups();
-  // The own groups stand above the people: they are there first, so that nothing moves.
-  if (groups.value === undefined && groups.error === undefined) return <Skeleton height={320} />;
+  // The own groups stand above the people, without those that have it: both are there at once, so
+  // that nothing moves.
+  const isReady = [grants, groups].every(
+    (one) => one.value !== undefined || one.error !== undefined,
+  );
+  if (!isReady) return <Skeleton height={320} />;
   return (
     <>
       <AddPerson thing={thing} grants={grants} groups={groups.value ?? []} />
       <section class="stack-tight" aria-labelledby="people">
         <h2 id="people">{t('sharing.with')}</h2>
         {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-        {value === undefined && error === undefined && <Skeleton height={120} />}
         {value?.length === 0 && <p class="quiet">{thing.aloneText}</p>}
         {value?.map((grant) => (
           <GrantCard key={granteeKey(grant)} thing={thing} grant={grant} grants={grants} />
