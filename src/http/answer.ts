@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { prefersJson } from './accept.ts';
 import type { AnswerRoom, Chunks } from './answer-room.ts';
@@ -250,7 +252,7 @@ async function sendCompressed(
     room,
   }: ReadOptions & { readonly encoding: Encoding; readonly room: AnswerRoom },
 ): Promise<void> {
-  const source = chunks[Symbol.asyncIterator]();
+  const source = readUntilClose(reply.raw, chunks);
   const first: (string | Uint8Array)[] = [];
   let bytes = 0;
   let isWhole = false;
@@ -265,20 +267,33 @@ async function sendCompressed(
   const all = startingWith(first, source);
   const compressed = isWhole ? undefined : compressor.stream(all, encoding);
   if (compressed !== undefined) reply.header('content-encoding', encoding);
-  reply.send(room.stream(reply.raw, compressed ?? all));
+  try {
+    reply.send(room.stream(reply.raw, compressed ?? all));
+  } catch (error) {
+    compressed?.destroy();
+    throw error;
+  }
+}
+
+/** Reads chunks by hand; whatever becomes of the answer, at its end they are let go of. */
+function readUntilClose<Item>(
+  answer: ServerResponse,
+  chunks: AsyncIterable<Item>,
+): AsyncIterator<Item> {
+  // Its close has been told: nothing would let go of them.
+  if (answer.req.socket.destroyed) throw new DomainError('unavailable', 'nobody is there to read');
+  const source = chunks[Symbol.asyncIterator]();
+  answer.once('close', () => void source.return?.());
+  return source;
 }
 
 async function* startingWith<Item>(
   first: readonly Item[],
   rest: AsyncIterator<Item>,
 ): AsyncGenerator<Item> {
-  try {
-    yield* first;
-    for (let step = await rest.next(); step.done !== true; step = await rest.next()) {
-      yield step.value;
-    }
-  } finally {
-    await rest.return?.();
+  yield* first;
+  for (let step = await rest.next(); step.done !== true; step = await rest.next()) {
+    yield step.value;
   }
 }
 
@@ -290,7 +305,7 @@ async function sendWritten(
   { contentType, chunks, headers }: StreamAnswer,
   options: SendOptions,
 ): Promise<number> {
-  const pieces = chunks[Symbol.asyncIterator]();
+  const pieces = readUntilClose(reply.raw, chunks);
   let head = '';
   while (head.length < wholeCharactersMax) {
     const { done, value } = await pieces.next();
@@ -298,21 +313,7 @@ async function sendWritten(
     head += value;
     options.room.hold(reply.raw, head.length);
   }
-  return sendStream(reply, contentType, continued(head, pieces), headers, options);
-}
-
-async function* continued(
-  head: string,
-  rest: AsyncIterator<string | Uint8Array>,
-): AsyncGenerator<string | Uint8Array> {
-  try {
-    yield head;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-      yield next.value;
-    }
-  } finally {
-    await rest.return?.();
-  }
+  return sendStream(reply, contentType, startingWith([head], pieces), headers, options);
 }
 
 // What is whole goes straight to Node: nothing of it is left for Fastify to do.

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import Fastify from 'fastify';
+import { DomainError } from '../domain/errors.ts';
+import { type Answer, jsonType, send, written } from './answer.ts';
+import type { AnswerRoom } from './answer-room.ts';
+import { createCompressor } from './compression.ts';
+
+/** Has room for so many bytes of each answer. */
+const roomFor = (bytesMax: number): AnswerRoom => ({
+  askedBy: () => undefined,
+  written: () => undefined,
+  hold(_answer, bytes) {
+    if (bytes > bytesMax) throw new DomainError('rate_limited', 'no room');
+  },
+  stream(answer, chunks) {
+    this.hold(answer, bytesMax + 1);
+    return Readable.from(chunks);
+  },
+});
+
+/** Chunks that tell whether their reader let go of them. */
+function chunksOf(count: number) {
+  const state = { isOpen: false };
+  async function* chunks(): AsyncGenerator<string> {
+    state.isOpen = true;
+    try {
+      for (let at = 0; at < count; at += 1) yield 'x'.repeat(10_000);
+    } finally {
+      state.isOpen = false;
+    }
+  }
+  return { state, chunks: chunks() };
+}
+
+const compressor = createCompressor(1);
+const read = { ifNoneMatch: undefined, isHead: false, compressor };
+
+for (const encoding of [undefined, 'gzip'] as const) {
+  // Refused while its beginning is read, or when the rest of it is to be streamed.
+  for (const bytesMax of [50_000, 10_000_000]) {
+    test(`an answer refused at ${bytesMax} lets go of what it read: ${encoding}`, async () => {
+      const { state, chunks } = chunksOf(100);
+      const answer: Answer = written(jsonType, chunks);
+      await using fastify = Fastify();
+      const room = roomFor(bytesMax);
+      fastify.get('/', (_request, reply) => {
+        try {
+          const sent = send(answer, undefined, reply, { room, read: { ...read, encoding } });
+          if (typeof sent !== 'number') sent.whole.catch((error) => reply.send(error));
+        } catch (error) {
+          reply.send(error);
+        }
+      });
+      const address = await fastify.listen({ host: '127.0.0.1', port: 0 });
+      const { status } = await fetch(address);
+      assert.equal(status, 500);
+      assert.equal(state.isOpen, false);
+      // The one place of the compressor is free again.
+      const compressed = compressor.stream(Readable.from(['x']), 'gzip');
+      assert.ok(compressed);
+      await compressed.resume().toArray();
+    });
+  }
+}
