@@ -26,6 +26,8 @@ export const mqttLimits = {
   untoldKeepAliveSecondsMax: 3_600,
   /** Publishes of one connection that wait to be answered (receive maximum). */
   publishesUnderWayMax: 1_024,
+  /** Ids of QoS 2 publishes that a client has not released; beyond it the oldest is forgotten. */
+  receivedIdsMax: 4_096,
   /** QoS 1 and 2 messages on their way to one client. */
   inFlightMax: 256,
   topicAliasesMax: 10,

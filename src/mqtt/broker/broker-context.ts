@@ -1,13 +1,13 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
-import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BrokerHooks } from '../broker-hooks.ts';
-import type { FrameLimits } from '../packets/frame-reader.ts';
-import type { Flusher } from '../packets/packet-writer.ts';
+import type { Flusher, PacketWriter } from '../packets/packet-writer.ts';
+import type { FrameLimits } from '../packets/partial-packet.ts';
 import type { Counters } from './counters.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
+import type { PacketInput } from './packet-input.ts';
 import type { PublishCompletion } from './publish-completion.ts';
 import type { RetainedDelivery } from './retained-backlog.ts';
 import type { SessionRegistry } from './session-registry.ts';
@@ -46,15 +46,11 @@ export interface BrokerContext {
 /** A connection, as those see it who look after all of them. */
 export interface Member {
   readonly identity: string | undefined;
-  /** Who pays for it: the address, until it has logged in. */
-  readonly payer: Payer;
+  readonly input: Pick<PacketInput, 'payer'>;
   /** Looks at its clocks, which count time awake: keep alive, login, token. */
   sweep(awakeMs: number): void;
-  /** Sent so far. */
-  readonly bytesWritten: number;
+  readonly writer: Pick<PacketWriter, 'waitingBytes' | 'bytesWritten'>;
   end(code: number, text?: string): void;
   /** Closes without a goodbye, which a client that does not read would not get. */
   abort(code: number): void;
-  /** What was written and has not left. */
-  readonly waitingBytes: number;
 }

@@ -41,7 +41,7 @@ export interface BrokerEngine extends Broker {
 }
 
 interface Engine {
-  readonly parts: BrokerContext;
+  readonly context: BrokerContext;
   readonly tree: SubscriptionTree;
   readonly retained: RetainedMessages;
   readonly router: Router;
@@ -59,10 +59,10 @@ const sweepsPerRetained = 10;
 /** Loads what the store keeps, and is ready for connections. */
 export async function createBroker(options: BrokerOptions): Promise<BrokerEngine> {
   const engine = buildEngine(options);
-  const { parts, tree, retained, router } = engine;
+  const { context, tree, retained, router } = engine;
   const stored = await options.store.load();
   for (const session of stored.sessions) {
-    restore(options.log, { clientId: session.clientId }, () => parts.registry.restore(session));
+    restore(options.log, { clientId: session.clientId }, () => context.registry.restore(session));
   }
   for (const message of stored.retained) {
     restore(options.log, { topic: message.topic }, () => retained.restore(message));
@@ -75,8 +75,8 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
   const timer = setInterval(sweep, sweepMs).unref();
   return {
     accept(transport, address) {
-      const connection = new Connection(parts, transport, address);
-      parts.members.add(connection);
+      const connection = new Connection(context, transport, address);
+      context.members.add(connection);
       return connection;
     },
     deliver(messages, reach) {
@@ -87,16 +87,16 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
     },
     async retain(message) {
       retained.keep(message);
-      await parts.journal.synced();
+      await context.journal.synced();
     },
     renewRetained(message) {
       if (retained.has(message.topic)) retained.keep(message);
     },
     async forgetRetained(topicPrefix) {
       retained.forgetBelow(topicPrefix);
-      await parts.journal.synced();
+      await context.journal.synced();
     },
-    endSessions: (isGone) => endSessions(parts, isGone),
+    endSessions: (isGone) => endSessions(context, isGone),
     metrics: () => metricsOf(engine),
     sweep,
     async close() {
@@ -133,7 +133,7 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
     underWay.add(published);
     void published.finally(() => underWay.delete(published));
   });
-  const parts: BrokerContext = {
+  const context: BrokerContext = {
     authority,
     clock,
     log,
@@ -163,7 +163,7 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
     awake: { ms: 0 },
     members: new Set(),
   };
-  return { parts, tree, retained, router, underWay, sweptAt: clock.now() };
+  return { context, tree, retained, router, underWay, sweptAt: clock.now() };
 }
 
 /** An array of values and a web page on its way through a gateway may be larger than a value. */
@@ -208,8 +208,8 @@ function publishWill(
 }
 
 function sweepOnce(engine: Engine, isRetainedDue: boolean): void {
-  const { parts, retained } = engine;
-  const { awake, clock, members, wills, registry } = parts;
+  const { context, retained } = engine;
+  const { awake, clock, members, wills, registry } = context;
   const now = clock.now();
   awake.ms += Math.max(0, Math.min(now - engine.sweptAt, sweepStepMsMax));
   engine.sweptAt = now;
@@ -223,43 +223,45 @@ function sweepOnce(engine: Engine, isRetainedDue: boolean): void {
 /** Clients that do not read must not use up the memory of all, however many they are. */
 function shedSlowest(members: ReadonlySet<Member>): void {
   let bytes = 0;
-  for (const { waitingBytes } of members) bytes += waitingBytes;
+  for (const { writer } of members) bytes += writer.waitingBytes;
   if (bytes <= mqttLimits.socketBuffersBytesMax) return;
   // Whoever holds most with all connections together goes first, not who has one that is slow.
-  const byPayer = Map.groupBy(members, ({ payer }) => payer);
+  const byPayer = Map.groupBy(members, ({ input }) => input.payer);
   const groups = [...byPayer.values()].map((list) => ({ list, held: waitingOf(list) }));
   for (const { list } of groups.sort((one, other) => other.held - one.held)) {
-    for (const member of list.sort((one, other) => other.waitingBytes - one.waitingBytes)) {
+    for (const member of list.sort(
+      ({ writer: one }, { writer: other }) => other.waitingBytes - one.waitingBytes,
+    )) {
       if (bytes <= mqttLimits.socketBuffersBytesMax / 2) return;
-      bytes -= member.waitingBytes;
+      bytes -= member.writer.waitingBytes;
       member.abort(reason.quotaExceeded);
     }
   }
 }
 
 const waitingOf = (members: readonly Member[]): number =>
-  members.reduce((sum, { waitingBytes }) => sum + waitingBytes, 0);
+  members.reduce((sum, { writer }) => sum + writer.waitingBytes, 0);
 
 async function endSessions(
-  parts: BrokerContext,
+  context: BrokerContext,
   isGone: (identity: string) => boolean,
 ): Promise<void> {
-  for (const member of [...parts.members]) {
+  for (const member of [...context.members]) {
     if (member.identity !== undefined && isGone(member.identity)) {
       member.end(reason.notAuthorized, 'the login is not valid any more');
     }
   }
-  for (const session of parts.registry.ofIdentities(isGone)) {
-    parts.wills.cancel(session.key);
-    parts.registry.end(session);
+  for (const session of context.registry.ofIdentities(isGone)) {
+    context.wills.cancel(session.key);
+    context.registry.end(session);
   }
-  await parts.journal.synced();
+  await context.journal.synced();
 }
 
-function metricsOf({ parts, tree, retained }: Engine): BrokerMetrics {
-  const { counters, members, registry } = parts;
+function metricsOf({ context, tree, retained }: Engine): BrokerMetrics {
+  const { counters, members, registry } = context;
   let { bytesSent } = counters;
-  for (const { bytesWritten } of members) bytesSent += bytesWritten;
+  for (const { writer } of members) bytesSent += writer.bytesWritten;
   return {
     ...counters,
     bytesSent,
@@ -272,10 +274,10 @@ function metricsOf({ parts, tree, retained }: Engine): BrokerMetrics {
   };
 }
 
-async function closeAll({ parts, underWay }: Engine): Promise<void> {
-  for (const member of [...parts.members]) member.end(reason.shuttingDown);
+async function closeAll({ context, underWay }: Engine): Promise<void> {
+  for (const member of [...context.members]) member.end(reason.shuttingDown);
   // Whoever waited for somebody to come back waits no longer.
-  parts.wills.publishAll();
+  context.wills.publishAll();
   await Promise.all(underWay);
-  await parts.journal.finish();
+  await context.journal.finish();
 }

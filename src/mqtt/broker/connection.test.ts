@@ -45,6 +45,23 @@ test('a client without an id is given one, and told with MQTT 5', async () => {
   assert.equal(broker.metrics().sessions, 2);
 });
 
+test('a client that is not read from is not taken for silent', async () => {
+  const { broker, hooks, pass } = await testBroker();
+  const first = Promise.withResolvers<{ kind: 'accepted'; isPassedOn: boolean }>();
+  hooks.answerPublish = () => first.promise;
+  const peer = await connectPeer(broker, { keepalive: 10 });
+  const packet = { cmd: 'publish', topic: 't', payload: 'x', qos: 0, retain: false } as const;
+  while (!peer.isPaused) peer.send({ ...packet, dup: false });
+  pass(60_000);
+  assert.equal(peer.isClosed, false);
+  first.resolve({ kind: 'accepted', isPassedOn: true });
+  await peer.take();
+  pass(15_000);
+  assert.equal(peer.isClosed, false);
+  pass(2_000);
+  assert.equal(peer.isClosed, true);
+});
+
 test('MQTT 5 is told its keep alive, and silence beyond it ends the connection', async () => {
   const { broker, pass } = await testBroker();
   const told = async (keepalive: number) => {

@@ -7,12 +7,22 @@ import type { Journal } from './journal.ts';
 import { Parcel } from './parcel.ts';
 import type { Link } from './session.ts';
 
-const none: readonly number[] = [];
+/** How one session gets a message. */
+export interface DeliveryTerms {
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly identifiers: readonly number[];
+}
+
+/** How it gets one that is queued until the client has it. */
+export interface QueuedTerms extends DeliveryTerms {
+  readonly qos: 1 | 2;
+}
 
 /** One message on its way to many: encoded once for all connections on which it is the same. */
 export class Delivery {
   readonly message: Message;
-  readonly #now: Instant;
+  readonly now: Instant;
   #frames: (PublishFrame | undefined)[] | undefined;
   #parcel: Parcel | undefined;
   #detached: Delivery | undefined;
@@ -21,35 +31,24 @@ export class Delivery {
 
   constructor(message: Message, now: Instant) {
     this.message = message;
-    this.#now = now;
-  }
-
-  get now(): Instant {
-    return this.#now;
+    this.now = now;
   }
 
   get isExpired(): boolean {
-    return this.message.expiresAt !== undefined && this.message.expiresAt <= this.#now;
+    return this.message.expiresAt !== undefined && this.message.expiresAt <= this.now;
   }
 
   /** The packet for this connection. */
-  frameFor(
-    link: Link,
-    options: {
-      readonly qos: Qos;
-      readonly retain: boolean;
-      readonly identifiers: readonly number[];
-    },
-  ): PublishFrame {
-    const { qos, retain, identifiers } = options;
+  frameFor(link: Link, terms: DeliveryTerms): PublishFrame {
+    const { qos, retain, identifiers } = terms;
     if (identifiers.length > 0 || link.aliases !== undefined) {
-      return encodeFor(link, this.message, { ...options, now: this.#now });
+      return encodeFor(link, this.message, terms, this.now);
     }
     const slot = (link.version === 5 ? 8 : 0) + qos * 2 + (retain ? 1 : 0);
     this.#frames ??= [];
     const known = this.#frames[slot];
     if (known !== undefined) return known;
-    const frame = encodeFor(link, this.message, { qos, retain, identifiers: none, now: this.#now });
+    const frame = encodeFor(link, this.message, terms, this.now);
     this.#frames[slot] = frame;
     return frame;
   }
@@ -64,7 +63,7 @@ export class Delivery {
   detached(): Delivery {
     const { message } = this.keep();
     if (message === this.message) return this;
-    this.#detached ??= new Delivery(message, this.#now);
+    this.#detached ??= new Delivery(message, this.now);
     this.#detached.#parcel = this.#parcel;
     return this.#detached;
   }
@@ -85,20 +84,18 @@ export class Delivery {
 export function encodeFor(
   link: Link,
   message: Message,
-  options: {
-    readonly qos: Qos;
-    readonly retain: boolean;
-    readonly identifiers: readonly number[];
-    readonly now: Instant;
-  },
+  { qos, retain, identifiers }: DeliveryTerms,
+  now: Instant,
 ): PublishFrame {
-  const { now, ...how } = options;
   const { expiresAt } = message;
   const expirySeconds =
     expiresAt === undefined ? undefined : Math.max(1, Math.ceil((expiresAt - now) / 1_000));
   const { alias, isTopicKnown } = aliasFor(link, message);
   const { version } = link;
-  return encodePublish(message, { ...how, version, expirySeconds, alias, isTopicKnown });
+  return encodePublish(message, {
+    ...{ version, qos, retain, identifiers },
+    ...{ expirySeconds, alias, isTopicKnown },
+  });
 }
 
 /** The first topics of a connection get a number; the others keep their name. */

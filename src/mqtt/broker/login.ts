@@ -51,11 +51,7 @@ export interface ConnectTerms {
 
 export function termsFor(packet: ConnectPacket, client: Client, clientId: string): ConnectTerms {
   const { version, keepAliveSeconds, sessionExpirySeconds } = packet;
-  const longest = Math.min(
-    client.sessionSecondsMax ?? mqttLimits.sessionExpirySecondsMax,
-    mqttLimits.sessionExpirySecondsMax,
-  );
-  const expirySeconds = Math.min(sessionExpirySeconds, longest);
+  const expirySeconds = Math.min(sessionExpirySeconds, longestExpiry(client));
   const keepAliveMax =
     version === 5 ? mqttLimits.keepAliveSecondsMax : mqttLimits.untoldKeepAliveSecondsMax;
   const isLower = keepAliveSeconds === 0 || keepAliveSeconds > keepAliveMax;
@@ -74,6 +70,10 @@ export function termsFor(packet: ConnectPacket, client: Client, clientId: string
     },
   };
 }
+
+/** How long the sessions of the client may outlive their connections. */
+export const longestExpiry = ({ sessionSecondsMax = Number.POSITIVE_INFINITY }: Client): number =>
+  Math.min(sessionSecondsMax, mqttLimits.sessionExpirySecondsMax);
 
 /** CONNACK for a client that is let in. */
 export function encodeAcceptance(

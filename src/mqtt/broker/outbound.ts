@@ -1,22 +1,15 @@
 import type { Verdict } from '../../domain/access/access.ts';
-import type { Qos } from '../../domain/messaging/message.ts';
 import type { DropReason } from '../broker.ts';
 import type { BrokerHooks } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, DeliveryTerms } from './delivery.ts';
 import type { Journal } from './journal.ts';
-import { isCongested, type MessageQueue } from './message-queue.ts';
+import type { MessageQueue } from './message-queue.ts';
 import type { Session } from './session.ts';
+import { isCongested } from './transmission.ts';
 
-/** How one session gets a message. */
-export interface DeliveryTerms {
-  readonly qos: Qos;
-  readonly retain: boolean;
-  readonly identifiers: readonly number[];
-}
-
-/** The way of messages from the broker to the clients: rights first, then QoS. */
+/** Messages from the broker to the clients: rights first, then QoS. */
 export interface Outbound {
   /** Sends or queues the message if the session may have it at this moment [contract 8]. */
   offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void;
@@ -26,14 +19,12 @@ export interface Outbound {
   tryAdmit(session: Session, topic: string): Verdict;
 }
 
-export interface OutboundOptions {
+export function createOutbound(options: {
   readonly authority: BrokerHooks;
   readonly queue: MessageQueue;
   readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
-}
-
-export function createOutbound(options: OutboundOptions): Outbound {
+}): Outbound {
   const { authority, queue, journal, counters } = options;
 
   function drop(why: DropReason): void {
@@ -65,11 +56,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     if (isAway && (terms.qos === 0 || session.expiresAt <= delivery.now)) return undefined;
     if (session.admissions !== undefined) return admitLater(session, delivery, terms);
     const verdict = tryAdmit(session, delivery.message.topic);
-    if (verdict === 'unknown') {
-      // What comes for it meanwhile waits behind this message.
-      session.admissions = [];
-      return decide(session, delivery, terms);
-    }
+    if (verdict === 'unknown') return decide(session, delivery, terms);
     if (verdict === 'yes') send(session, delivery, terms);
     else drop('not_allowed');
     return undefined;
@@ -93,8 +80,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   async function decide(session: Session, delivery: Delivery, terms: DeliveryTerms): Promise<void> {
     delivery.keep();
+    // What comes for it meanwhile waits behind this message, and is told its end with the session.
+    const waiting: (() => void)[] = [];
+    session.admissions = waiting;
     const isAdmitted = await admits(session, delivery.message.topic).catch(() => false);
-    const waiting = session.admissions ?? [];
     session.admissions = undefined;
     if (!isAdmitted) drop('not_allowed');
     else send(session, delivery, terms);

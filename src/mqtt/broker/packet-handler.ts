@@ -19,7 +19,7 @@ import type { Inbound, Publisher } from './inbound.ts';
 
 /** A connection that has been let in. */
 export interface OpenConnection extends Publisher {
-  readonly parts: BrokerContext;
+  readonly context: BrokerContext;
   readonly inbound: Inbound;
   /** The client says goodbye. */
   leave(packet: DisconnectPacket): void;
@@ -60,16 +60,16 @@ export function handlePacket(connection: OpenConnection, header: number, body: B
 
 /** What the client answers to a message of ours. */
 function handleAnswer(connection: OpenConnection, header: number, body: Buffer): void {
-  const { version, session, parts } = connection;
+  const { version, session, context } = connection;
   const type = header >> 4;
   if (type === packetType.pubcomp) {
-    parts.queue.completed(session, decodeRelease(header, body, version).packetId);
+    context.queue.completed(session, decodeRelease(header, body, version).packetId);
   } else {
     const { packetId, reasonCode } = decodeAcknowledgement(header, body, version);
-    if (type === packetType.puback) parts.queue.acknowledged(session, packetId);
-    else parts.queue.received(session, packetId, reasonCode);
+    if (type === packetType.puback) context.queue.acknowledged(session, packetId);
+    else context.queue.received(session, packetId, reasonCode);
   }
-  if (session.backlog !== undefined) parts.retainedDelivery.goOn(session);
+  if (session.backlog !== undefined) context.retainedDelivery.goOn(session);
 }
 
 /** What a client never sends, or not twice [MQTT-3.1.0-2]. */
@@ -82,13 +82,13 @@ function refuse(type: number, version: number): never {
 
 function handlePublish(connection: OpenConnection, header: number, body: Buffer): void {
   const packet = decodePublish(header, body, connection.version);
-  const { bytesMaxOf } = connection.parts.frameLimits;
+  const { bytesMaxOf } = connection.context.frameLimits;
   const isOrdinary = body.length <= mqttLimits.packetBytesMax;
   connection.inbound.publish(packet, (topic) => isOrdinary || body.length <= bytesMaxOf(topic));
 }
 
 function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
-  const { parts, session } = connection;
+  const { context, session } = connection;
   const { packetId, subscriptions, surplus } = packet;
   const wanted: Subscription[] = [];
   const refusals = new Map<string, number>();
@@ -102,7 +102,7 @@ function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
   addTimes(codes, reason.quotaExceeded, surplus);
   whenDurable(connection, () => {
     answerList(connection, { type: packetType.suback, packetId, codes });
-    for (const subscription of wanted) parts.retainedDelivery.start(session, subscription);
+    for (const subscription of wanted) context.retainedDelivery.start(session, subscription);
   });
 }
 
@@ -114,7 +114,7 @@ function take(
 ): number | undefined {
   const refusal = refusalOf(connection, subscription.filter);
   if (refusal !== undefined) return refusal;
-  const outcome = connection.parts.registry.subscribe(connection.session, subscription);
+  const outcome = connection.context.registry.subscribe(connection.session, subscription);
   if (outcome === 'full') return reason.quotaExceeded;
   const { retainHandling } = subscription;
   if (retainHandling === 0 || (retainHandling === 1 && outcome === 'new')) {
@@ -132,11 +132,11 @@ function refusalOf({ client }: OpenConnection, filter: string): number | undefin
 }
 
 function unsubscribe(connection: OpenConnection, packet: UnsubscribePacket): void {
-  const { parts, session } = connection;
+  const { context, session } = connection;
   const { packetId, filters, surplus } = packet;
   const codes: number[] = filters.map((filter) => {
-    if (!parts.registry.unsubscribe(session, filter)) return reason.noSubscriptionExisted;
-    parts.retainedDelivery.stop(session, filter);
+    if (!context.registry.unsubscribe(session, filter)) return reason.noSubscriptionExisted;
+    context.retainedDelivery.stop(session, filter);
     return reason.success;
   });
   // UNSUBACK has no word for too many [MQTT5 3.11.3].
@@ -159,8 +159,8 @@ function answerList(
 
 /** Answers now, or once the change of a session that is kept is on disk. */
 function whenDurable(connection: OpenConnection, answer: () => void): void {
-  const { parts, session } = connection;
-  const synced = session.isDurable ? parts.journal.synced() : undefined;
+  const { context, session } = connection;
+  const synced = session.isDurable ? context.journal.synced() : undefined;
   if (synced === undefined) {
     answer();
     return;

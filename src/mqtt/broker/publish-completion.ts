@@ -7,8 +7,11 @@ import type { Router } from './router.ts';
 
 /** What becomes of a message once the hooks have answered. */
 export interface PublishCompletion {
-  /** Hands it on if the hooks leave that to the broker; answers the reason code for its sender. */
-  finish(message: Message, outcome: PublishOutcome): number;
+  /**
+   * Hands it on if the hooks leave that to the broker; answers the reason code for its sender. One
+   * that was refused before the hooks were asked is not there any more.
+   */
+  finish(message: Message | undefined, outcome: PublishOutcome): number;
 }
 
 const refusalCodes: Readonly<Record<PublishRefusal, number>> = {
@@ -31,7 +34,7 @@ export function createPublishCompletion(options: {
         counters.dropped.refused += 1;
         return refusalCodes[outcome.reason];
       }
-      if (!outcome.isPassedOn) return reason.success;
+      if (!outcome.isPassedOn || message === undefined) return reason.success;
       const isKept = !message.retain || retained.keep(message);
       const isHeard = router.route(message);
       if (!isKept) return reason.quotaExceeded;

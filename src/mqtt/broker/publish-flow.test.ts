@@ -6,9 +6,12 @@ import {
   connectWith,
   type MemoryPeer,
   openPeer,
+  settled,
 } from '../../../test/mqtt/memory-peer.ts';
+import { forgetfulStore } from '../../../test/mqtt/open-broker.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
-import { unavailableOutcome } from '../broker-hooks.ts';
+import type { SessionChange } from '../../domain/messaging/session-store.ts';
+import { acceptedByService, type PublishOutcome, unavailableOutcome } from '../broker-hooks.ts';
 
 const publish = (topic: string, options: Partial<IPublishPacket> = {}): IPublishPacket => ({
   cmd: 'publish',
@@ -254,4 +257,55 @@ test('an MQTT 5 message takes its properties along, and what is left of its expi
   const { userProperties: _sent, ...rest } = properties;
   assert.deepEqual(plain, { ...rest, messageExpiryInterval: 20, subscriptionIdentifier: 5 });
   assert.equal(broker.metrics().dropped.expired, 1);
+});
+
+test('a publisher waits for its answers, however its publishes end', async () => {
+  const { broker, hooks } = await testBroker();
+  const first = Promise.withResolvers<{ kind: 'accepted'; isPassedOn: boolean }>();
+  hooks.answerPublish = () => first.promise;
+  const peer = await connectPeer(broker);
+  peer.send(publish('t'));
+  // A topic with too many levels, which is refused at once.
+  const refused = publish('a/'.repeat(20));
+  for (let count = 0; count < 1_100; count += 1) if (!peer.isPaused) peer.send(refused);
+  assert.ok(peer.isPaused);
+  first.resolve({ kind: 'accepted', isPassedOn: true });
+  await peer.take();
+  assert.deepEqual([peer.isPaused, peer.isClosed], [false, false]);
+});
+
+test('what is refused for room is not held while it waits for its answer', async () => {
+  const { broker, hooks, budgets } = await testBroker(undefined, { mqtt_publish_bytes: 100_000 });
+  const first = Promise.withResolvers<PublishOutcome>();
+  hooks.answerPublish = (topic) => (topic === 'slow' ? first.promise : acceptedByService);
+  const login = { username: 'ann', password: Buffer.from('p') };
+  const peer = await connectPeer(broker, login);
+  peer.send(publish('slow'), publish('t', { payload: 'x'.repeat(200_000) }));
+  await settled();
+  peer.send(publish('t', { payload: 'x'.repeat(20_000), qos: 1, messageId: 2 }));
+  first.resolve(acceptedByService);
+  assert.deepEqual(brief(await peer.take()), ['puback 2']);
+  assert.equal(broker.metrics().dropped.refused, 1);
+  assert.equal(budgets.of('mqtt_publish_bytes').used, 0);
+});
+
+test('ids that clients never release do not add up without end', async () => {
+  const changes: SessionChange[] = [];
+  const apply = async (some: readonly SessionChange[]): Promise<void> => {
+    changes.push(...some);
+  };
+  const { broker } = await testBroker({ ...forgetfulStore, apply });
+  for (let round = 0; round < 4; round += 1) {
+    const peer = await connectPeer(broker, { clean: false });
+    for (let count = 1; count <= 2_000; count += 1) {
+      peer.send(publish('t', { qos: 2, messageId: 2_000 * round + count }));
+      if (count % 500 === 0) await peer.take();
+    }
+    assert.equal(peer.isClosed, false);
+    peer.drop();
+  }
+  const countOf = (kind: SessionChange['kind']) =>
+    changes.filter((one) => one.kind === kind).length;
+  assert.equal(countOf('received'), 8_000);
+  assert.equal(countOf('completed'), 8_000 - 4_096);
 });

@@ -131,3 +131,24 @@ test('whoever is gone is disconnected, and forgotten with its sessions on demand
   await broker.endSessions((identity) => identity === 'ann');
   assert.deepEqual([broker.metrics().sessions, broker.metrics().connections], [1, 1]);
 });
+
+test('a session that ends while a right is looked up keeps nobody waiting', async () => {
+  const { broker, hooks } = await testBroker();
+  const asked = Promise.withResolvers<boolean>();
+  hooks.mayReceive = (identity) => (identity === 'ann' ? asked.promise : true);
+  const login = { username: 'ann', password: Buffer.from('p'), clientId: 'keeper' };
+  await subscribe(await connectPeer(broker, { ...login, clean: false }), '#');
+  const publisher = await connectPeer(broker, { clientId: 'publisher' });
+  const publish = (messageId: number): void =>
+    publisher.send({
+      ...{ cmd: 'publish', topic: 't', payload: 'x', qos: 1, retain: false, dup: false },
+      messageId,
+    });
+  publish(1);
+  publish(2);
+  await connectPeer(broker, { ...login, clean: true });
+  asked.resolve(true);
+  publish(3);
+  const answers = (await publisher.take()).map(({ cmd, messageId }) => `${cmd} ${messageId}`);
+  assert.deepEqual(answers, ['puback 1', 'puback 2', 'puback 3']);
+});

@@ -5,6 +5,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Client, PublishOutcome } from '../broker-hooks.ts';
 import type { ProtocolVersion } from '../packets/packet.ts';
 import type { PacketWriter } from '../packets/packet-writer.ts';
+import type { QueuedTerms } from './delivery.ts';
 import type { Parcel } from './parcel.ts';
 
 /** The connection of a session, as far as messages to its client are concerned. */
@@ -27,11 +28,8 @@ export interface TopicAliases {
 }
 
 /** A QoS 1 or 2 message that its receiver has not settled. */
-export interface Entry {
+export interface Entry extends QueuedTerms {
   readonly packetId: number;
-  readonly qos: 1 | 2;
-  readonly retain: boolean;
-  readonly identifiers: readonly number[];
   /** Whose room it takes: who paid for the session when it was queued. */
   readonly payer: Payer;
   /** Let go when the receiver has it [MQTT-4.3.3-8]. */
@@ -51,9 +49,6 @@ export interface RetainedBacklog {
   readonly messages: Iterator<Message | undefined>;
   readonly subscription: Subscription;
 }
-
-/** A delivery that waits until it is known whether it is allowed. */
-export type ClientLogin = () => void;
 
 const packetIdMax = 65_535;
 
@@ -82,7 +77,7 @@ export class Session {
   inFlight = 0;
   queuedBytes = 0;
   /** Deliveries behind one whose right is being looked up. */
-  admissions: ClientLogin[] | undefined;
+  admissions: (() => void)[] | undefined;
   /** Whether the right to the next waiting message is being looked up. */
   isAsking = false;
   /** Retained messages on their way to new subscriptions, by filter. */

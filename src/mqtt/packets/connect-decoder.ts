@@ -5,7 +5,7 @@ import { ByteReader } from './byte-reader.ts';
 import type { ConnectPacket, ProtocolVersion, WillPacket } from './packet.ts';
 import { packetType } from './packet.ts';
 import { noProperties, place, readProperties } from './properties.ts';
-import { malformed, ProtocolError, protocolError, reason } from './reason-codes.ts';
+import { malformed, ProtocolError, reason } from './reason-codes.ts';
 
 const flag = { cleanStart: 2, will: 4, willRetain: 32, password: 64, username: 128 } as const;
 
@@ -147,11 +147,6 @@ export function requireNoMethod({ authenticationMethod }: ConnectPacket): void {
     reason.badAuthenticationMethod,
     'enhanced authentication is not offered: use a username and a password',
   );
-}
-
-/** What the client may not send after CONNECT: AUTH continues what was never begun. */
-export function refuseAuth(): never {
-  throw protocolError('there was no enhanced authentication to go on with');
 }
 
 /** Refuses a first packet that is not CONNECT, by its first byte [MQTT-3.1.0-1]. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type FrameLimits, FrameReader } from './frame-reader.ts';
+import { FrameReader } from './frame-reader.ts';
+import type { FrameLimits } from './partial-packet.ts';
 import { ProtocolError, reason } from './reason-codes.ts';
 
 const limits: FrameLimits = {
@@ -163,4 +164,15 @@ test('a stopped reader hands on nothing until it is resumed, and then everything
   assert.deepEqual(frames, [0x30, 0x40]);
   reader.resume();
   assert.deepEqual(frames, [0x30, 0x40, 0x50]);
+});
+
+test('what follows the last packet in its chunk takes no room', () => {
+  for (const cut of [0, 1, 3]) {
+    const room = roomOf();
+    const reader: FrameReader = new FrameReader(limits, room, () => reader.dispose());
+    const bytes = Buffer.concat([frameOf(0xe0, 2), Buffer.alloc(500, 0x30)]);
+    reader.read(bytes.subarray(0, cut));
+    reader.read(bytes.subarray(cut));
+    assert.equal(room.bytes, 0);
+  }
 });

@@ -1,14 +1,12 @@
 import { packetType } from './packet.ts';
+import {
+  type FrameLimits,
+  headerBytesMax,
+  headerLength,
+  PartialPacket,
+  tooLarge,
+} from './partial-packet.ts';
 import { malformed, ProtocolError, protocolError, reason } from './reason-codes.ts';
-
-/** How large packets may be. */
-export interface FrameLimits {
-  readonly packetBytesMax: number;
-  /** A PUBLISH, on a topic that may have the largest. */
-  readonly largePacketBytesMax: number;
-  /** How large a PUBLISH on this topic may be. */
-  readonly bytesMaxOf: (topic: string) => number;
-}
 
 /** The room for what has arrived of a connection and cannot be handed on yet. */
 export interface PartialRoom {
@@ -19,8 +17,6 @@ export interface PartialRoom {
 /** Gets every packet: its first byte and what follows the length. */
 export type FrameHandler = (header: number, body: Buffer) => void;
 
-const headerBytesMax = 5;
-const firstRoomBytes = 512;
 /** What may arrive after stop(): chunks that were already under way. */
 const waitingBytesMax = 1_048_576;
 
@@ -29,59 +25,56 @@ export class FrameReader {
   readonly #onFrame: FrameHandler;
   readonly #limits: FrameLimits;
   readonly #room: PartialRoom;
-  /** The unfinished packet: its first `#partialLength` bytes are there. */
-  #partial: Buffer | undefined;
-  #partialLength = 0;
-  /** How long it will be; 0: even its length has not arrived. */
-  #frameLength = 0;
-  #isTopicChecked = false;
+  readonly #partial: PartialPacket;
   #waiting: Buffer | undefined;
-  #isStopped = false;
+  #state: 'reading' | 'stopped' | 'disposed' = 'reading';
 
   constructor(limits: FrameLimits, room: PartialRoom, onFrame: FrameHandler) {
     this.#limits = limits;
     this.#room = room;
     this.#onFrame = onFrame;
+    this.#partial = new PartialPacket(limits);
   }
 
   /** Hands on the packets that end in this chunk; throws ProtocolError, and what onFrame throws. */
   read(chunk: Buffer): void {
-    if (this.#isStopped) {
-      const length = (this.#waiting?.length ?? 0) + chunk.length;
-      if (length > waitingBytesMax) {
-        throw new ProtocolError(reason.messageRateTooHigh, 'the client does not wait');
-      }
-      this.#wait(this.#waiting === undefined ? chunk : Buffer.concat([this.#waiting, chunk]));
+    if (this.#state === 'reading') {
+      this.#cut(this.#partial.length === 0 ? chunk : this.#complete(chunk));
       return;
     }
-    this.#cut(this.#partial === undefined ? chunk : this.#complete(chunk));
+    const length = (this.#waiting?.length ?? 0) + chunk.length;
+    if (length > waitingBytesMax) {
+      throw new ProtocolError(reason.messageRateTooHigh, 'the client does not wait');
+    }
+    this.#wait(this.#waiting === undefined ? chunk : Buffer.concat([this.#waiting, chunk]));
   }
 
   /** No packet is handed on from now on, not even those of the chunk being read. */
   stop(): void {
-    this.#isStopped = true;
+    if (this.#state === 'reading') this.#state = 'stopped';
   }
 
   /** Goes on with what waits. */
   resume(): void {
-    this.#isStopped = false;
+    if (this.#state === 'disposed') return;
+    this.#state = 'reading';
     const waiting = this.#waiting;
     this.#wait(undefined);
     if (waiting !== undefined) this.read(waiting);
   }
 
-  /** Forgets what waits and gives its room back. */
+  /** Forgets what waits and what comes, and gives the room back. */
   dispose(): void {
+    this.#state = 'disposed';
     this.#waiting = undefined;
-    this.#release();
-    this.#isStopped = true;
+    this.#partial.take();
+    this.#room.hold(0);
   }
 
-  #cut(bytes: Buffer | undefined): void {
-    if (bytes === undefined) return;
+  #cut(bytes: Buffer): void {
     let offset = 0;
     while (offset < bytes.length) {
-      if (this.#isStopped) {
+      if (this.#state !== 'reading') {
         this.#wait(bytes.subarray(offset));
         return;
       }
@@ -96,7 +89,7 @@ export class FrameReader {
       }
       if (byte >= 0x80) {
         if (at - offset >= headerBytesMax) throw tooLong();
-        this.#hold(bytes.subarray(offset), 0);
+        this.#begin(bytes.subarray(offset), 0);
         return;
       }
       if (byte === 0 && at - offset > 2) throw tooLong();
@@ -105,7 +98,7 @@ export class FrameReader {
       const end = at + length;
       if (length > this.#limits.packetBytesMax) this.#admitLarge(header, length);
       if (end > bytes.length) {
-        this.#hold(bytes.subarray(offset), end - offset);
+        this.#begin(bytes.subarray(offset), end - offset);
         return;
       }
       offset = end;
@@ -113,87 +106,44 @@ export class FrameReader {
     }
   }
 
+  #begin(bytes: Buffer, frameLength: number): void {
+    this.#partial.begin(bytes, frameLength);
+    this.#count();
+  }
+
   /** Adds to the unfinished packet; answers what is left to be cut. */
-  #complete(chunk: Buffer): Buffer | undefined {
-    const partial = this.#partial ?? chunk;
-    const known = this.#partialLength;
-    if (this.#frameLength === 0) {
-      const joined = Buffer.concat([partial.subarray(0, known), chunk]);
-      this.#release();
+  #complete(chunk: Buffer): Buffer {
+    const { length, frameLength } = this.#partial;
+    if (frameLength === 0) {
+      const joined = Buffer.concat([this.#partial.take(), chunk]);
+      this.#count();
       return joined;
     }
-    const taken = Math.min(this.#frameLength - known, chunk.length);
-    this.#append(chunk.subarray(0, taken));
-    if (this.#partialLength < this.#frameLength) return undefined;
-    const frame = (this.#partial ?? chunk).subarray(0, this.#frameLength);
-    this.#release();
-    const bodyStart = headerLength(frame);
-    this.#onFrame(frame[0] ?? 0, frame.subarray(bodyStart));
-    return chunk.subarray(taken);
-  }
-
-  #hold(bytes: Buffer, frameLength: number): void {
-    this.#frameLength = frameLength;
-    this.#append(bytes);
-  }
-
-  #append(bytes: Buffer): void {
-    const needed = this.#partialLength + bytes.length;
-    const capacity = this.#partial?.length ?? 0;
-    if (needed > capacity) {
-      // By doubling: the length a packet announces is not yet a reason to give it room.
-      const wanted = Math.max(needed, 2 * capacity, firstRoomBytes);
-      const size = this.#frameLength === 0 ? headerBytesMax : Math.min(wanted, this.#frameLength);
-      const larger = Buffer.allocUnsafe(size);
-      this.#partial?.copy(larger, 0, 0, this.#partialLength);
-      this.#partial = larger;
-    }
-    if (this.#partial !== undefined) bytes.copy(this.#partial, this.#partialLength);
-    this.#partialLength = needed;
+    const rest = chunk.subarray(frameLength - length);
+    this.#partial.append(chunk.subarray(0, frameLength - length));
     this.#count();
-    if (this.#frameLength > this.#limits.packetBytesMax && !this.#isTopicChecked) {
-      this.#checkTopic();
-    }
-  }
-
-  #release(): void {
-    this.#partial = undefined;
-    this.#partialLength = 0;
-    this.#frameLength = 0;
-    this.#isTopicChecked = false;
+    if (this.#partial.length < frameLength) return rest;
+    const frame = this.#partial.take();
     this.#count();
+    this.#onFrame(frame[0] ?? 0, frame.subarray(headerLength(frame)));
+    return rest;
   }
 
   #wait(bytes: Buffer | undefined): void {
+    if (this.#state === 'disposed') return;
     this.#waiting = bytes;
     this.#count();
   }
 
   /** By what has arrived, not by what a packet announces. */
   #count(): void {
-    const bytes = this.#partialLength + (this.#waiting?.length ?? 0);
+    const bytes = this.#partial.length + (this.#waiting?.length ?? 0);
     if (this.#room.hold(bytes)) return;
     throw new ProtocolError(reason.quotaExceeded, 'too many bytes of large packets are under way');
   }
 
   #admitLarge(header: number, length: number): void {
     if (header >> 4 !== 3 || length > this.#limits.largePacketBytesMax) throw tooLarge();
-  }
-
-  /** As soon as its topic is there, a large packet is refused unless such a topic may have it. */
-  #checkTopic(): void {
-    const partial = this.#partial;
-    if (partial === undefined) return;
-    const start = headerLength(partial);
-    if (this.#partialLength < start + 2) return;
-    const topicStart = start + 2;
-    const topicEnd = topicStart + partial.readUInt16BE(start);
-    if (this.#partialLength < topicEnd) return;
-    this.#isTopicChecked = true;
-    // Without a topic there is an alias, which the connection knows.
-    if (topicEnd === topicStart) return;
-    const topic = partial.toString('latin1', topicStart, topicEnd);
-    if (this.#frameLength - start > this.#limits.bytesMaxOf(topic)) throw tooLarge();
   }
 }
 
@@ -213,15 +163,6 @@ const ofServer: ReadonlySet<number> = new Set([
   packetType.unsuback,
   packetType.pingresp,
 ]);
-
-function headerLength(frame: Buffer): number {
-  let at = 1;
-  while ((frame[at] ?? 0) >= 0x80) at += 1;
-  return at + 1;
-}
-
-const tooLarge = (): ProtocolError =>
-  new ProtocolError(reason.packetTooLarge, 'the packet is too large');
 
 const tooLong = (): ProtocolError =>
   new ProtocolError(reason.malformed, 'the length of the packet is malformed', { isSilent: true });

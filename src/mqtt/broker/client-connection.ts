@@ -1,0 +1,182 @@
+import type { Client } from '../broker-hooks.ts';
+import { mqttLimits } from '../limits.ts';
+import type { ConnectPacket, DisconnectPacket, ProtocolVersion } from '../packets/packet.ts';
+import { writeDisconnect } from '../packets/packet-encoder.ts';
+import type { PacketWriter } from '../packets/packet-writer.ts';
+import { protocolError, reason } from '../packets/reason-codes.ts';
+import type { BrokerContext } from './broker-context.ts';
+import type { Established } from './established.ts';
+import { Inbound } from './inbound.ts';
+import { encodeAcceptance, longestExpiry, type Will } from './login.ts';
+import { handlePacket, type OpenConnection } from './packet-handler.ts';
+import type { PacketInput } from './packet-input.ts';
+import type { Link, Session, TopicAliases } from './session.ts';
+import { isCongested } from './transmission.ts';
+
+/** What carries the packets of a client. */
+export interface Carrier {
+  readonly writer: PacketWriter;
+  readonly input: PacketInput;
+  readonly isOpen: boolean;
+  end(code: number, text?: string): void;
+  abort(code: number): void;
+  /** Closes after the client said goodbye. */
+  close(): void;
+}
+
+/** The connection of a client that has been let in: its packets, its silence, its last will. */
+export class ClientConnection implements Link, OpenConnection {
+  readonly context: BrokerContext;
+  readonly client: Client;
+  readonly session: Session;
+  readonly writer: PacketWriter;
+  readonly version: ProtocolVersion;
+  readonly inFlightMax: number;
+  readonly packetBytesMax: number;
+  readonly aliases: TopicAliases | undefined;
+  readonly wantsProblemInformation: boolean;
+  readonly #carrier: Carrier;
+  readonly #silenceMs: number;
+  #will: Will | undefined;
+  #inbound: Inbound | undefined;
+  /** When its client was heard last, in time awake. */
+  #heardAt: number;
+  /** Since when its client has read nothing of a full buffer. */
+  #fullSince: number | undefined;
+
+  constructor(
+    context: BrokerContext,
+    carrier: Carrier,
+    options: { readonly packet: ConnectPacket; readonly established: Established },
+  ) {
+    const { packet, established } = options;
+    this.context = context;
+    this.#carrier = carrier;
+    this.writer = carrier.writer;
+    this.client = established.client;
+    this.session = established.session;
+    this.#silenceMs = established.silenceMs;
+    this.#will = established.will;
+    this.#heardAt = context.awake.ms;
+    this.version = packet.version;
+    this.inFlightMax = Math.min(packet.receiveMaximum, mqttLimits.inFlightMax);
+    this.packetBytesMax = packet.maximumPacketSize;
+    this.aliases = aliasesFor(packet);
+    this.wantsProblemInformation = packet.wantsProblemInformation;
+  }
+
+  get isOpen(): boolean {
+    return this.#carrier.isOpen;
+  }
+
+  get inbound(): Inbound {
+    this.#inbound ??= new Inbound(this, this.context);
+    return this.#inbound;
+  }
+
+  /** CONNACK, and what its session has for it. */
+  begin({ connack, isPresent }: Established): void {
+    const { version, session } = this;
+    this.writer.write(encodeAcceptance(version, connack, isPresent && version !== 3));
+    session.link = this;
+    this.client.connected?.();
+    this.context.queue.resume(session);
+  }
+
+  handle(header: number, body: Buffer): void {
+    const { awake, journal } = this.context;
+    this.#heardAt = awake.ms;
+    handlePacket(this, header, body);
+    if (journal.hasRoomFor(this.client.payer)) return;
+    // Whoever changes its session faster than the store writes has to wait.
+    const synced = journal.synced();
+    if (synced === undefined || !this.isOpen) return;
+    this.pauseReading();
+    void synced.then(() => this.resumeReading());
+  }
+
+  /** What was buffered has left. */
+  drained(): void {
+    this.#fullSince = undefined;
+    const { queue, retainedDelivery } = this.context;
+    queue.pump(this.session);
+    if (this.session.backlog !== undefined) retainedDelivery.goOn(this.session);
+  }
+
+  sweep(awakeMs: number): void {
+    // What it says while it is not read from is heard later.
+    if (this.#carrier.input.isPaused) this.#heardAt = awakeMs;
+    this.#fullSince = isCongested(this) ? (this.#fullSince ?? awakeMs) : undefined;
+    const fullMs = awakeMs - (this.#fullSince ?? awakeMs);
+    if (awakeMs - this.#heardAt > this.#silenceMs) {
+      this.end(reason.keepAliveTimeout, 'nothing was heard for too long');
+    } else if (this.client.isGone()) {
+      this.end(reason.notAuthorized, 'the login is not valid any more');
+    } else if (fullMs > mqttLimits.stuckMs) {
+      // A peer that does not read holds memory: it has had a while.
+      this.#carrier.abort(reason.quotaExceeded);
+    }
+  }
+
+  pauseReading(): void {
+    this.#carrier.input.pauseReading();
+  }
+
+  resumeReading(): void {
+    this.#carrier.input.resumeReading();
+  }
+
+  end(code: number, text?: string): void {
+    this.#carrier.end(code, text);
+  }
+
+  /** DISCONNECT with a reason, which only MQTT 5 has. */
+  sayGoodbye(code: number, text: string | undefined): void {
+    if (this.version !== 5) return;
+    writeDisconnect(this.writer, code, this.wantsProblemInformation ? text : undefined);
+  }
+
+  leave({ reasonCode, sessionExpirySeconds }: DisconnectPacket): void {
+    const { client, session } = this;
+    if (sessionExpirySeconds !== undefined) {
+      // [MQTT-3.14.2-2]
+      if (session.expirySeconds === 0 && sessionExpirySeconds > 0) {
+        throw protocolError('a session without an expiry cannot get one at its end');
+      }
+      session.expirySeconds = Math.min(sessionExpirySeconds, longestExpiry(client));
+    }
+    // [MQTT-3.14.4-3]
+    if (reasonCode === reason.success && this.#will !== undefined) {
+      this.context.wills.discard(client, this.#will.message);
+      this.#will = undefined;
+    }
+    this.#carrier.close();
+  }
+
+  /** The connection is over: its last will is due now or later, and its session waits or ends. */
+  detach(): void {
+    const { client, session } = this;
+    if (session.link === this) this.#leaveSession();
+    client.disconnected?.();
+  }
+
+  #leaveSession(): void {
+    const { client, session } = this;
+    const { wills, registry, clock } = this.context;
+    const now = clock.now();
+    if (this.#will !== undefined) {
+      // The session may end before the delay does [MQTT-3.1.3.2.2].
+      const delayMs = Math.min(this.#will.delayMs, session.expirySeconds * 1_000);
+      wills.leave(session.key, { ...this.#will, client, dueAt: now + delayMs }, now);
+    }
+    registry.leave(session);
+    if (session.isEnded) wills.publishNow(session.key);
+  }
+}
+
+/** The topics that the client is to know by a number; undefined: it wants none. */
+function aliasesFor({ topicAliasMaximum }: ConnectPacket): TopicAliases | undefined {
+  if (topicAliasMaximum === 0) return undefined;
+  const entriesMax = Math.min(topicAliasMaximum, mqttLimits.topicAliasesMax);
+  return { entriesMax, byTopic: new Map() };
+}

@@ -1,0 +1,53 @@
+import { sessionKey } from '../../domain/messaging/message.ts';
+import type { Client, ConnectRequest } from '../broker-hooks.ts';
+import type { ConnectPacket } from '../packets/packet.ts';
+import type { ConnackProperties } from '../packets/packet-encoder.ts';
+import { ProtocolError, reason } from '../packets/reason-codes.ts';
+import type { BrokerContext } from './broker-context.ts';
+import { requireFitting, termsFor, type Will, willOf } from './login.ts';
+import type { Session } from './session.ts';
+
+/** What exists only once the client has been let in. */
+export interface Established {
+  readonly client: Client;
+  readonly session: Session;
+  /** Whether the session was there before. */
+  readonly isPresent: boolean;
+  readonly connack: ConnackProperties;
+  /** Longer silence ends the connection. */
+  readonly silenceMs: number;
+  readonly will: Will | undefined;
+}
+
+/**
+ * Opens or resumes the session of a client, whose connection before this one ends. Throws
+ * ProtocolError.
+ */
+export function establish(
+  { registry, wills }: BrokerContext,
+  packet: ConnectPacket,
+  { client, clientId }: { readonly client: Client } & Pick<ConnectRequest, 'clientId'>,
+): Established {
+  const { identity, payer } = client;
+  const terms = termsFor(packet, client, clientId);
+  const key = sessionKey(identity, clientId);
+  requireFitting(packet, terms);
+  const will = willOf(packet, key, payer);
+  if (will !== undefined && !wills.keep(client, will.message)) {
+    throw new ProtocolError(reason.quotaExceeded, 'there is no room for your last will');
+  }
+  registry.find(key)?.link?.end(reason.takenOver, 'the client connected again');
+  const { cleanStart } = packet;
+  const { expirySeconds, silenceMs, connack } = terms;
+  const opened = registry.open({ identity, payer, clientId, cleanStart, expirySeconds });
+  if (opened === undefined) {
+    if (will !== undefined) wills.discard(client, will.message);
+    throw new ProtocolError(reason.quotaExceeded, 'there are too many sessions');
+  }
+  const { session, isPresent } = opened;
+  for (const ended of opened.evicted) wills.publishNow(ended.key);
+  // Who comes back in time is not mourned; a session that ended is [MQTT-3.1.3-9].
+  if (isPresent) wills.cancel(key);
+  else wills.publishNow(key);
+  return { client, session, isPresent, connack, silenceMs, will };
+}

@@ -1,0 +1,97 @@
+import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
+import { requireConnect } from '../packets/connect-decoder.ts';
+import { FrameReader, type PartialRoom } from '../packets/frame-reader.ts';
+import { bufferOf } from '../packets/publish-encoder.ts';
+import type { Transport } from '../transport.ts';
+import type { BrokerContext } from './broker-context.ts';
+import { ByteHold } from './byte-hold.ts';
+import { ReadingTurn, type Source } from './work-shares.ts';
+
+/** A sensor's value comes through however much of large packets is under way. */
+const partialRoom = { freeBytes: 4_096, stepBytes: 1 };
+
+/** What arrives on one connection, cut into packets, and when it is read. */
+export class PacketInput implements Source {
+  readonly #transport: Transport;
+  readonly #guard: (work: () => void) => void;
+  readonly #reader: FrameReader;
+  readonly #hold: ByteHold;
+  readonly #carried: PartialRoom;
+  readonly #turn: ReadingTurn;
+  /** Who pays for it: the address, until its client has logged in. */
+  payer: Payer;
+  #isFirst = true;
+  #isOver = false;
+  /** Reasons not to read. */
+  #pauses = 0;
+
+  constructor(
+    context: BrokerContext,
+    options: {
+      readonly transport: Transport;
+      readonly address: string;
+      readonly onPacket: (header: number, body: Buffer) => void;
+      /** Runs work that may throw ProtocolError. */
+      readonly guard: (work: () => void) => void;
+    },
+  ) {
+    this.#transport = options.transport;
+    this.#guard = options.guard;
+    this.payer = payerAt(options.address);
+    this.#turn = new ReadingTurn(context.workShares, context.readers, this);
+    this.#hold = new ByteHold(context.partialBytes, this.payer, partialRoom);
+    this.#carried = this.#hold.part();
+    this.#reader = new FrameReader(context.frameLimits, this.#hold.part(), (header, body) => {
+      options.onPacket(header, body);
+      this.#turn.packetHandled();
+    });
+  }
+
+  get isPaused(): boolean {
+    return this.#pauses > 0;
+  }
+
+  receive(chunk: Uint8Array): void {
+    this.#turn.arrived(chunk.length);
+    this.#guard(() => {
+      // Known by its first byte, before the rest of a packet of whatever it is has arrived.
+      if (this.#isFirst && chunk.length > 0) requireConnect(chunk[0] ?? 0);
+      this.#isFirst = false;
+      this.#reader.read(bufferOf(chunk));
+    });
+    this.#turn.end();
+  }
+
+  pauseReading(): void {
+    this.#pauses += 1;
+    this.#reader.stop();
+    this.#transport.pause();
+  }
+
+  resumeReading(): void {
+    this.#pauses -= 1;
+    if (this.#pauses > 0 || this.#isOver) return;
+    this.#transport.resume();
+    this.#turn.resumed();
+    this.#guard(() => this.#reader.resume());
+    this.#turn.end();
+  }
+
+  /** What carries the packets holds so many bytes of them; false: they may not be. */
+  carry(bytes: number): boolean {
+    return this.#carried.hold(bytes);
+  }
+
+  /** Who has logged in pays from now on. */
+  moveTo(payer: Payer): void {
+    this.#hold.moveTo(payer);
+    this.payer = payer;
+  }
+
+  /** The connection is over: nothing more is read. */
+  dispose(): void {
+    this.#isOver = true;
+    this.#reader.dispose();
+    this.#carried.hold(0);
+  }
+}

@@ -1,0 +1,125 @@
+import type { Message } from '../../domain/messaging/message.ts';
+import type { StoredEntry } from '../../domain/messaging/session-store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { mqttLimits } from '../limits.ts';
+import type { Counters } from './counters.ts';
+import type { Delivery, QueuedTerms } from './delivery.ts';
+import type { Journal } from './journal.ts';
+import { Parcel } from './parcel.ts';
+import type { QueueRoom } from './queue-room.ts';
+import type { Entry, Session } from './session.ts';
+
+/** What the queues of all sessions share. */
+export interface QueueContext {
+  readonly journal: Journal;
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly room: QueueRoom;
+}
+
+/** Takes the message into the session, durably if the session is; undefined: there is no room. */
+export function insertEntry(
+  context: QueueContext,
+  session: Session,
+  { delivery, terms }: { readonly delivery: Delivery; readonly terms: QueuedTerms },
+): Entry | undefined {
+  const { journal, counters, room } = context;
+  const size = delivery.message.payload.length;
+  if (!hasRoom(context, session, size)) return undefined;
+  const parcel = delivery.keep();
+  if (!room.take(session, parcel)) return undefined;
+  const { key, payer } = session;
+  const packetId = session.nextPacketId();
+  const entry: Entry = {
+    ...{ packetId, ...terms, parcel, wasSent: false, isInFlight: false, payer },
+    isOnDisk: terms.qos === 1 || !session.isDurable,
+  };
+  session.entries ??= new Map();
+  session.entries.set(packetId, entry);
+  session.queuedBytes += size;
+  counters.queuedBytes += size;
+  counters.queuedMessages += 1;
+  if (session.isDurable) delivery.record({ key, packetId, ...terms }, payer, journal);
+  return entry;
+}
+
+/** The entry is over, however it went. */
+export function settleEntry(context: QueueContext, session: Session, entry: Entry): void {
+  const { room, counters, journal } = context;
+  if (session.entries?.delete(entry.packetId) !== true) return;
+  if (entry.isInFlight) session.inFlight -= 1;
+  freeMessage(context, session, entry);
+  room.settle(entry.payer);
+  counters.queuedMessages -= 1;
+  if (session.isDurable) {
+    const { packetId, payer } = entry;
+    journal.add({ kind: 'settled', key: session.key, packetId }, payer);
+  }
+}
+
+/** The receiver has the message: only the packet id is still taken. */
+export function freeMessage(
+  { counters, room }: QueueContext,
+  session: Session,
+  entry: Entry,
+): void {
+  const { parcel, payer } = entry;
+  if (parcel === undefined) return;
+  const size = parcel.message.payload.length;
+  entry.parcel = undefined;
+  room.letGo(payer, parcel);
+  session.queuedBytes -= size;
+  counters.queuedBytes -= size;
+}
+
+/** Gives back the room of a session that ends. */
+export function forgetEntries(context: QueueContext, session: Session): void {
+  const { counters, room } = context;
+  for (const entry of session.entries?.values() ?? []) {
+    freeMessage(context, session, entry);
+    room.settle(entry.payer);
+  }
+  counters.queuedMessages -= session.entries?.size ?? 0;
+  session.entries = undefined;
+  session.waiting = undefined;
+  session.admissions = undefined;
+  session.isEnded = true;
+}
+
+/** Puts in line what waited before the start; sessions that wait for the same message share it. */
+export function restoreEntries(
+  { counters, room }: QueueContext,
+  session: Session,
+  {
+    stored,
+    parcels,
+  }: {
+    readonly stored: readonly StoredEntry[];
+    readonly parcels: WeakMap<Message, Parcel>;
+  },
+): void {
+  if (stored.length === 0) return;
+  const { payer } = session;
+  session.entries = new Map();
+  for (const [index, { message, ...terms }] of stored.entries()) {
+    const parcel = message && (parcels.get(message) ?? new Parcel(message));
+    if (message !== undefined && parcel !== undefined) parcels.set(message, parcel);
+    // Which of them had left is not known; those that may have are marked as repeated.
+    const wasSent = index < mqttLimits.inFlightMax;
+    const state = { wasSent, isInFlight: false, isOnDisk: true };
+    session.entries.set(terms.packetId, { ...terms, ...state, payer, parcel });
+    session.queuedBytes += message?.payload.length ?? 0;
+    session.continueFrom(terms.packetId);
+    room.restore(session, parcel);
+  }
+  counters.queuedMessages += session.entries.size;
+  counters.queuedBytes += session.queuedBytes;
+}
+
+function hasRoom({ journal }: QueueContext, session: Session, size: number): boolean {
+  return (
+    (session.entries?.size ?? 0) < mqttLimits.queuedMessagesMax &&
+    session.queuedBytes + size <= mqttLimits.queuedBytesMax &&
+    (!session.isDurable || journal.hasRoomFor(session.payer))
+  );
+}

@@ -1,0 +1,40 @@
+import type { PublishOutcome } from '../broker-hooks.ts';
+import { mqttLimits } from '../limits.ts';
+import type { Journal } from './journal.ts';
+import type { Session } from './session.ts';
+
+/** Until PUBREL, a QoS 2 publish with this packet id is a repetition [MQTT-4.3.3-10]. */
+export function rememberId(
+  session: Session,
+  packetId: number,
+  outcome: Promise<PublishOutcome>,
+  journal: Journal,
+): void {
+  session.received ??= new Map();
+  session.received.set(packetId, outcome);
+  const [oldest] = session.received.keys();
+  if (session.received.size <= mqttLimits.receivedIdsMax || oldest === undefined) return;
+  // Of a connection before this one, whose client has forgotten it.
+  void forgetId(session, oldest, journal);
+}
+
+/** The publish has been handed on: from now on its id is known after a crash, too. */
+export function keepId(session: Session, packetId: number, journal: Journal): void {
+  if (session.received?.has(packetId) !== true) return;
+  session.received.set(packetId, undefined);
+  if (session.isEnded) return;
+  const { key, payer } = session;
+  if (session.isDurable) journal.add({ kind: 'received', key, packetId }, payer);
+}
+
+/** The id may be used again [MQTT-4.3.3-11]; resolves when that is durable, undefined: it is. */
+export function forgetId(
+  session: Session,
+  packetId: number,
+  journal: Journal,
+): Promise<void> | undefined {
+  const isKnown = session.received?.delete(packetId) === true;
+  if (!isKnown || !session.isDurable) return undefined;
+  journal.add({ kind: 'completed', key: session.key, packetId }, session.payer);
+  return journal.synced();
+}
