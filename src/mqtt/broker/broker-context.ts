@@ -1,4 +1,5 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
+import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BrokerHooks } from '../broker-hooks.ts';
@@ -7,7 +8,6 @@ import type { FrameLimits } from '../packets/partial-packet.ts';
 import type { Counters } from './counters.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
-import type { PacketInput } from './packet-input.ts';
 import type { PublishCompletion } from './publish-completion.ts';
 import type { RetainedDelivery } from './retained-backlog.ts';
 import type { SessionRegistry } from './session-registry.ts';
@@ -46,7 +46,8 @@ export interface BrokerContext {
 /** A connection, as those see it who look after all of them. */
 export interface Member {
   readonly identity: string | undefined;
-  readonly input: Pick<PacketInput, 'payer'>;
+  /** Who pays for it: the address, until it has logged in. */
+  readonly input: { readonly payer: Payer };
   /** Looks at its clocks, which count time awake: keep alive, login, token. */
   sweep(awakeMs: number): void;
   readonly writer: Pick<PacketWriter, 'waitingBytes' | 'bytesWritten'>;

@@ -1,23 +1,11 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
-import type { Message, Qos } from '../../domain/messaging/message.ts';
+import type { Message } from '../../domain/messaging/message.ts';
 import type { QueueEntry } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { encodePublish, type PublishFrame } from '../packets/publish-encoder.ts';
 import type { Journal } from './journal.ts';
 import { Parcel } from './parcel.ts';
-import type { Link } from './session.ts';
-
-/** How one session gets a message. */
-export interface DeliveryTerms {
-  readonly qos: Qos;
-  readonly retain: boolean;
-  readonly identifiers: readonly number[];
-}
-
-/** How it gets one that is queued until the client has it. */
-export interface QueuedTerms extends DeliveryTerms {
-  readonly qos: 1 | 2;
-}
+import type { DeliveryTerms, Link } from './session.ts';
 
 /** One message on its way to many: encoded once for all connections on which it is the same. */
 export class Delivery {

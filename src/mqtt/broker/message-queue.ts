@@ -1,7 +1,7 @@
 import type { Message } from '../../domain/messaging/message.ts';
 import type { StoredEntry } from '../../domain/messaging/session-store.ts';
 import { protocolError, reason } from '../packets/reason-codes.ts';
-import type { Delivery, QueuedTerms } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import type { Parcel } from './parcel.ts';
 import {
   forgetEntries,
@@ -11,7 +11,7 @@ import {
   restoreEntries,
   settleEntry,
 } from './queue-entries.ts';
-import type { Entry, Session } from './session.ts';
+import type { Entry, QueuedTerms, Session } from './session.ts';
 import { hasWaiting, mayTransmit, pump, release, transmit } from './transmission.ts';
 
 /** QoS 1 and 2 messages on their way to the clients: windows, queues, repetition. */

@@ -3,10 +3,10 @@ import type { DropReason } from '../broker.ts';
 import type { BrokerHooks } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
-import type { Delivery, DeliveryTerms } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
-import type { Session } from './session.ts';
+import type { DeliveryTerms, Session } from './session.ts';
 import { isCongested } from './transmission.ts';
 
 /** Messages from the broker to the clients: rights first, then QoS. */

@@ -3,11 +3,11 @@ import type { StoredEntry } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
-import type { Delivery, QueuedTerms } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import type { Journal } from './journal.ts';
 import { Parcel } from './parcel.ts';
 import type { QueueRoom } from './queue-room.ts';
-import type { Entry, Session } from './session.ts';
+import type { Entry, QueuedTerms, Session } from './session.ts';
 
 /** What the queues of all sessions share. */
 export interface QueueContext {

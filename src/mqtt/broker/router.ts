@@ -5,11 +5,11 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Reach } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
-import { Delivery, type DeliveryTerms } from './delivery.ts';
+import { Delivery } from './delivery.ts';
 import { createFanOut } from './fan-out.ts';
 import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
-import type { Session } from './session.ts';
+import type { DeliveryTerms, Session } from './session.ts';
 import type {
   Recipient,
   SharedTarget,

@@ -1,11 +1,10 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
-import type { Message, SessionKey } from '../../domain/messaging/message.ts';
+import type { Message, Qos, SessionKey } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Client, PublishOutcome } from '../broker-hooks.ts';
 import type { ProtocolVersion } from '../packets/packet.ts';
 import type { PacketWriter } from '../packets/packet-writer.ts';
-import type { QueuedTerms } from './delivery.ts';
 import type { Parcel } from './parcel.ts';
 
 /** The connection of a session, as far as messages to its client are concerned. */
@@ -25,6 +24,18 @@ export interface Link {
 export interface TopicAliases {
   readonly entriesMax: number;
   readonly byTopic: Map<string, number>;
+}
+
+/** How one session gets a message. */
+export interface DeliveryTerms {
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly identifiers: readonly number[];
+}
+
+/** How it gets one that is queued until the client has it. */
+export interface QueuedTerms extends DeliveryTerms {
+  readonly qos: 1 | 2;
 }
 
 /** A QoS 1 or 2 message that its receiver has not settled. */

@@ -32,7 +32,7 @@ export function transmit(
   }: { readonly link: Link; readonly entry: Entry; readonly frame: PublishFrame },
 ): void {
   if (frame.size > link.packetBytesMax) {
-    drop(context, session, { entry, why: 'too_large' });
+    drop(context, session, entry, 'too_large');
     return;
   }
   const at = link.writer.reserve(frame.head.length);
@@ -80,8 +80,8 @@ function sendIfAllowed(
   const finish = (isAllowed: boolean): void => {
     const now = context.clock.now();
     const isExpired = message.expiresAt !== undefined && message.expiresAt <= now;
-    if (!isAllowed) drop(context, session, { entry, why: 'not_allowed' });
-    else if (isExpired) drop(context, session, { entry, why: 'expired' });
+    if (!isAllowed) drop(context, session, entry, 'not_allowed');
+    else if (isExpired) drop(context, session, entry, 'expired');
     else transmit(context, session, { link, entry, frame: encodeFor(link, message, entry, now) });
   };
   const verdict = link.client.tryReceive(message.topic);
@@ -106,12 +106,9 @@ function markInFlight(session: Session, entry: Entry): void {
   session.inFlight += 1;
 }
 
-function drop(
-  context: QueueContext,
-  session: Session,
-  { entry, why }: { readonly entry: Entry; readonly why: DropReason },
-): void {
-  context.counters.dropped[why] += 1;
+function drop(context: QueueContext, session: Session, entry: Entry, why: DropReason): void {
+  const { counters } = context;
+  counters.dropped[why] += 1;
   settleEntry(context, session, entry);
 }
 
