@@ -132,6 +132,17 @@ test('wrong settings stop the start with a sentence for each, from .env too', ()
     ]);
   }));
 
+durable('a data directory that cannot be one stops the start with its name', () =>
+  withDirectory(async (directory) => {
+    writeFileSync(join(directory, 'file'), '');
+    for (const place of ['file', 'file/below', '/proc/kipimo']) {
+      const { code, err } = await start(directory, { KIPIMO_DATA_DIR: place }).ended;
+      assert.equal(code, 1);
+      assert.match(err, /^kipimo: the data directory \S+ cannot be used[^\n]*\n$/, place);
+    }
+  }),
+);
+
 durable('a taken port and a directory in use stop the start with what to do', () =>
   withDirectory(async (directory) => {
     const run = start(directory);

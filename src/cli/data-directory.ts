@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { loadConfigHere } from '../config/environment-file.ts';
 import { invalid } from '../domain/errors.ts';
 import { silentReporter } from '../domain/reporter.ts';
@@ -7,6 +7,7 @@ import { silentLog } from '../lib/log.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import { databasePath } from '../storage/sqlite/connection.ts';
+import { makeDirectory } from '../storage/sqlite/make-directory.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** How a command is told which data directory it works on. */
@@ -41,7 +42,7 @@ export function requirePlace(options: DirectoryOption): string {
   if (options.dataDir !== undefined && !existsSync(directory)) {
     throw invalid(`there is no directory ${directory}: make it, if the data shall be there`);
   }
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   return directory;
 }
 

@@ -18,6 +18,7 @@ import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { markBackup } from './backup-mark.ts';
 import { databasePath } from './connection.ts';
 import { lockDirectory } from './directory-lock.ts';
+import { makeDirectory } from './make-directory.ts';
 import { readMigrations, refuseUnknown } from './migrate.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
@@ -77,7 +78,7 @@ export async function restoreBackup(options: {
 }): Promise<{ readonly movedTo?: string }> {
   const { file, directory, isForced, label, onProgress } = options;
   checkBackup(file);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   const lock = lockDirectory(directory);
   const partial = `${databasePath(directory)}.partial`;
   try {

@@ -1,8 +1,9 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { describeFailure } from './failures.ts';
+import { makeDirectory } from './make-directory.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
 export interface ConnectionOptions {
@@ -26,7 +27,7 @@ export function prepareDirectory(directory: string): void {
     );
   }
   try {
-    if (!isThere) mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (!isThere) makeDirectory(directory);
     createPrivately(databasePath(directory));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

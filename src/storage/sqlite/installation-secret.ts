@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from './make-directory.ts';
 
 const secretPattern = /^[0-9a-f]{64}\n$/;
 
@@ -11,7 +12,7 @@ const secretPattern = /^[0-9a-f]{64}\n$/;
 export function ensureInstallationSecret(directory: string): string {
   const file = join(directory, 'secret');
   if (!existsSync(file)) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
   }
   const text = readFileSync(file, 'utf8');
