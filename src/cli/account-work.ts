@@ -9,6 +9,29 @@ import type { Clock } from '../lib/clock.ts';
 import { hashPassword } from '../lib/password-hash.ts';
 import { createId, createSigningKey } from '../lib/secret-token.ts';
 
+/** An account that is to be made; whoever runs a command vouches for its addresses. */
+export function newAccount(
+  clock: Clock,
+  about: {
+    readonly id?: unknown;
+    readonly username: unknown;
+    readonly isAdmin: boolean;
+    readonly profile: Profile;
+  },
+): NewUser {
+  const { id = createId(), username, isAdmin, profile } = about;
+  return {
+    id: parseUserId(id),
+    username: parseNewUsername(username),
+    createdAt: clock.now(),
+    profile,
+    isAdmin,
+    isDisabled: false,
+    webhookSecret: createSigningKey(),
+    proofs: vouchedProofs(profile, clock.now()),
+  };
+}
+
 /** Adds an account; throws conflict when the username is taken. */
 export async function addAccount(
   { users, clock }: { readonly users: UserStore; readonly clock: Clock },
@@ -19,16 +42,7 @@ export async function addAccount(
     readonly profile: Profile;
   },
 ): Promise<User> {
-  const user: NewUser = {
-    id: parseUserId(createId()),
-    username: parseNewUsername(account.username),
-    createdAt: clock.now(),
-    profile: account.profile,
-    isAdmin: account.isAdmin,
-    isDisabled: false,
-    webhookSecret: createSigningKey(),
-    proofs: vouchedProofs(account.profile, clock.now()),
-  };
+  const user = newAccount(clock, account);
   requireStrongPassword(account.password);
   const outcome = await users.insert(user, await hashPassword(account.password));
   if (outcome === 'duplicate') throw conflict(`the username ${user.username} is taken`);

@@ -1,13 +1,11 @@
 import { DomainError, invalid } from '../domain/errors.ts';
-import { parseNewUsername, parseUserId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { vouchedProofs } from '../domain/users/address-proofs.ts';
 import type { NewUser } from '../domain/users/user.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashPassword } from '../lib/password-hash.ts';
-import { createId, createSigningKey } from '../lib/secret-token.ts';
 import { profileFromWire } from '../wire/user.ts';
+import { newAccount } from './account-work.ts';
 
 /** One entry that was not added, and why. */
 export interface RefusedEntry {
@@ -104,18 +102,8 @@ function readEntry(entry: unknown, clock: Clock): Candidate {
   if (admin !== undefined && typeof admin !== 'boolean') {
     throw invalid('admin must be true or false');
   }
-  const known = profileFromWire(profile);
-  const user: NewUser = {
-    id: parseUserId(id === undefined ? createId() : id),
-    username: parseNewUsername(username),
-    createdAt: clock.now(),
-    profile: known,
-    isAdmin: admin === true,
-    isDisabled: false,
-    webhookSecret: createSigningKey(),
-    proofs: vouchedProofs(known, clock.now()),
-  };
-  return { user, password };
+  const about = { id, username, isAdmin: admin === true, profile: profileFromWire(profile) };
+  return { user: newAccount(clock, about), password };
 }
 
 async function insert(

@@ -1,24 +1,23 @@
-import type { Clock } from '../../lib/clock.ts';
+import { benchLimits } from './bench-limits.ts';
 import { benchLogin, startBenchService } from './bench-service.ts';
 import { type ChildService, startChildService } from './child-service.ts';
-import { type BenchClient, openBenchClient } from './population.ts';
-import { type Comparison, compare, type Figures, measure, type Pace } from './rounds.ts';
+import {
+  type BenchClient,
+  compareStored,
+  openBenchClient,
+  type StoredFigures,
+} from './population.ts';
+import { type BenchRun, type Comparison, compare, type Figures, measure } from './rounds.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 import { createPushTraffic, createReadTraffic, deviceIds, sensorPaths } from './traffic.ts';
 
-export interface HttpBenchOptions {
-  readonly pace: Pace;
+export interface HttpBenchOptions extends BenchRun {
   /** Numbers of connections that push. */
   readonly connections: readonly number[];
-  readonly clock: Clock;
-  /** Hears what is measured next. */
-  readonly onStage: (stage: string) => void;
-  /** Ends the run, with everything it started. */
-  readonly signal: AbortSignal;
 }
 
 /** Everything one run measured. */
-export interface HttpBenchReport {
+export interface HttpBenchReport extends StoredFigures {
   readonly readyMs: number;
   readonly idleBytes?: number;
   readonly loadedBytes?: number;
@@ -26,15 +25,9 @@ export interface HttpBenchReport {
   readonly deviceReads: Comparison & { readonly connections: number };
   /** One client that asks for the last 100 values of a sensor, again and again. */
   readonly lastValues: Figures;
-  readonly acknowledged: number;
-  readonly stored: number;
-  /** Sensors on which the two differ. */
-  readonly sensorsThatDiffer: number;
 }
 
 const readConnections = 64;
-/** The last twelve hours: every value is of the past, however long the run. */
-const pastMs = 12 * 3_600_000;
 
 /** Measures a fresh service against the no-op, both in processes of their own. */
 export async function runHttpBench(options: HttpBenchOptions): Promise<HttpBenchReport> {
@@ -70,7 +63,7 @@ async function runStages(
   const { pace, signal, onStage } = options;
   const { service, noOp, client } = parties;
   const { token } = client;
-  const startAt = options.clock.now() - pastMs;
+  const startAt = options.clock.now() - benchLimits.pastMs;
   const pushTraffic = createPushTraffic({ token, startAt });
   const noOpPushes = createPushTraffic({ token, startAt });
 
@@ -104,19 +97,10 @@ async function runStages(
   });
 
   onStage('counting what is stored');
-  const stored = await client.countStored();
   return {
     pushes,
     deviceReads: { connections: readConnections, ...deviceReads },
     lastValues,
-    acknowledged: sumOf(pushTraffic.acknowledged),
-    stored: sumOf(stored),
-    sensorsThatDiffer: stored.filter((count, at) => count !== pushTraffic.acknowledged[at]).length,
+    ...(await compareStored(client, pushTraffic.acknowledged)),
   };
 }
-
-const sumOf = (numbers: Iterable<number>): number => {
-  let sum = 0;
-  for (const number of numbers) sum += number;
-  return sum;
-};

@@ -1,4 +1,5 @@
 import type { HttpBenchReport } from './http-bench.ts';
+import { storedText } from './population.ts';
 import { mark, megabytes, milliseconds, perSecond, table } from './table.ts';
 
 /** What we want to reach: ratios to the no-op, and what a user waits for. */
@@ -60,23 +61,14 @@ export function formatHttpReport(report: HttpBenchReport): string {
   return `${table(rows)}\n\n${totals(report).join('\n')}\n`;
 }
 
-/** Whether every acknowledged value is stored. */
-export function isComplete({ acknowledged, stored, sensorsThatDiffer }: HttpBenchReport): boolean {
-  return acknowledged > 0 && acknowledged === stored && sensorsThatDiffer === 0;
-}
-
 function totals(report: HttpBenchReport): readonly string[] {
-  const { readyMs, idleBytes, loadedBytes, acknowledged, stored } = report;
-  const verdict = isComplete(report)
-    ? 'all are there'
-    : `${report.sensorsThatDiffer} sensors differ`;
+  const { readyMs, idleBytes, loadedBytes } = report;
   return [
     `Start to ready   ${Math.round(readyMs)} ms (target ≤ ${targets.readyMs} ms ` +
       `${mark(readyMs <= targets.readyMs)})`,
     `Memory when idle ${megabytes(idleBytes)} (target ≤ ${targets.idleMegabytes} MB ` +
       `${mark((idleBytes ?? 0) <= targets.idleMegabytes * 1e6)}), after the load ` +
       `${megabytes(loadedBytes)}`,
-    `Values           ${acknowledged.toLocaleString('en')} acknowledged, ` +
-      `${stored.toLocaleString('en')} stored: ${verdict}`,
+    `Values           ${storedText(report)}`,
   ];
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import { benchLimits } from './bench-limits.ts';
 import { benchLogin, startBenchService } from './bench-service.ts';
 import type { ChildService } from './child-service.ts';
 import { freePort } from './free-port.ts';
@@ -8,19 +8,20 @@ import { type CrowdFigures, measureCrowd } from './mqtt-crowd.ts';
 import type { MqttLogin } from './mqtt-packets.ts';
 import { runMqttSlice } from './mqtt-slices.ts';
 import { createPublishTraffic, type PublishTraffic } from './mqtt-traffic.ts';
-import { type BenchClient, openBenchClient } from './population.ts';
-import { alternate, type Figures, mediansOf, type Pace, type Pair, summarize } from './rounds.ts';
+import { compareStored, openBenchClient, type StoredFigures } from './population.ts';
+import {
+  alternate,
+  type BenchRun,
+  type Figures,
+  mediansOf,
+  type Pair,
+  summarize,
+} from './rounds.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-export interface MqttBenchOptions {
-  readonly pace: Pace;
+export interface MqttBenchOptions extends BenchRun {
   /** Idle connections to open. */
   readonly connections: number;
-  readonly clock: Clock;
-  /** Hears what is measured next. */
-  readonly onStage: (stage: string) => void;
-  /** Ends the run, with everything it started. */
-  readonly signal: AbortSignal;
 }
 
 /** Ours, and the other broker's where it is installed. */
@@ -30,15 +31,11 @@ export interface Beside<What> {
 }
 
 /** Everything one run measured. */
-export interface MqttBenchReport {
+export interface MqttBenchReport extends StoredFigures {
   readonly publish: Beside<Figures> & { readonly ratio?: number };
   /** Deliveries per second, all subscribers together. */
   readonly fanOut: Beside<Figures> & { readonly ratio?: number };
   readonly crowd: Beside<CrowdFigures>;
-  readonly acknowledged: number;
-  readonly stored: number;
-  /** Sensors on which the two differ. */
-  readonly sensorsThatDiffer: number;
 }
 
 /** The loads: publishers and subscribers, and how many publishes of each wait for their PUBACK. */
@@ -58,9 +55,6 @@ export interface Broker {
   readonly traffic: PublishTraffic;
 }
 
-/** The last twelve hours: every value is of the past, however long the run. */
-const pastMs = 12 * 3_600_000;
-
 /** Measures a fresh service, beside Mosquitto where it is installed. */
 export async function runMqttBench(options: MqttBenchOptions): Promise<MqttBenchReport> {
   using directory = temporaryDirectory();
@@ -70,12 +64,12 @@ export async function runMqttBench(options: MqttBenchOptions): Promise<MqttBench
   await using mosquitto = await startMosquitto(directory.path);
   const client = await openBenchClient(service.url, benchLogin);
   await client.createPopulation();
-  const startAt = options.clock.now() - pastMs;
+  const startAt = options.clock.now() - benchLimits.pastMs;
   const ours = oursOf(service, { mqttPort, token: client.token, startAt });
   const theirs = mosquitto === undefined ? undefined : theirsOf(mosquitto, startAt);
   const measured = await runStages(options, ours, theirs);
   options.onStage('counting what is stored');
-  return { ...measured, ...(await count(client, ours.traffic)) };
+  return { ...measured, ...(await compareStored(client, ours.traffic.acknowledged)) };
 }
 
 function oursOf(
@@ -187,13 +181,3 @@ const runLoad = (
   signal: AbortSignal,
 ): Promise<Figures> =>
   runMqttSlice({ publishers, subscribers, traffic, window, durationMs, signal });
-
-async function count(client: BenchClient, { acknowledged }: PublishTraffic) {
-  const stored = await client.countStored();
-  const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, one) => total + one, 0);
-  return {
-    acknowledged: sum(acknowledged),
-    stored: sum(stored),
-    sensorsThatDiffer: stored.filter((one, at) => one !== acknowledged[at]).length,
-  };
-}

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { inParallel } from '../parallel.ts';
 import {
   connectPacket,
   createPacketReader,
@@ -97,16 +98,11 @@ export async function openMqttConnections(options: {
   const { port, count, parallel, login, onFailure } = options;
   const buffer = Buffer.allocUnsafe(readBytes);
   const opened: MqttConnection[] = [];
-  let next = 0;
-  const work = async () => {
-    while (next < count) {
-      const index = next;
-      next += 1;
-      opened.push(await openMqttConnection({ port, login: login(index), buffer, onFailure }));
-    }
-  };
+  const indexes = Array.from({ length: count }, (_, index) => index);
   try {
-    await Promise.all(Array.from({ length: Math.min(parallel, count) }, work));
+    await inParallel(indexes, parallel, async (index) => {
+      opened.push(await openMqttConnection({ port, login: login(index), buffer, onFailure }));
+    });
   } catch (error) {
     for (const connection of opened) connection.close();
     throw error;

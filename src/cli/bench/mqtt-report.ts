@@ -1,5 +1,6 @@
 import { type Beside, type MqttBenchReport, mqttLoads } from './mqtt-bench.ts';
 import type { CrowdFigures } from './mqtt-crowd.ts';
+import { storedText } from './population.ts';
 import type { Figures } from './rounds.ts';
 import { mark, milliseconds, perSecond, table } from './table.ts';
 
@@ -16,7 +17,7 @@ const head = ['what', 'ours', 'theirs', 'ratio', 'ours p50', 'p99', 'theirs p99'
 
 /** The report as a table for people. */
 export function formatMqttReport(report: MqttBenchReport): string {
-  const { publish, fanOut, crowd, acknowledged, stored } = report;
+  const { publish, fanOut, crowd } = report;
   const { publishers, window } = mqttLoads.publish;
   const load = mqttLoads.fanOut;
   const rows = [
@@ -33,24 +34,11 @@ export function formatMqttReport(report: MqttBenchReport): string {
     ),
     crowdRow(crowd),
   ];
-  const verdict = areAllStored(report)
-    ? 'all are there'
-    : `${report.sensorsThatDiffer} sensors differ`;
   const beside =
     publish.theirs === undefined
       ? 'Mosquitto is not installed: there is nothing to compare with.'
       : 'theirs: Mosquitto, everything in memory.';
-  return (
-    `${table(rows)}\n\n${beside}\n` +
-    `${acknowledged.toLocaleString('en')} values acknowledged, ` +
-    `${stored.toLocaleString('en')} stored: ${verdict}\n`
-  );
-}
-
-/** Whether every acknowledged value is stored. */
-export function areAllStored(report: MqttBenchReport): boolean {
-  const { acknowledged, stored, sensorsThatDiffer } = report;
-  return acknowledged > 0 && acknowledged === stored && sensorsThatDiffer === 0;
+  return `${table(rows)}\n\n${beside}\n${storedText(report, ' values')}\n`;
 }
 
 function rowOf(

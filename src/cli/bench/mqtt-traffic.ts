@@ -1,6 +1,5 @@
-import { formatTimestamp } from '../../lib/timestamp.ts';
 import { publishPacket } from './mqtt-packets.ts';
-import { deviceIds, sensorIds } from './traffic.ts';
+import { bodyOf, deviceIds, sensorIds } from './traffic.ts';
 
 /** Topics of all sensors, in the order of `sensorPaths`. */
 export const sensorTopics: readonly string[] = sensorIds.flatMap((sensorId) =>
@@ -22,7 +21,7 @@ export interface PublishTraffic {
 /** `startAt` is the timestamp of the first value; each further one is a millisecond later. */
 export function createPublishTraffic(startAt: number): PublishTraffic {
   const acknowledged = new Uint32Array(sensorTopics.length);
-  const payloadBytes = payloadOf(0, startAt).length;
+  const payloadBytes = bodyOf(0, startAt).length;
   const templates = sensorTopics.map((topic) => publishPacket(topic, payloadBytes));
   let sequences = 0;
   return {
@@ -37,7 +36,7 @@ export function createPublishTraffic(startAt: number): PublishTraffic {
       if (template === undefined) return at;
       target.set(template.bytes, at);
       target.writeUInt16BE(packetId, at + template.idAt);
-      target.write(payloadOf(sequence, startAt), at + template.payloadAt, 'latin1');
+      target.write(bodyOf(sequence, startAt + sequence), at + template.payloadAt, 'latin1');
       return at + template.bytes.length;
     },
     acknowledge(sequence) {
@@ -45,11 +44,4 @@ export function createPublishTraffic(startAt: number): PublishTraffic {
       acknowledged[sensor] = (acknowledged[sensor] ?? 0) + 1;
     },
   };
-}
-
-/** As long for every sequence. */
-function payloadOf(sequence: number, startAt: number): string {
-  const tenths = 200 + (sequence % 97);
-  const value = `${Math.floor(tenths / 10)}.${tenths % 10}`;
-  return `{"value":${value},"timestamp":"${formatTimestamp(startAt + sequence)}"}`;
 }

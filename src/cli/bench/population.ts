@@ -2,6 +2,43 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createApiClient } from '../client/api-client.ts';
 import { deviceIds, sensorIds, sensorPaths } from './traffic.ts';
 
+/** What a service acknowledged, and what it has. */
+export interface StoredFigures {
+  readonly acknowledged: number;
+  readonly stored: number;
+  /** Sensors on which the two differ. */
+  readonly sensorsThatDiffer: number;
+}
+
+/** Asks what is stored of the pushes that were acknowledged, by sensor. */
+export async function compareStored(
+  client: BenchClient,
+  acknowledged: Uint32Array,
+): Promise<StoredFigures> {
+  const stored = await client.countStored();
+  const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, one) => total + one, 0);
+  return {
+    acknowledged: sum(acknowledged),
+    stored: sum(stored),
+    sensorsThatDiffer: stored.filter((count, at) => count !== acknowledged[at]).length,
+  };
+}
+
+/** Whether every acknowledged value is stored. */
+export function areAllStored({ acknowledged, stored, sensorsThatDiffer }: StoredFigures): boolean {
+  return acknowledged > 0 && acknowledged === stored && sensorsThatDiffer === 0;
+}
+
+/** The same as a sentence; `what` was acknowledged. */
+export function storedText(figures: StoredFigures, what = ''): string {
+  const { acknowledged, stored, sensorsThatDiffer } = figures;
+  const verdict = areAllStored(figures) ? 'all are there' : `${sensorsThatDiffer} sensors differ`;
+  return (
+    `${acknowledged.toLocaleString('en')}${what} acknowledged, ` +
+    `${stored.toLocaleString('en')} stored: ${verdict}`
+  );
+}
+
 /** What the benchmark asks of a service outside of the measured slices. */
 export interface BenchClient {
   readonly token: string;

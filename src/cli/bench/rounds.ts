@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts';
 import { type LoadConnection, openConnections } from './load-connection.ts';
 import { runSlice, type SliceFigures, type Traffic } from './load-slice.ts';
 
@@ -6,6 +7,16 @@ export interface Pace {
   readonly sliceMs: number;
   /** The first is thrown away: code is compiled and caches are filled in it. */
   readonly rounds: number;
+}
+
+/** What every run needs to know. */
+export interface BenchRun {
+  readonly pace: Pace;
+  readonly clock: Clock;
+  /** Hears what is measured next. */
+  readonly onStage: (stage: string) => void;
+  /** Ends the run, with everything it started. */
+  readonly signal: AbortSignal;
 }
 
 /** One side of a comparison. */

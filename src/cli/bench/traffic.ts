@@ -63,8 +63,8 @@ export function createPushTraffic(options: {
   };
 }
 
-/** As long for every sequence: 20.0 to 29.9. */
-function bodyOf(sequence: number, instant: number): string {
+/** The body of one push, as long for every sequence: 20.0 to 29.6. */
+export function bodyOf(sequence: number, instant: number): string {
   const tenths = 200 + (sequence % 97);
   const value = `${Math.floor(tenths / 10)}.${tenths % 10}`;
   return `{"value":${value},"timestamp":"${formatTimestamp(instant)}"}`;

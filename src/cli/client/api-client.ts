@@ -1,5 +1,7 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
+import type { BulkReportMessage } from '../../wire/bulk.ts';
+import type { Wire } from '../../wire/fields.ts';
 import { printable } from '../printable.ts';
 import { type ClientLimits, clientLimits } from './client-limits.ts';
 import {
@@ -32,6 +34,9 @@ export interface ApiAnswer {
   /** What X-Total-Count says; undefined when it is absent. */
   readonly total: number | undefined;
 }
+
+/** What the service says of a push of many values. */
+export type BulkAnswer = Wire<typeof BulkReportMessage>;
 
 export interface ApiStream {
   readonly status: number;

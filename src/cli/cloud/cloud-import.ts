@@ -1,7 +1,8 @@
 import { type ApiClient, reasonOf } from '../client/api-client.ts';
-import { inParallel } from '../demo/parallel.ts';
+import { textField } from '../client/identity.ts';
+import { inParallel } from '../parallel.ts';
 import { copyDevice, copyGateway, type ResourceCopier } from './device-copier.ts';
-import { listThings, pick, type Thing, textOf, textsOf } from './listing.ts';
+import { listThings, pick, type Thing, textsOf } from './listing.ts';
 import { copyNotifications } from './notification-copier.ts';
 import type { ProgressFile } from './progress-file.ts';
 import type { CloudReport, Kind, Tally } from './tally.ts';
@@ -40,7 +41,7 @@ export async function importCloud(work: CloudImport): Promise<CloudReport> {
   const sensors: SensorName[] = [];
   const devices = new Set<string>();
   for await (const device of chosen(work, 'devices')) {
-    const deviceId = textOf(device, 'id') ?? '';
+    const deviceId = textField(device, 'id') ?? '';
     devices.add(deviceId);
     const ids = await copyDevice(copier, device);
     sensors.push(...ids.map((sensorId) => ({ deviceId, sensorId })));
@@ -71,7 +72,7 @@ export async function whoIs(
   const { status, json } = await remote.call({ method: 'GET', path: '/users/me' });
   if (status !== 200) return { username: undefined, isAdmin: false };
   const me = json as Thing;
-  return { username: textOf(me, 'username'), isAdmin: me['admin'] === true };
+  return { username: textField(me, 'username'), isAdmin: me['admin'] === true };
 }
 
 /** The things of a kind that are to be copied. */
@@ -90,7 +91,7 @@ async function* chosen(
   };
   for await (const page of listThings(source, `/${kind}`, onRefused)) {
     for (const thing of page) {
-      const id = textOf(thing, 'id') ?? '';
+      const id = textField(thing, 'id') ?? '';
       if (hasPrefixes && !prefixes.some((prefix) => id.startsWith(prefix))) continue;
       if (work.isAll || isOurs(thing)) yield thing;
       else tally.leftOut();
@@ -104,7 +105,7 @@ async function copyProject({ target, tally }: ResourceCopier, project: Thing): P
   const answer = await target.call({ method: 'POST', path: '/projects', json, isAnonymous });
   if (answer.status === 409 || answer.status === 422) tally.already('projects');
   else if (answer.status < 300) tally.copied('projects');
-  else tally.skipped('projects', textOf(project, 'id') ?? '', reasonOf(answer));
+  else tally.skipped('projects', textField(project, 'id') ?? '', reasonOf(answer));
 }
 
 async function copyAllValues(work: CloudImport, sensors: readonly SensorName[]): Promise<void> {

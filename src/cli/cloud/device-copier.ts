@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../lib/json.ts';
 import { type ApiClient, reasonOf } from '../client/api-client.ts';
-import { partsOf, pick, type Thing, textOf } from './listing.ts';
+import { textField } from '../client/identity.ts';
+import { partsOf, pick, type Thing } from './listing.ts';
 import type { Kind, Tally } from './tally.ts';
 
 /** Who acts at the target, and for whom things are made there. */
@@ -28,7 +29,7 @@ const isInvalid = (status: number): boolean => status === 400 || status === 413;
 /** Makes the gateway unless it is there. */
 export async function copyGateway(copier: ResourceCopier, gateway: Thing): Promise<void> {
   const { tally } = copier;
-  const id = textOf(gateway, 'id') ?? '';
+  const id = textField(gateway, 'id') ?? '';
   const isAnonymous = isGuests(gateway);
   if (wouldBeShown(copier, gateway)) return tally.skipped('gateways', id, privateForGuests);
   const make = (json: Thing) =>
@@ -51,7 +52,7 @@ export async function copyDevice(
   device: Thing,
 ): Promise<readonly string[]> {
   const { target, tally } = copier;
-  const id = textOf(device, 'id') ?? '';
+  const id = textField(device, 'id') ?? '';
   const path = `/devices/${encodeURIComponent(id)}`;
   const sensors = partsOf(device, 'sensors');
   const actuators = partsOf(device, 'actuators');
@@ -74,7 +75,7 @@ export async function copyDevice(
     tally.copied('sensors', sensors.length);
     tally.copied('actuators', actuators.length);
     await handOver(copier, path, device);
-    return sensors.map((sensor) => textOf(sensor, 'id') ?? '');
+    return sensors.map((sensor) => textField(sensor, 'id') ?? '');
   }
   // Something in it is not understood: part by part, so that only that part is missing.
   if (isInvalid(answer.status))
@@ -111,16 +112,16 @@ async function completeDevice(
   }
   const there = found.json as Thing;
   if (!device.owners.includes(there['owner'])) {
-    tally.skipped('devices', id, `it is there, and belongs to ${textOf(there, 'owner')}`);
+    tally.skipped('devices', id, `it is there, and belongs to ${textField(there, 'owner')}`);
     return [];
   }
   const copied: string[] = [];
   const known = (kind: Kind): ReadonlySet<string> =>
-    new Set(partsOf(there, kind).map((part) => textOf(part, 'id') ?? ''));
+    new Set(partsOf(there, kind).map((part) => textField(part, 'id') ?? ''));
   async function complete(kind: Kind, parts: readonly Thing[], partOf: (part: Thing) => Thing) {
     const before = known(kind);
     for (const part of parts) {
-      const partId = textOf(part, 'id') ?? '';
+      const partId = textField(part, 'id') ?? '';
       if (before.has(partId)) tally.already(kind);
       else if (!(await addPart(copier, { path, kind, id, partId, part: partOf(part) }))) continue;
       copied.push(...(kind === 'sensors' ? [partId] : []));

@@ -40,12 +40,6 @@ function isThing(json: JsonValue): json is Thing {
   return isRecord(json) && typeof json['id'] === 'string';
 }
 
-/** The text in a field of a thing; undefined when there is none. */
-export function textOf(thing: Thing, field: string): string | undefined {
-  const value = thing[field];
-  return typeof value === 'string' ? value : undefined;
-}
-
 /** The things in a list inside a thing. */
 export function partsOf(thing: Thing, field: string): readonly Thing[] {
   const parts = thing[field];

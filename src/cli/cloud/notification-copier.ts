@@ -1,9 +1,10 @@
 import type { JsonValue } from '../../lib/json.ts';
 import { isRecord } from '../../lib/record.ts';
 import { reasonOf, UnreachableError } from '../client/api-client.ts';
+import { textField } from '../client/identity.ts';
 import { remoteLimits } from './cloud-limits.ts';
 import type { ResourceCopier } from './device-copier.ts';
-import { listThings, pick, type Thing, textOf, textsOf } from './listing.ts';
+import { listThings, pick, type Thing, textsOf } from './listing.ts';
 
 /**
  * Makes the notifications that are not there yet: their ids are the service's to give, so what they
@@ -43,7 +44,7 @@ async function make({ target, tally }: ResourceCopier, notification: Thing): Pro
   const path = '/notifications';
   const answer = await target.call({ method: 'POST', path, json, isOnce: true });
   if (answer.status < 300) return tally.copied('notifications');
-  const name = textOf(notification, 'description') ?? textOf(notification, 'id') ?? '';
+  const name = textField(notification, 'description') ?? textField(notification, 'id') ?? '';
   tally.skipped('notifications', name, reasonOf(answer));
 }
 
@@ -74,7 +75,7 @@ function meaningOf(notification: Thing): string {
     ...{ description, expires, throttling },
     devices: [...new Set(textsOf(condition, 'devices'))],
     sensors: [...new Set(textsOf(condition, 'sensors'))],
-    expression: textOf(condition, 'expression') ?? '',
+    expression: textField(condition, 'expression') ?? '',
     action: plainAction(recordOf(notification['action'])),
   });
 }

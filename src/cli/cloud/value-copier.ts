@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/record.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
-import { type ApiClient, reasonOf } from '../client/api-client.ts';
+import { type ApiClient, type BulkAnswer, reasonOf } from '../client/api-client.ts';
 import { cloudLimits } from './cloud-limits.ts';
 import type { Checkpoint, ProgressFile } from './progress-file.ts';
 import { createStamps } from './stamps.ts';
@@ -25,12 +25,6 @@ export interface CopyOptions {
   readonly tally: Tally;
   /** Default: what the limits say. */
   readonly linesPerPush?: number;
-}
-
-interface BulkAnswer {
-  readonly stored: number;
-  readonly refused: readonly { readonly error: string; readonly description: string }[];
-  readonly refused_count: number;
 }
 
 /**

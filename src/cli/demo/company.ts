@@ -1,8 +1,8 @@
 import type { ApiClient } from '../client/api-client.ts';
 import { textField } from '../client/identity.ts';
+import { inParallel } from '../parallel.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { DemoDevice } from './fleet.ts';
-import { inParallel } from './parallel.ts';
 
 /** What devices of the demo are found with: gateways, a project, an alert. */
 export interface Company {

@@ -1,9 +1,9 @@
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { ApiClient } from '../client/api-client.ts';
+import { inParallel } from '../parallel.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { DemoDevice } from './fleet.ts';
 import type { SensorModel } from './model.ts';
-import { inParallel } from './parallel.ts';
 import { pathOf } from './registration.ts';
 
 interface Series {

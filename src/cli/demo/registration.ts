@@ -1,9 +1,9 @@
 import { type ApiClient, refusal } from '../client/api-client.ts';
 import { textField } from '../client/identity.ts';
+import { inParallel } from '../parallel.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { DemoDevice } from './fleet.ts';
 import type { SensorModel } from './model.ts';
-import { inParallel } from './parallel.ts';
 
 /** Makes the devices that are not there yet, in their order; answers how many it made. */
 export async function registerFleet(

@@ -2,9 +2,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { createApiClient } from '../client/api-client.ts';
 import { type Account, ensureFriend, identify } from '../client/identity.ts';
 import { beat, registerCompany } from './company.ts';
-import { createFleet, type DemoDevice } from './fleet.ts';
+import { createFleet } from './fleet.ts';
 import { openProgress } from './progress.ts';
-import { countOf, type Past, pushInstant, pushPast } from './push.ts';
+import { countOf, pushInstant, pushPast } from './push.ts';
 import { registerFleet, shareDevices } from './registration.ts';
 
 export interface SimulationOptions {
@@ -63,18 +63,13 @@ export async function simulate(
   async function fillPast(): Promise<number> {
     const { history } = options;
     if (history === undefined) return 0;
-    const to = surroundings.clock.now();
-    const past = { from: to - history.lengthMs, to, stepMs: history.stepMs };
-    return fill(fleet, past);
-  }
-
-  async function fill(all: readonly DemoDevice[], past: Past): Promise<number> {
     const { clock, isTerminal } = surroundings;
-    const startedAt = clock.now();
-    const progress = openProgress({ total: countOf(all, past), isTerminal, print });
+    const to = clock.now();
+    const past = { from: to - history.lengthMs, to, stepMs: history.stepMs };
+    const progress = openProgress({ total: countOf(fleet, past), isTerminal, print });
     const onProgress = (instants: number) => progress.advance(instants);
-    const pushed = await pushPast(client, all, { past, onProgress }).finally(progress.stop);
-    const seconds = Math.max(0.001, (clock.now() - startedAt) / 1_000);
+    const pushed = await pushPast(client, fleet, { past, onProgress }).finally(progress.stop);
+    const seconds = Math.max(0.001, (clock.now() - to) / 1_000);
     const rate = Math.round(pushed / seconds).toLocaleString('en');
     print(`${pushed.toLocaleString('en')} past values in ${seconds.toFixed(1)} s: ${rate}/s.`);
     return pushed;

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { JsonValue } from '../../lib/json.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import { type CsvRow, createCsvDatapoints } from '../../wire/csv-datapoints.ts';
-import type { ApiClient } from '../client/api-client.ts';
+import type { ApiClient, BulkAnswer } from '../client/api-client.ts';
 import { importLimits } from './import-limits.ts';
 import { createSensorMaker } from './sensor-maker.ts';
 
@@ -39,16 +39,6 @@ interface Sendable {
     readonly value: JsonValue;
     readonly timestamp?: string;
   };
-}
-
-interface BulkAnswer {
-  readonly stored: number;
-  readonly refused: readonly {
-    readonly line: number;
-    readonly error: string;
-    readonly description: string;
-  }[];
-  readonly refused_count: number;
 }
 
 /**

@@ -14,6 +14,9 @@ export interface DeviceRow {
   readonly details: string;
 }
 
+/** The columns of DeviceRow. */
+export const deviceColumns = 'id, owner, visibility, created_at, modified_at, details';
+
 /** A row of the table sensors or actuators. */
 export interface PartRow {
   readonly id: string;
@@ -22,7 +25,7 @@ export interface PartRow {
 
 /** What searches can narrow by; the truth is in the details, which hold every text as it came. */
 export interface SearchColumns {
-  readonly gatewayId: string | null;
+  readonly gateway_id: string | null;
   readonly domain: string | null;
 }
 
@@ -40,7 +43,7 @@ export function deviceDetails(device: Device): string {
 /** The columns beside these details. */
 export function searchColumns(details: string): SearchColumns {
   const { gatewayId, domain } = detailsFrom<DeviceDetails>(details);
-  return { gatewayId: gatewayId ?? null, domain: domain ?? null };
+  return { gateway_id: gatewayId ?? null, domain: domain ?? null };
 }
 
 /** What the column details of a sensor or actuator holds. */

@@ -6,6 +6,26 @@ export interface Patch {
   readonly unset: readonly string[];
 }
 
+/** Changes to a device or gateway; an absent owner or visibility stays. */
+export interface ResourcePatch {
+  readonly owner?: string;
+  readonly visibility?: string | null;
+  readonly details: Patch;
+}
+
+/** The same as it crosses to the writer thread; a visibility that is undefined is removed. */
+export function resourcePatchOf(changes: {
+  readonly owner?: string;
+  readonly visibility?: string | undefined;
+}): ResourcePatch {
+  const { owner, visibility, ...details } = changes;
+  return {
+    ...(owner !== undefined && { owner }),
+    ...('visibility' in changes && { visibility: visibility ?? null }),
+    details: patchOf(details),
+  };
+}
+
 /** The patch for changes in which undefined means "remove this". */
 export function patchOf(changes: object): Patch {
   const unset = Object.entries(changes)

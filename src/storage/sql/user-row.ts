@@ -1,6 +1,6 @@
 import type { UserId, Username } from '../../domain/ids.ts';
 import { addressKey } from '../../domain/users/address-proofs.ts';
-import type { AddressProof, Profile, User } from '../../domain/users/user.ts';
+import type { AddressProof, NewUser, Profile, User } from '../../domain/users/user.ts';
 import { detailsFrom } from './details.ts';
 
 /** A row of the table users. */
@@ -15,6 +15,26 @@ export interface UserRow {
   readonly profile: string;
   readonly proofs: string;
   readonly webhook_secret: string | null;
+}
+
+/** The columns of UserRow. */
+export const userColumns =
+  'id, username, password_hash, created_at, is_admin, is_disabled, sms_credit, profile, proofs, ' +
+  'webhook_secret';
+
+export function userToRow(user: NewUser, passwordHash: string): UserRow {
+  return {
+    id: user.id,
+    username: user.username,
+    password_hash: passwordHash,
+    created_at: user.createdAt,
+    is_admin: Number(user.isAdmin),
+    is_disabled: Number(user.isDisabled),
+    sms_credit: user.smsCredit ?? null,
+    profile: JSON.stringify(user.profile),
+    proofs: JSON.stringify(user.proofs ?? []),
+    webhook_secret: user.webhookSecret,
+  };
 }
 
 /** What e-mails are found by: without regard to case. */

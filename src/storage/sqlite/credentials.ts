@@ -1,6 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { CredentialStore } from '../../domain/users/credential-store.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
 import {
   type AccessKeyRow,
   type BearerRow,
@@ -13,8 +11,8 @@ import {
   tokenFromRow,
 } from '../sql/credential-row.ts';
 import { readSafely } from './failures.ts';
-import { createSelection } from './selection.ts';
-import type { Writer } from './writer.ts';
+import { createSelection, found } from './selection.ts';
+import type { StoreParts } from './store-parts.ts';
 
 const selectToken = `
   select hash, user_id, expires_at, logged_in_at, session_id, username, is_admin
@@ -36,12 +34,7 @@ const selectKeysOf = `
   select ${keyColumns} from access_keys where user_id = ? order by position`;
 
 /** Tokens and access keys in SQLite. */
-export function createCredentialStore(options: {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-  readonly damaged: DamagedRows;
-}): CredentialStore {
-  const { reader, writer, damaged } = options;
+export function createCredentialStore({ reader, writer, damaged }: StoreParts): CredentialStore {
   const token = createSelection<TokenRow & BearerRow>(reader, selectToken);
   const session = createSelection<SessionRow>(reader, selectSession);
   const sessionsOf = createSelection<SessionRow>(reader, selectSessionsOf);
@@ -55,17 +48,12 @@ export function createCredentialStore(options: {
   return {
     insertToken: (token, basis, now) => writer.call('insertToken', token, basis, now),
     findToken: (hash) =>
-      readSafely(() => {
-        const row = token.first(hash);
-        return row && { ...tokenFromRow(row), bearer: bearerFromRow(row) };
-      }),
+      readSafely(() =>
+        found(token.first(hash), (row) => ({ ...tokenFromRow(row), bearer: bearerFromRow(row) })),
+      ),
     removeToken: (hash) => writer.call('removeToken', hash),
     insertSession: (session, basis, now) => writer.call('insertSession', session, basis, now),
-    findSession: (hash) =>
-      readSafely(() => {
-        const row = session.first(hash, hash);
-        return row && readSession(row);
-      }),
+    findSession: (hash) => readSafely(() => found(session.first(hash, hash), readSession)),
     renewSession: (from, renewal) => writer.call('renewSession', from, renewal),
     listSessions: (userId) =>
       readSafely(() => sessionsOf.all(userId).flatMap((row) => readSession(row) ?? [])),

@@ -6,45 +6,35 @@ import {
 } from '../../domain/devices/actuator-step.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseJson } from '../../lib/json.ts';
-import { actuatorFromRow, type PartRow, partDetails, searchColumns } from '../sql/device-row.ts';
-import { applyPatch, type Patch } from '../sql/patch.ts';
+import {
+  actuatorFromRow,
+  type DeviceRow,
+  deviceColumns,
+  type PartRow,
+  partDetails,
+  searchColumns,
+} from '../sql/device-row.ts';
+import { applyPatch, type ResourcePatch } from '../sql/patch.ts';
 import { createPartWrites } from './device-part-writes.ts';
-import { createSelection } from './selection.ts';
+import { createSelection, insertInto } from './selection.ts';
 
 /** A new device, ready for its rows. */
 export interface DeviceInsert {
-  readonly id: string;
-  readonly owner: string;
-  readonly visibility: string | null;
-  readonly createdAt: number;
-  readonly modifiedAt: number;
-  readonly details: string;
+  readonly row: DeviceRow;
   readonly sensors: readonly PartRow[];
   readonly actuators: readonly PartRow[];
 }
 
-/** Changes to a device; an absent owner or visibility stays. */
-export interface DeviceUpdate {
-  readonly owner?: string;
-  readonly visibility?: string | null;
-  readonly details: Patch;
-}
-
-interface StoredDevice {
-  readonly owner: string;
-  readonly visibility: string | null;
-  readonly details: string;
-}
+type StoredDevice = Pick<DeviceRow, 'owner' | 'visibility' | 'details'>;
 
 const insertDevice = `
-  insert into devices (id, owner, visibility, gateway_id, domain, created_at, modified_at, details)
-  values (?, ?, ?, ?, ?, ?, ?, ?)
-  on conflict do nothing`;
+  ${insertInto('devices', `${deviceColumns}, gateway_id, domain`)} on conflict do nothing`;
 const selectDevice = 'select owner, visibility, details from devices where id = ?';
 const updateDevice = `
   update devices
-  set owner = ?, visibility = ?, gateway_id = ?, domain = ?, details = ?, modified_at = ?
-  where id = ?`;
+  set owner = :owner, visibility = :visibility, gateway_id = :gateway_id, domain = :domain,
+    details = :details, modified_at = :modified_at
+  where id = :id`;
 const touchDevice = 'update devices set modified_at = ? where id = ?';
 const deleteDevice = 'delete from devices where id = ?';
 const deleteGrantsOn = `delete from grants where kind = 'device' and resource = ?`;
@@ -75,32 +65,22 @@ export function createDeviceWrites(database: DatabaseSync) {
   });
 
   return {
-    insertDevice(row: DeviceInsert): 'inserted' | 'duplicate' {
-      const { gatewayId, domain } = searchColumns(row.details);
-      const { changes } = insert.run(
-        row.id,
-        row.owner,
-        row.visibility,
-        gatewayId,
-        domain,
-        row.createdAt,
-        row.modifiedAt,
-        row.details,
-      );
+    insertDevice({ row, ...parts }: DeviceInsert): 'inserted' | 'duplicate' {
+      const { changes } = insert.run({ ...row, ...searchColumns(row.details) });
       if (changes === 0) return 'duplicate';
-      for (const sensor of row.sensors) sensors.write(row.id, sensor);
-      for (const actuator of row.actuators) actuators.write(row.id, actuator);
+      for (const sensor of parts.sensors) sensors.write(row.id, sensor);
+      for (const actuator of parts.actuators) actuators.write(row.id, actuator);
       return 'inserted';
     },
-    updateDevice(id: string, changes: DeviceUpdate, at: number): 'updated' | 'missing' {
+    updateDevice(id: string, changes: ResourcePatch, at: number): 'updated' | 'missing' {
       const stored = device.first(id);
       if (stored === undefined) return 'missing';
       const details = applyPatch(stored.details, changes.details);
-      const { gatewayId, domain } = searchColumns(details);
       const visibility = changes.visibility === undefined ? stored.visibility : changes.visibility;
       const owner = changes.owner ?? stored.owner;
       if (owner.toLowerCase() !== stored.owner.toLowerCase()) removeGrants.run(id);
-      update.run(owner, visibility, gatewayId, domain, details, at, id);
+      const columns = { id, owner, visibility, details, modified_at: at };
+      update.run({ ...columns, ...searchColumns(details) });
       return 'updated';
     },
     removeDevice(id: string): 'removed' | 'missing' {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TimedSetting } from '../../domain/devices/actuator-step.ts';
-import type { Device, DeviceChanges } from '../../domain/devices/device.ts';
+import type { Device } from '../../domain/devices/device.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
@@ -8,23 +8,23 @@ import type { LastValueReads } from '../device-filter.ts';
 import {
   actuatorFromRow,
   type DeviceRow,
+  deviceColumns,
   deviceDetails,
   deviceFromRow,
   type PartRow,
   partDetails,
   sensorFromRow,
 } from '../sql/device-row.ts';
-import { patchOf } from '../sql/patch.ts';
+import { patchOf, resourcePatchOf } from '../sql/patch.ts';
 import { createDeviceListing, type WeighedDevice } from './device-listing.ts';
-import type { DeviceUpdate } from './device-writes.ts';
+import type { DeviceInsert } from './device-writes.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, inSnapshot } from './selection.ts';
+import type { StoreParts } from './store-parts.ts';
 import { createStoredBytes } from './stored-bytes.ts';
 import type { SqliteDatapoints } from './timeseries/datapoints.ts';
-import type { Writer } from './writer.ts';
 
-const selectDevice = `
-  select id, owner, visibility, created_at, modified_at, details from devices where id = ?`;
+const selectDevice = `select ${deviceColumns} from devices where id = ?`;
 const selectSensors = `
   select sensor_id as id, details from sensors where device_id = ? order by series`;
 const selectActuators = `
@@ -40,12 +40,9 @@ const selectExists = `
     and (?3 is null or exists (select 1 from actuators where device_id = ?1 and actuator_id = ?3))`;
 const countOwned = 'select count(*) as n from devices where owner = ?';
 
-export interface DeviceStoreOptions {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
+export interface DeviceStoreOptions extends StoreParts {
   readonly datapoints: LastValueReads &
     Pick<SqliteDatapoints, 'unflushedWeight' | 'unflushedWeights' | 'forget'>;
-  readonly damaged: DamagedRows;
 }
 
 /** Devices in SQLite. */
@@ -69,7 +66,7 @@ export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
         ),
       ),
     countOwnedBy: (owner) => readSafely(() => owned.first(owner)?.n ?? 0),
-    update: (id, changes, at) => writer.call('updateDevice', id, updateOf(changes), at),
+    update: (id, changes, at) => writer.call('updateDevice', id, resourcePatchOf(changes), at),
     async remove(id) {
       const outcome = await writer.call('removeDevice', id);
       if (outcome === 'removed') datapoints.forget(id);
@@ -156,25 +153,18 @@ function timedSettingOf({ device_id, id, details }: TimedRow): readonly TimedSet
   return [{ deviceId, actuatorId: actuator.id, at: actuator.revert.at }];
 }
 
-function insertOf(device: Device) {
+function insertOf(device: Device): DeviceInsert {
   return {
-    id: device.id,
-    owner: device.owner,
-    visibility: device.visibility ?? null,
-    createdAt: device.createdAt,
-    modifiedAt: device.modifiedAt,
-    details: deviceDetails(device),
+    row: {
+      id: device.id,
+      owner: device.owner,
+      visibility: device.visibility ?? null,
+      created_at: device.createdAt,
+      modified_at: device.modifiedAt,
+      details: deviceDetails(device),
+    },
     sensors: device.sensors.map(partRow),
     actuators: device.actuators.map(partRow),
-  };
-}
-
-function updateOf(changes: DeviceChanges): DeviceUpdate {
-  const { owner, visibility, ...details } = changes;
-  return {
-    ...(owner !== undefined && { owner }),
-    ...('visibility' in changes && { visibility: visibility ?? null }),
-    details: patchOf(details),
   };
 }
 

@@ -36,10 +36,10 @@ export function asRefusal(error: unknown): unknown {
 }
 
 /** Runs one read; a failing disk becomes a rejection with DomainError unavailable. */
-export function readSafely<Answer>(read: () => Answer): Promise<Answer> {
+export async function readSafely<Answer>(read: () => Answer): Promise<Answer> {
   try {
-    return Promise.resolve(read());
+    return read();
   } catch (error) {
-    return Promise.reject(asRefusal(error));
+    throw asRefusal(error);
   }
 }

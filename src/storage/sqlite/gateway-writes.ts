@@ -1,24 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type GatewayRow, gatewayColumns } from '../sql/gateway-row.ts';
-import { applyPatch, type Patch } from '../sql/patch.ts';
-import { createSelection } from './selection.ts';
+import { applyPatch, type ResourcePatch } from '../sql/patch.ts';
+import { createSelection, insertInto } from './selection.ts';
 
-/** Changes to a gateway; an absent owner or visibility stays. */
-export interface GatewayUpdate {
-  readonly owner?: string;
-  readonly visibility?: string | null;
-  readonly details: Patch;
-}
+type StoredGateway = Pick<GatewayRow, 'owner' | 'visibility' | 'details'>;
 
-interface StoredGateway {
-  readonly owner: string;
-  readonly visibility: string | null;
-  readonly details: string;
-}
-
-const insertGateway = `
-  insert into gateways (${gatewayColumns}) values (?, ?, ?, ?, ?, ?, ?, ?)
-  on conflict do nothing`;
+const insertGateway = `${insertInto('gateways', gatewayColumns)} on conflict do nothing`;
 const selectGateway = 'select owner, visibility, details from gateways where id = ?';
 const updateGateway = `
   update gateways set owner = ?, visibility = ?, details = ?, modified_at = ? where id = ?`;
@@ -39,20 +26,9 @@ export function createGatewayWrites(database: DatabaseSync) {
   const removeGrants = database.prepare(deleteGrantsOn);
 
   return {
-    insertGateway(row: GatewayRow): 'inserted' | 'duplicate' {
-      const { changes } = insert.run(
-        row.id,
-        row.owner,
-        row.visibility,
-        row.last_seen_at,
-        row.status,
-        row.created_at,
-        row.modified_at,
-        row.details,
-      );
-      return changes === 0 ? 'duplicate' : 'inserted';
-    },
-    updateGateway(id: string, changes: GatewayUpdate, at: number): 'updated' | 'missing' {
+    insertGateway: (row: GatewayRow): 'inserted' | 'duplicate' =>
+      insert.run({ ...row }).changes === 0 ? 'duplicate' : 'inserted',
+    updateGateway(id: string, changes: ResourcePatch, at: number): 'updated' | 'missing' {
       const stored = gateway.first(id);
       if (stored === undefined) return 'missing';
       const visibility = changes.visibility === undefined ? stored.visibility : changes.visibility;

@@ -1,6 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { GrantStore } from '../../domain/access/grant-store.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
 import {
   type GrantRow,
   grantFromRow,
@@ -11,7 +9,7 @@ import { type GroupGrantRow, groupGrantFromRow } from '../sql/group-row.ts';
 import { readSafely } from './failures.ts';
 import { createReachingGrants } from './reaching-grants.ts';
 import { createSelection } from './selection.ts';
-import type { Writer } from './writer.ts';
+import type { StoreParts } from './store-parts.ts';
 
 const selectScopes = 'select scopes from grants where kind = ? and resource = ? and username = ?';
 const selectOn = `
@@ -43,12 +41,7 @@ const selectGroupsReceivedBy = `
   where username = ? order by group_grants.kind, group_grants.resource, position`;
 
 /** Grants in SQLite. */
-export function createGrantStore(options: {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-  readonly damaged: DamagedRows;
-}): GrantStore {
-  const { reader, writer, damaged } = options;
+export function createGrantStore({ reader, writer, damaged }: StoreParts): GrantStore {
   const scopes = createSelection<{ scopes: string }>(reader, selectScopes);
   const on = createSelection<GrantRow>(reader, selectOn);
   const givenBy = createSelection<GrantRow & { owner: string }>(reader, selectGivenBy);
@@ -74,13 +67,8 @@ export function createGrantStore(options: {
     find: (kind, resource, username) =>
       readSafely(() => {
         const row = scopes.first(kind, resource, username);
-        if (row === undefined) return [];
-        try {
-          return scopesFromText(row.scopes);
-        } catch (reason) {
-          damaged.note('grants', `${kind} ${resource} ${username}`, reason);
-          return [];
-        }
+        const key = `${kind} ${resource} ${username}`;
+        return (row && damaged.read('grants', key, () => scopesFromText(row.scopes))) ?? [];
       }),
     listOn: (kind, resource) => readSafely(() => readable(on.all(kind, resource), grantFromRow)),
     listGivenBy: (owner) => readSafely(() => readable(givenBy.all(owner), ownedGrantFromRow)),

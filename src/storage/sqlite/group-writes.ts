@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Username } from '../../domain/ids.ts';
 import { type GroupRow, groupColumns } from '../sql/group-row.ts';
-import { createSelection } from './selection.ts';
+import { createSelection, insertInto } from './selection.ts';
 
-const insertGroup = `insert into user_groups (${groupColumns}) values (?, ?, ?)`;
+const insertGroup = insertInto('user_groups', groupColumns);
 const renameGroup = 'update user_groups set details = ? where id = ?';
 const deleteGroup = 'delete from user_groups where id = ?';
 const selectGroup = 'select id from user_groups where id = ?';
@@ -39,7 +39,7 @@ export function createGroupWrites(database: DatabaseSync) {
     insertGroup(row: GroupRow, usernames: string): 'inserted' | { missing: readonly Username[] } {
       const missing = missingOf(usernames);
       if (missing.length > 0) return { missing };
-      insert.run(row.id, row.owner, row.details);
+      insert.run({ ...row });
       add.run(row.id, usernames);
       return 'inserted';
     },

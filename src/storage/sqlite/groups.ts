@@ -1,10 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { GroupStore } from '../../domain/groups/group-store.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
 import { type GroupRow, groupColumns, groupDetails, groupFromRow } from '../sql/group-row.ts';
 import { readSafely } from './failures.ts';
-import { createSelection, inSnapshot } from './selection.ts';
-import type { Writer } from './writer.ts';
+import { createSelection, found, inSnapshot } from './selection.ts';
+import type { StoreParts } from './store-parts.ts';
 
 const selectGroup = `select ${groupColumns} from user_groups where id = ?`;
 const selectMembers = 'select username from group_members where group_id = ? order by username';
@@ -15,12 +13,7 @@ const countAll = 'select count(*) as n from user_groups';
 const countOwned = 'select count(*) as n from user_groups where owner = ?';
 
 /** Groups in SQLite. */
-export function createGroupStore(options: {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-  readonly damaged: DamagedRows;
-}): GroupStore {
-  const { reader, writer, damaged } = options;
+export function createGroupStore({ reader, writer, damaged }: StoreParts): GroupStore {
   const byId = createSelection<GroupRow>(reader, selectGroup);
   const members = createSelection<{ username: string }>(reader, selectMembers);
   const page = createSelection<GroupRow>(reader, selectPage);
@@ -39,11 +32,7 @@ export function createGroupStore(options: {
         { id, owner, details: groupDetails(name) },
         JSON.stringify(usernames),
       ),
-    find: (id) =>
-      readSafely(() => {
-        const row = byId.first(id);
-        return row && inSnapshot(reader, () => fromRow(row));
-      }),
+    find: (id) => readSafely(() => inSnapshot(reader, () => found(byId.first(id), fromRow))),
     list: ({ owner, limit, offset }) =>
       readSafely(() =>
         inSnapshot(reader, () => ({

@@ -13,13 +13,14 @@ import {
   tallyColumns,
 } from '../sql/notification-row.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
-import { createSelection } from './selection.ts';
+import { createSelection, named } from './selection.ts';
 
 const insertNotification = `
   insert into notifications (${notificationColumns})
-  select ?1, ?2, ?3, ?4, ?5, ?6 where exists (select 1 from users where username = ?2)`;
+  select ${named(notificationColumns)}
+  where exists (select 1 from users where username = :owner)`;
 const setTally = `
-  update notifications set (${tallyColumns}) = (?2, ?3, ?4, ?5, ?6, ?7) where id = ?1`;
+  update notifications set (${tallyColumns}) = (${named(tallyColumns)}) where id = :id`;
 const countOwned = 'select count(*) as n from notifications where owner = ?';
 const selectDetails = 'select details from notifications where id = ?';
 const updateNotification = `
@@ -81,22 +82,8 @@ export function createNotificationWrites(database: DatabaseSync) {
       tally?: TallyRow,
     ): 'inserted' | 'missing' | 'too_many' {
       if ((owned.first(row.owner)?.n ?? 0) >= limits.notificationsPerUserMax) return 'too_many';
-      const { id, owner, is_active, created_at, modified_at } = row;
-      const { changes } = insert.run(id, owner, is_active, created_at, modified_at, row.details);
-      if (changes === 0) return 'missing';
-      if (tally !== undefined) {
-        const { times_sent, last_fired_at, last_success_at, last_success_code } = tally;
-        const [failedAt, failure] = [tally.last_failure_at, tally.last_failure_reason];
-        putTally.run(
-          id,
-          times_sent,
-          last_fired_at,
-          last_success_at,
-          last_success_code,
-          failedAt,
-          failure,
-        );
-      }
+      if (insert.run({ ...row }).changes === 0) return 'missing';
+      if (tally !== undefined) putTally.run({ id: row.id, ...tally });
       return 'inserted';
     },
     updateNotification(

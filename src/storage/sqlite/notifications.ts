@@ -24,8 +24,8 @@ import {
 } from '../sql/notification-row.ts';
 import { patchOf } from '../sql/patch.ts';
 import { readSafely } from './failures.ts';
-import { createSelection, inSnapshot } from './selection.ts';
-import type { Writer } from './writer.ts';
+import { createSelection, found, inSnapshot } from './selection.ts';
+import type { StoreParts } from './store-parts.ts';
 
 type Row = NotificationRow & TallyRow;
 
@@ -52,12 +52,11 @@ interface StateRow {
 }
 
 /** Notifications in SQLite. */
-export function createNotificationStore(options: {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-  readonly damaged: DamagedRows;
-}): NotificationStore {
-  const { reader, writer, damaged } = options;
+export function createNotificationStore({
+  reader,
+  writer,
+  damaged,
+}: StoreParts): NotificationStore {
   const one = createSelection<Row>(reader, selectOne);
   const many = createSelection<Row>(reader, selectMany);
   const deliveries = createSelection<DeliveryRow & { position: number }>(reader, selectDeliveries);
@@ -74,11 +73,7 @@ export function createNotificationStore(options: {
         notificationToRow(created),
         ...(tally === undefined ? [] : [tallyToRow(tally)]),
       ),
-    find: (id) =>
-      readSafely(() => {
-        const row = one.first(id);
-        return row && read(row);
-      }),
+    find: (id) => readSafely(() => found(one.first(id), read)),
     findMany: (ids) =>
       readSafely(() => {
         const found = new Map<string, Row>(
@@ -135,12 +130,7 @@ const selectNextDue = `
     select value from json_each(?))`;
 
 /** The outbox in SQLite. */
-export function createOutboxStore(options: {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-  readonly damaged: DamagedRows;
-}): OutboxStore {
-  const { reader, writer, damaged } = options;
+export function createOutboxStore({ reader, writer, damaged }: StoreParts): OutboxStore {
   const nextDue = createSelection<{ due_at: number | null }>(reader, selectNextDue);
 
   return {

@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { applyPatch, type Patch } from '../sql/patch.ts';
 import { type ProjectRow, projectColumns, projectFromRow } from '../sql/project-row.ts';
-import { createSelection } from './selection.ts';
+import { createSelection, insertInto } from './selection.ts';
 
-const insertProject = `
-  insert into projects (${projectColumns}) values (?, ?, ?) on conflict do nothing`;
+const insertProject = `${insertInto('projects', projectColumns)} on conflict do nothing`;
 const selectProject = `select ${projectColumns} from projects where id = ?`;
 const updateDetails = 'update projects set details = ? where id = ?';
 const deleteProject = 'delete from projects where id = ?';
@@ -38,7 +37,7 @@ export function createProjectWrites(database: DatabaseSync) {
 
   return {
     insertProject(row: ProjectRow): 'inserted' | 'duplicate' {
-      if (insert.run(row.id, row.owner, row.details).changes === 0) return 'duplicate';
+      if (insert.run({ ...row }).changes === 0) return 'duplicate';
       listMembers(row, { kinds: ['device', 'gateway'], isOwners: true });
       return 'inserted';
     },

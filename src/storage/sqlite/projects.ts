@@ -1,7 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { DeviceId, GatewayId } from '../../domain/ids.ts';
 import type { ProjectStore } from '../../domain/projects/project-store.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
 import { patchOf } from '../sql/patch.ts';
 import {
   type ProjectRow,
@@ -11,8 +9,8 @@ import {
 } from '../sql/project-row.ts';
 import { readSafely } from './failures.ts';
 import { createResourceListing } from './resource-listing.ts';
-import { createSelection } from './selection.ts';
-import type { Writer } from './writer.ts';
+import { createSelection, found } from './selection.ts';
+import type { StoreParts } from './store-parts.ts';
 
 const selectProject = `select ${projectColumns} from projects where id = ?`;
 const selectUnshared = `
@@ -22,27 +20,17 @@ const selectUnshared = `
 const countOwned = 'select count(*) as n from projects where owner = ?';
 
 /** Projects in SQLite. */
-export function createProjectStore(options: {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-  readonly damaged: DamagedRows;
-}): ProjectStore {
-  const { reader, writer, damaged } = options;
+export function createProjectStore({ reader, writer, damaged }: StoreParts): ProjectStore {
   const project = createSelection<ProjectRow>(reader, selectProject);
   const owned = createSelection<{ n: number }>(reader, countOwned);
   const unshared = createSelection<{ id: string }>(reader, selectUnshared);
-  const columns = projectColumns;
-  const list = createResourceListing<ProjectRow>(reader, { kind: 'project', columns });
+  const list = createResourceListing<ProjectRow>(reader, 'project', projectColumns);
 
   const read = (row: ProjectRow) => damaged.read('projects', row.id, () => projectFromRow(row));
 
   return {
     insert: (created) => writer.call('insertProject', projectToRow(created)),
-    find: (id) =>
-      readSafely(() => {
-        const row = project.first(id);
-        return row && read(row);
-      }),
+    find: (id) => readSafely(() => found(project.first(id), read)),
     list: (page) =>
       readSafely(() => {
         const { rows, total } = list(page);

@@ -12,7 +12,8 @@ export interface RowPage<Row> {
 /** Lists the small things, gateways and projects: one row each, in order of creation. */
 export function createResourceListing<Row>(
   reader: DatabaseSync,
-  { kind, columns }: { readonly kind: 'gateway' | 'project'; readonly columns: string },
+  kind: 'gateway' | 'project',
+  columns: string,
 ): (page: { visibleTo: VisibleTo; limit: number; offset: number }) => RowPage<Row> {
   const table = `${kind}s`;
   const count = once((where) =>

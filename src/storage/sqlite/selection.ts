@@ -15,6 +15,21 @@ export function createSelection<Row>(database: DatabaseSync, sql: string): Selec
   };
 }
 
+/** What is read of a row that a select found; undefined where it found none. */
+export function found<Row, Value>(
+  row: Row | undefined,
+  read: (row: Row) => Value,
+): Value | undefined {
+  return row === undefined ? undefined : read(row);
+}
+
+/** These columns as the named parameters of a statement. */
+export const named = (columns: string): string => columns.replaceAll(/\w+/g, ':$&');
+
+/** Inserts a row whose fields are named like these columns. */
+export const insertInto = (table: string, columns: string): string =>
+  `insert into ${table} (${columns}) values (${named(columns)})`;
+
 /** Runs several reads so that they see the same commit. */
 export function inSnapshot<Answer>(database: DatabaseSync, read: () => Answer): Answer {
   if (database.isTransaction) return read();

@@ -1,37 +1,28 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { CallTextStore } from '../../domain/notifications/call-text-store.ts';
 import type { FailureStore, KeptFailures } from '../../domain/users/failure-store.ts';
 import type { PasswordResetStore } from '../../domain/users/password-reset-store.ts';
 import { type ResetRow, resetFromRow, selectReset } from '../sql/reset-row.ts';
 import { readSafely } from './failures.ts';
-import { createSelection } from './selection.ts';
-import type { Writer } from './writer.ts';
+import { createSelection, found } from './selection.ts';
+import type { StoreParts } from './store-parts.ts';
 
 const selectFailures = `
   select key, failures, ends_at as endsAt from failures where limiter = ? and ends_at > ?`;
 const selectText = 'select call_id as callId, text, until from call_texts where call_id = ?';
 
-interface Parts {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-}
-
 /** Codes for forgotten passwords in SQLite. */
-export function createPasswordResetStore({ reader, writer }: Parts): PasswordResetStore {
+export function createPasswordResetStore({ reader, writer }: StoreParts): PasswordResetStore {
   const reset = createSelection<ResetRow>(reader, selectReset);
   return {
     insert: (pending, now) => writer.call('insertReset', pending, now),
     find: (userId, codeHash, now) =>
-      readSafely(() => {
-        const row = reset.first(userId, codeHash, now);
-        return row && resetFromRow(row);
-      }),
+      readSafely(() => found(reset.first(userId, codeHash, now), resetFromRow)),
     take: (userId, codeHash, now) => writer.call('takeReset', userId, codeHash, now),
   };
 }
 
 /** Counters of failures in SQLite. */
-export function createFailureStore({ reader, writer }: Parts): FailureStore {
+export function createFailureStore({ reader, writer }: StoreParts): FailureStore {
   const failures = createSelection<KeptFailures>(reader, selectFailures);
   return {
     load: (limiter, now) => readSafely(() => failures.all(limiter, now).map((row) => ({ ...row }))),
@@ -40,14 +31,10 @@ export function createFailureStore({ reader, writer }: Parts): FailureStore {
 }
 
 /** Texts of calls in SQLite. */
-export function createCallTextStore({ reader, writer }: Parts): CallTextStore {
+export function createCallTextStore({ reader, writer }: StoreParts): CallTextStore {
   const text = createSelection<{ callId: string; text: string; until: number }>(reader, selectText);
   return {
     put: (callText, now) => writer.call('putCallText', callText, now),
-    find: (callId) =>
-      readSafely(() => {
-        const row = text.first(callId);
-        return row && { ...row };
-      }),
+    find: (callId) => readSafely(() => found(text.first(callId), (row) => ({ ...row }))),
   };
 }

@@ -1,10 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { SocialStore } from '../../domain/socials/social-store.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
 import { type SocialRow, socialColumns, socialFromRow, socialToRow } from '../sql/social-row.ts';
 import { readSafely } from './failures.ts';
-import { createSelection, inSnapshot } from './selection.ts';
-import type { Writer } from './writer.ts';
+import { createSelection, found, inSnapshot } from './selection.ts';
+import type { StoreParts } from './store-parts.ts';
 
 const selectSocial = `select ${socialColumns} from socials where id = ?`;
 const selectPage = `select ${socialColumns} from socials order by position limit ? offset ?`;
@@ -15,12 +13,7 @@ const selectPageOf = `
 const countOf = 'select count(*) as n from socials where sender = ? or recipient = ?';
 
 /** Social messages in SQLite. */
-export function createSocialStore(options: {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-  readonly damaged: DamagedRows;
-}): SocialStore {
-  const { reader, writer, damaged } = options;
+export function createSocialStore({ reader, writer, damaged }: StoreParts): SocialStore {
   const social = createSelection<SocialRow>(reader, selectSocial);
   const page = createSelection<SocialRow>(reader, selectPage);
   const count = createSelection<{ n: number }>(reader, countAll);
@@ -31,11 +24,7 @@ export function createSocialStore(options: {
 
   return {
     insert: (created) => writer.call('insertSocials', created.map(socialToRow)),
-    find: (id) =>
-      readSafely(() => {
-        const row = social.first(id);
-        return row && read(row);
-      }),
+    find: (id) => readSafely(() => found(social.first(id), read)),
     list: ({ ofUser, limit, offset }) =>
       readSafely(() =>
         inSnapshot(reader, () => {

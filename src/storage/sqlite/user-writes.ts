@@ -4,23 +4,14 @@ import { limits } from '../../domain/limits.ts';
 import { emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
 import type { RemovedThings } from '../../domain/users/user-store.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
-import { emailKeyOf, parseProfile, parseProofs } from '../sql/user-row.ts';
-import { createSelection } from './selection.ts';
-
-/** A new account, ready for its row. */
-export interface UserInsert {
-  readonly id: string;
-  readonly username: string;
-  readonly passwordHash: string;
-  readonly createdAt: number;
-  readonly isAdmin: boolean;
-  readonly isDisabled: boolean;
-  readonly smsCredit: number | null;
-  readonly profile: string;
-  /** As JSON text. */
-  readonly proofs: string;
-  readonly webhookSecret: string;
-}
+import {
+  emailKeyOf,
+  parseProfile,
+  parseProofs,
+  type UserRow,
+  userColumns,
+} from '../sql/user-row.ts';
+import { createSelection, insertInto } from './selection.ts';
 
 /** Changes to an account; an absent field stays, a credit of null is without limit. */
 export interface UserUpdate {
@@ -32,19 +23,10 @@ export interface UserUpdate {
   readonly smsCredit?: number | null;
 }
 
-interface StoredUser {
-  readonly is_admin: number;
-  readonly is_disabled: number;
-  readonly sms_credit: number | null;
-  readonly profile: string;
-  readonly proofs: string;
-}
+type StoredUser = Pick<UserRow, 'is_admin' | 'is_disabled' | 'sms_credit' | 'profile' | 'proofs'>;
 
 const insertUser = `
-  insert into users (id, username, email_key, password_hash, created_at, is_admin, is_disabled,
-    sms_credit, profile, proofs, email_proof, webhook_secret)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  on conflict do nothing`;
+  ${insertInto('users', `${userColumns}, email_key, email_proof`)} on conflict do nothing`;
 const selectUser = `
   select is_admin, is_disabled, sms_credit, profile, proofs from users where id = ?`;
 const updateUser = `
@@ -105,21 +87,10 @@ export function createUserWrites(database: DatabaseSync) {
   );
 
   return {
-    insertUser(row: UserInsert): 'inserted' | 'duplicate' {
-      const { changes } = insert.run(
-        row.id,
-        row.username,
-        emailKeyOf(row.profile),
-        row.passwordHash,
-        row.createdAt,
-        Number(row.isAdmin),
-        Number(row.isDisabled),
-        row.smsCredit,
-        row.profile,
-        row.proofs,
-        emailStrength(parseProfile(row.profile), parseProofs(row.proofs)),
-        row.webhookSecret,
-      );
+    insertUser(row: UserRow): 'inserted' | 'duplicate' {
+      const proof = emailStrength(parseProfile(row.profile), parseProofs(row.proofs));
+      const email = { email_key: emailKeyOf(row.profile), email_proof: proof };
+      const { changes } = insert.run({ ...row, ...email });
       return changes === 0 ? 'duplicate' : 'inserted';
     },
     updateUser(id: string, changes: UserUpdate): 'updated' | 'missing' {

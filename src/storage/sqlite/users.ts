@@ -1,16 +1,11 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { DeviceId } from '../../domain/ids.ts';
 import type { StoredLogin, UserStore } from '../../domain/users/user-store.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
 import { patchOf } from '../sql/patch.ts';
-import { emailKey, type UserRow, userFromRow } from '../sql/user-row.ts';
+import { emailKey, type UserRow, userColumns, userFromRow, userToRow } from '../sql/user-row.ts';
 import { readSafely } from './failures.ts';
-import { createSelection, inSnapshot } from './selection.ts';
-import type { Writer } from './writer.ts';
+import { createSelection, found, inSnapshot } from './selection.ts';
+import type { StoreParts } from './store-parts.ts';
 
-const userColumns = `
-  id, username, password_hash, created_at, is_admin, is_disabled, sms_credit, profile,
-  proofs, webhook_secret`;
 const selectById = `select ${userColumns} from users where id = ?`;
 const selectByUsername = `select ${userColumns} from users where username = ?`;
 const selectByEmail = `
@@ -22,13 +17,12 @@ const countUsers = 'select count(*) as n from users';
 const countAdmins = 'select count(*) as n from users where is_admin = 1 and is_disabled = 0';
 
 /** Accounts in SQLite. `forgetDevice` is called for each device that went with an account. */
-export function createUserStore(options: {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-  readonly forgetDevice: (id: DeviceId) => void;
-  readonly damaged: DamagedRows;
-}): UserStore {
-  const { reader, writer, forgetDevice, damaged } = options;
+export function createUserStore({
+  reader,
+  writer,
+  damaged,
+  forgetDevice,
+}: StoreParts & { readonly forgetDevice: (id: DeviceId) => void }): UserStore {
   const byId = createSelection<UserRow>(reader, selectById);
   const byUsername = createSelection<UserRow>(reader, selectByUsername);
   const byEmail = createSelection<UserRow>(reader, selectByEmail);
@@ -45,29 +39,12 @@ export function createUserStore(options: {
     user: read(row),
     passwordHash: row.password_hash,
   });
-  const readFound = (row: UserRow | undefined) => row && read(row);
 
   return {
-    insert: (user, passwordHash) =>
-      writer.call('insertUser', {
-        id: user.id,
-        username: user.username,
-        passwordHash,
-        createdAt: user.createdAt,
-        isAdmin: user.isAdmin,
-        isDisabled: user.isDisabled,
-        smsCredit: user.smsCredit ?? null,
-        profile: JSON.stringify(user.profile),
-        proofs: JSON.stringify(user.proofs ?? []),
-        webhookSecret: user.webhookSecret,
-      }),
-    find: (id) => readSafely(() => readFound(byId.first(id))),
-    findByUsername: (username) => readSafely(() => readFound(byUsername.first(username))),
-    findLogin: (username) =>
-      readSafely(() => {
-        const row = byUsername.first(username);
-        return row && loginFromRow(row);
-      }),
+    insert: (user, passwordHash) => writer.call('insertUser', userToRow(user, passwordHash)),
+    find: (id) => readSafely(() => found(byId.first(id), read)),
+    findByUsername: (username) => readSafely(() => found(byUsername.first(username), read)),
+    findLogin: (username) => readSafely(() => found(byUsername.first(username), loginFromRow)),
     findByEmail: (email) => readSafely(() => byEmail.all(emailKey(email)).map(loginFromRow)),
     list: ({ username, limit, offset }) =>
       readSafely(() => {

@@ -1,0 +1,10 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { DamagedRows } from '../damaged-rows.ts';
+import type { Writer } from './writer.ts';
+
+/** What every store of the engine is made of. */
+export interface StoreParts {
+  readonly reader: DatabaseSync;
+  readonly writer: Writer;
+  readonly damaged: DamagedRows;
+}
