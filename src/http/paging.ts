@@ -1,3 +1,11 @@
+import Type from 'typebox';
+
+/** The parameters of a list that is read page by page. */
+export const pageQuery = (limits: { readonly max: number; readonly usual: number }) => ({
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.max, default: limits.usual })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+});
+
 /** X-Total-Count and, where there are other pages, Link [RFC 8288] with relative references. */
 export function pageHeaders(page: {
   readonly url: string;

@@ -13,6 +13,7 @@ import { type Spelling, v2Spelling } from '../wire/spelling.ts';
 import { type RawQuery, readQuery } from '../wire/validation.ts';
 import {
   type Answer,
+  done,
   type EmptyAnswer,
   type MessageAnswer,
   type StreamAnswer,
@@ -61,11 +62,15 @@ export interface RouteAnswer {
   readonly alsoOk?: Pick<RouteAnswer, 'description' | 'content'>;
 }
 
+/** A JSON message of this schema. */
+export const messageAnswer = <Schema extends TSchema>(description: string, schema: Schema) =>
+  ({ status: 200, description, content: { 'application/json': schema } }) as const;
+
+const bareContent = { 'text/plain': Type.String(), 'application/json': Type.String() } as const;
+
 /** A bare text: raw, or a JSON string for those who ask for JSON. */
-export const bareContent = {
-  'text/plain': Type.String(),
-  'application/json': Type.String(),
-} as const;
+export const bareTextAnswer = (description: string) =>
+  ({ status: 200, description, content: bareContent }) as const;
 
 /** A route is data: mounting, the reference and version 1 all follow from it. */
 export interface Route {
@@ -130,6 +135,25 @@ export function defineRoute<Query extends TObject, Value, const Documented exten
       return handle(given);
     },
   };
+}
+
+/** A route that answers 204, as `done` describes it, once what it performs is through. */
+export function defineCommand<Query extends TObject, Value>({
+  done: description,
+  perform,
+  ...route
+}: Omit<TypedRoute<Query, Value, RouteAnswer>, 'answer' | 'handle'> & {
+  readonly done: string;
+  readonly perform: (request: RouteRequest<Static<Query>, Value>) => Promise<unknown>;
+}): Route {
+  return defineRoute({
+    ...route,
+    answer: { status: 204, description },
+    handle: async (request: RouteRequest<Static<Query>, Value>) => {
+      await perform(request);
+      return done;
+    },
+  });
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

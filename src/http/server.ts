@@ -18,6 +18,7 @@ import { createClients } from './clients.ts';
 import { mountCompatibilityEndpoints } from './compatible/endpoints.ts';
 import { createCompressor } from './compression.ts';
 import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
+import { answerErrors, refuseAsUsual } from './error-handler.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
 import { nothingAt } from './lost-paths.ts';
 import { mountOperations } from './operations.ts';
@@ -114,7 +115,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     ...{ clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
   });
   allowOrigins(fastify);
-  answerErrors(fastify, { reporter, log });
+  answerErrors(fastify, { reporter, log, refuse: refuseAsUsual });
+  refuseUnknownPaths(fastify);
   const turns = createFairTurns({ turnMs: limits.turnMs });
   const edge = { authenticate, clients, room, partialBytes, turns, reporter };
   const compressor = createCompressor();
@@ -216,31 +218,12 @@ function allowOrigins(fastify: FastifyInstance): void {
   );
 }
 
-function answerErrors(
-  fastify: FastifyInstance,
-  { reporter, log }: { readonly reporter: Reporter; readonly log: Log },
-): void {
-  fastify.setErrorHandler((error, request, reply) => {
-    const { code, status, headers, body } = errorAnswer(error, log);
-    reporter.requestRefused(code);
-    const route = request.routeOptions.url ?? 'unknown';
-    const durationMs = reply.elapsedTime;
-    reporter.requestAnswered({ method: request.method, route, status, durationMs });
-    return reply
-      .code(status)
-      .headers({ ...headers, 'content-type': jsonType })
-      .send(JSON.stringify(body));
-  });
+function refuseUnknownPaths(fastify: FastifyInstance): void {
   fastify.setNotFoundHandler((request) => {
     if (!knownMethods.includes(request.method)) {
       const allow = knownMethods.join(', ');
-      throw new EdgeError(
-        'method_not_allowed',
-        `${request.method} is not used here: use ${allow}`,
-        {
-          allow,
-        },
-      );
+      const message = `${request.method} is not used here: use ${allow}`;
+      throw new EdgeError('method_not_allowed', message, { allow });
     }
     throw nothingAt(request.url);
   });

@@ -59,11 +59,6 @@ export function parseJson(text: string, depthMax: number = depthDefault): JsonVa
   return read(text);
 }
 
-/** Whether brackets nest deeper than `depthMax`; those inside strings do not count. */
-export function exceedsDepth(text: string, depthMax: number): boolean {
-  return excessPosition(text, depthMax) >= 0;
-}
-
 /** Whether the value is a number kept as its digits. */
 export function isBigNumber(value: unknown): value is BigNumber {
   return JSON.isRawJSON(value);

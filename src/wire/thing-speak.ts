@@ -25,8 +25,10 @@ export function readUpdate(parameters: UpdateParameters): ReadonlyMap<SensorId, 
   }
   const status = parameters.get('status');
   if (status !== undefined) datapoints.set(parseSensorId('status'), stamped(status, timestamp));
-  const place = ownerOfTopic(parameters);
-  if (place !== undefined) datapoints.set(parseSensorId('location'), stamped(place, timestamp));
+  const location = locationOf(parameters);
+  if (location !== undefined) {
+    datapoints.set(parseSensorId('location'), stamped(location, timestamp));
+  }
   if (datapoints.size === 0) throw invalid('nothing is given: send field1 to field8, or status');
   return datapoints;
 }
@@ -107,7 +109,7 @@ function fieldValue(text: string): JsonValue {
   return isNumber && Number.isFinite(number) ? number : text;
 }
 
-function ownerOfTopic(parameters: UpdateParameters): JsonValue | undefined {
+function locationOf(parameters: UpdateParameters): JsonValue | undefined {
   const latitude = degrees(parameters, ['lat', 'latitude'], 90);
   const longitude = degrees(parameters, ['long', 'longitude'], 180);
   if (latitude === undefined && longitude === undefined) return undefined;

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Budget } from '../../domain/budgets/budget.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Reporter } from '../../domain/reporter.ts';
@@ -8,7 +8,8 @@ import { jsonType, textType } from '../answer.ts';
 import type { AnswerRoom } from '../answer-room.ts';
 import type { Authenticate } from '../authentication.ts';
 import type { Clients } from '../clients.ts';
-import { type EdgeErrorCode, type ErrorAnswer, errorAnswer } from '../errors.ts';
+import { answerErrors, type Refuse, refuseAsUsual } from '../error-handler.ts';
+import type { EdgeErrorCode } from '../errors.ts';
 import { mountRoutes, type Route } from '../route.ts';
 import { acceptingTokens, influxRoute, influxV1Route } from './influx-routes.ts';
 import { createWriteLines } from './line-writes.ts';
@@ -77,31 +78,6 @@ export function mountCompatibilityEndpoints(
   );
 }
 
-/** Writes a refusal as the clients of a protocol read it. */
-type Refuse = (answer: ErrorAnswer) => { readonly type: string; readonly text: string };
-
-function answerErrors(
-  scope: FastifyInstance,
-  options: { readonly reporter: Reporter; readonly log: Log; readonly refuse: Refuse },
-): void {
-  const { reporter, log, refuse } = options;
-  scope.setErrorHandler((error: FastifyError, request, reply: FastifyReply) => {
-    const answer = errorAnswer(error, log);
-    const { code, status, headers } = answer;
-    reporter.requestRefused(code);
-    const route = request.routeOptions.url ?? 'unknown';
-    reporter.requestAnswered({
-      ...{ method: request.method, route, status },
-      durationMs: reply.elapsedTime,
-    });
-    const { type, text } = refuse(answer);
-    return reply
-      .code(status)
-      .headers({ ...headers, 'content-type': type })
-      .send(text);
-  });
-}
-
 const influxCodes: Partial<Readonly<Record<ErrorCode | EdgeErrorCode, string>>> = {
   unauthenticated: 'unauthorized',
   not_found: 'not found',
@@ -123,6 +99,3 @@ const refuseForInfluxV1: Refuse = ({ code, body }) => {
 
 /** Sketches look for the number of an entry. */
 const refuseWithZero: Refuse = () => ({ type: textType, text: '0' });
-
-/** Who asks for JSON is told what is wrong. */
-const refuseAsUsual: Refuse = ({ body }) => ({ type: jsonType, text: JSON.stringify(body) });

@@ -8,8 +8,8 @@ import {
   CreatedAccessKeyMessage,
   NewAccessKeyMessage,
 } from '../../wire/access-key.ts';
-import { done, json } from '../answer.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { json } from '../answer.ts';
+import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 
 const tag = 'Authentication';
@@ -23,11 +23,10 @@ export function accessKeyRoutes(accessKeys: AccessKeys): readonly Route[] {
       tag,
       summary: 'Create an access key, usable as bearer token and as MQTT password',
       body: jsonBody(NewAccessKeyMessage, accessKeyFromWire),
-      answer: {
-        status: 200,
-        description: 'The key with its secret, which is shown this once.',
-        content: { 'application/json': CreatedAccessKeyMessage },
-      },
+      answer: messageAnswer(
+        'The key with its secret, which is shown this once.',
+        CreatedAccessKeyMessage,
+      ),
       errors: ['invalid', 'unauthenticated', 'forbidden'],
       handle: async ({ actor, body }) => {
         const { record, secret } = await accessKeys.create(actor, body);
@@ -40,25 +39,18 @@ export function accessKeyRoutes(accessKeys: AccessKeys): readonly Route[] {
       path: '/auth/keys',
       tag,
       summary: 'List your access keys, without their secrets',
-      answer: {
-        status: 200,
-        description: 'In order of creation.',
-        content: { 'application/json': Type.Array(AccessKeyMessage) },
-      },
+      answer: messageAnswer('In order of creation.', Type.Array(AccessKeyMessage)),
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await accessKeys.list(actor)).map(accessKeyToWire)),
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: '/auth/keys/:key_id',
       tag,
       summary: 'Revoke an access key',
-      answer: { status: 204, description: 'The key is no longer valid.' },
+      done: 'The key is no longer valid.',
       errors: ['unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await accessKeys.remove(actor, parseAccessKeyId(params['key_id']));
-        return done;
-      },
+      perform: ({ actor, params }) => accessKeys.remove(actor, parseAccessKeyId(params['key_id'])),
     }),
   ];
 }

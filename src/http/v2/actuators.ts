@@ -14,7 +14,7 @@ import {
 } from '../../wire/actuator.ts';
 import { done, json } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, metaBody, textBody } from './field-routes.ts';
@@ -25,29 +25,22 @@ const tag = 'Actuators';
 /** Actuators of a device: add, list, read, set, change, delete. */
 export function actuatorRoutes(actuators: Actuators): readonly Route[] {
   return [
-    defineRoute({
+    defineCommand({
       method: 'POST',
       path: '/devices/:device_id/actuators',
       tag,
       summary: 'Add an actuator, or replace its description',
       body: jsonBody(NewActuatorMessage, readActuator),
-      answer: { status: 204, description: 'Added or replaced; a value that was set stays.' },
+      done: 'Added or replaced; a value that was set stays.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
-      handle: async ({ actor, params, body }) => {
-        await actuators.put(actor, deviceIdOf(params), body);
-        return done;
-      },
+      perform: ({ actor, params, body }) => actuators.put(actor, deviceIdOf(params), body),
     }),
     defineRoute({
       method: 'GET',
       path: '/devices/:device_id/actuators',
       tag,
       summary: 'List the actuators of a device',
-      answer: {
-        status: 200,
-        description: 'In order of creation.',
-        content: { 'application/json': Type.Array(SettableActuatorMessage) },
-      },
+      answer: messageAnswer('In order of creation.', Type.Array(SettableActuatorMessage)),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json((await actuators.list(actor, deviceIdOf(params))).map(settableActuatorToWire)),
@@ -57,13 +50,11 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
       path: onePath,
       tag,
       summary: 'Read an actuator',
-      answer: {
-        status: 200,
-        description:
-          'The actuator, with its value for those who may view the data, and with who set it and ' +
+      answer: messageAnswer(
+        'The actuator, with its value for those who may view the data, and with who set it and ' +
           'when for those who may set it.',
-        content: { 'application/json': SettableActuatorMessage },
-      },
+        SettableActuatorMessage,
+      ),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json(
@@ -72,17 +63,15 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
           ),
         ),
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: onePath,
       tag,
       summary: 'Delete an actuator',
-      answer: { status: 204, description: 'Deleted.' },
+      done: 'Deleted.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await actuators.remove(actor, deviceIdOf(params), actuatorIdOf(params));
-        return done;
-      },
+      perform: ({ actor, params }) =>
+        actuators.remove(actor, deviceIdOf(params), actuatorIdOf(params)),
     }),
     ...valueRoutes(actuators),
     ...fieldRoutes({
@@ -108,11 +97,7 @@ function valueRoutes(actuators: Actuators): readonly Route[] {
       path: `${onePath}/value`,
       tag,
       summary: 'Read what an actuator is set to',
-      answer: {
-        status: 200,
-        description: 'The bare value, as JSON.',
-        content: { 'application/json': Type.Unknown() },
-      },
+      answer: messageAnswer('The bare value, as JSON.', Type.Unknown()),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json(await actuators.value(actor, deviceIdOf(params), actuatorIdOf(params))),

@@ -2,8 +2,7 @@ import Type from 'typebox';
 import { limits } from '../../domain/limits.ts';
 import type { AddressProving } from '../../domain/users/address-proving.ts';
 import { createReader } from '../../wire/validation.ts';
-import { done } from '../answer.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineCommand, type Route } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 
 const tag = 'Users';
@@ -25,31 +24,25 @@ const CodeMessage = Type.Object({
 /** Proving that an e-mail address or phone number reaches its user [contract 14]. */
 export function addressRoutes(proving: AddressProving): readonly Route[] {
   return [
-    defineRoute({
+    defineCommand({
       method: 'POST',
       path: '/users/me/addresses/prove',
       tag,
       summary: 'Have a code sent to an e-mail address or phone number of your profile',
       body: jsonBody(AddressMessage, createReader(AddressMessage, 'address')),
-      answer: { status: 204, description: 'A code was sent, or the address is proven already.' },
+      done: 'A code was sent, or the address is proven already.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited', 'unavailable'],
-      handle: async ({ actor, body, address }) => {
-        await proving.request(actor, body, address);
-        return done;
-      },
+      perform: ({ actor, body, address }) => proving.request(actor, body, address),
     }),
-    defineRoute({
+    defineCommand({
       method: 'POST',
       path: '/users/me/addresses/confirm',
       tag,
       summary: 'Prove the address with the code that was sent to it',
       body: jsonBody(CodeMessage, createReader(CodeMessage, 'code')),
-      answer: { status: 204, description: 'The address is proven.' },
+      done: 'The address is proven.',
       errors: ['invalid', 'unauthenticated', 'forbidden'],
-      handle: async ({ actor, body }) => {
-        await proving.confirm(actor, body);
-        return done;
-      },
+      perform: ({ actor, body }) => proving.confirm(actor, body),
     }),
   ];
 }

@@ -4,7 +4,7 @@ import type { ServiceState } from '../../domain/service-state.ts';
 import { ServiceMessage, serviceToWire } from '../../wire/service.ts';
 import { BudgetMessage, budgetToWire } from '../../wire/usage.ts';
 import { json } from '../answer.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, messageAnswer, type Route } from '../route.ts';
 
 /** What administrators see of the service as a whole. */
 export function adminRoutes(usage: Usage, serviceState: ServiceState): readonly Route[] {
@@ -14,11 +14,7 @@ export function adminRoutes(usage: Usage, serviceState: ServiceState): readonly 
       path: '/admin/usage',
       tag: 'Administration',
       summary: 'See what is used of every budget, and by whom most (administrators)',
-      answer: {
-        status: 200,
-        description: 'Every budget of docs/limits.md.',
-        content: { 'application/json': Type.Array(BudgetMessage) },
-      },
+      answer: messageAnswer('Every budget of docs/limits.md.', Type.Array(BudgetMessage)),
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await usage(actor)).map(budgetToWire)),
     }),

@@ -12,7 +12,14 @@ import { bare, done, doneSetting, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
 import { browserNameOf } from '../browser-name.ts';
 import { createLoginCookies } from '../login-cookies.ts';
-import { bareContent, defineRoute, type Route, type RouteRequest } from '../route.ts';
+import {
+  bareTextAnswer,
+  defineCommand,
+  defineRoute,
+  messageAnswer,
+  type Route,
+  type RouteRequest,
+} from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 import type { Site } from '../site.ts';
 
@@ -36,11 +43,9 @@ const NewPasswordMessage = Type.Object({
 
 const noStore = { 'cache-control': 'no-store' };
 
-const tokenAnswer = {
-  status: 200,
-  description: 'A token: an opaque text, raw; a JSON string when Accept names application/json.',
-  content: bareContent,
-} as const;
+const tokenAnswer = bareTextAnswer(
+  'A token: an opaque text, raw; a JSON string when Accept names application/json.',
+);
 
 /** Logging in and out, and what one may do. */
 export function authRoutes(options: {
@@ -141,19 +146,16 @@ export function authRoutes(options: {
 
 function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
   return [
-    defineRoute({
+    defineCommand({
       method: 'POST',
       path: '/auth/reset',
       tag,
       summary: 'Have a code for a new password sent to the e-mail address of an account',
       isLogin: true,
       body: jsonBody(ResetMessage, createReader(ResetMessage, 'reset')),
-      answer: { status: 204, description: 'A code was sent, if there is such an account.' },
+      done: 'A code was sent, if there is such an account.',
       errors: ['invalid', 'rate_limited', 'unavailable'],
-      handle: async ({ body, address }) => {
-        await resets.request({ login: body.username, address });
-        return done;
-      },
+      perform: ({ body, address }) => resets.request({ login: body.username, address }),
     }),
     defineRoute({
       method: 'POST',
@@ -179,11 +181,10 @@ function permissionsRoute(sharing: Sharing, kind: ResourceKind): Route {
     path: `/auth/permissions/${kind}s`,
     tag,
     summary: `List what you may do with each ${kind}; without a token, what a guest may`,
-    answer: {
-      status: 200,
-      description: `One entry per ${kind} on which you have a right.`,
-      content: { 'application/json': Type.Array(PermissionMessage) },
-    },
+    answer: messageAnswer(
+      `One entry per ${kind} on which you have a right.`,
+      Type.Array(PermissionMessage),
+    ),
     errors: ['unauthenticated'],
     handle: async ({ actor }) => list(sharing.permissions(actor, kind)),
   });

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import { BrowserSessionMessage, browserSessionToWire } from '../../wire/browser-session.ts';
-import { done, json } from '../answer.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { json } from '../answer.ts';
+import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 
 const tag = 'Authentication';
 
@@ -14,25 +14,18 @@ export function browserSessionRoutes(sessions: Sessions): readonly Route[] {
       path: '/auth/sessions',
       tag,
       summary: 'List the browsers in which you stay logged in, those used last first',
-      answer: {
-        status: 200,
-        description: 'Your browsers.',
-        content: { 'application/json': Type.Array(BrowserSessionMessage) },
-      },
+      answer: messageAnswer('Your browsers.', Type.Array(BrowserSessionMessage)),
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await sessions.list(actor)).map(browserSessionToWire)),
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: '/auth/sessions/:session_id',
       tag,
       summary: 'Log one of your browsers out; its tokens end as well',
-      answer: { status: 204, description: 'Logged out.' },
+      done: 'Logged out.',
       errors: ['unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await sessions.remove(actor, params['session_id'] ?? '');
-        return done;
-      },
+      perform: ({ actor, params }) => sessions.remove(actor, params['session_id'] ?? ''),
     }),
   ];
 }

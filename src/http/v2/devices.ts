@@ -21,8 +21,8 @@ import {
 } from '../../wire/device.ts';
 import { deviceTexts, wholeDeviceText } from '../../wire/device-text.ts';
 import { done, json, jsonType, text, written } from '../answer.ts';
-import { pageHeaders } from '../paging.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { pageHeaders, pageQuery } from '../paging.ts';
+import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { asSent, bareBody, jsonBody } from '../route-body.ts';
 import {
   type Field,
@@ -43,8 +43,7 @@ const DevicesQuery = Type.Object({
       description: 'Filter, for instance owner==ama;TC1>30. See docs/query-language.md.',
     }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.devicesPageMax, default: 20 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+  ...pageQuery({ max: limits.devicesPageMax, usual: limits.devicesPageDefault }),
   ...valueParameters,
 });
 
@@ -58,11 +57,10 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
       tag,
       summary: 'List the devices you may see, in order of creation',
       query: DevicesQuery,
-      answer: {
-        status: 200,
-        description: 'Devices; X-Total-Count has the number of all that match.',
-        content: { 'application/json': Type.Array(DeviceMessage) },
-      },
+      answer: messageAnswer(
+        'Devices; X-Total-Count has the number of all that match.',
+        Type.Array(DeviceMessage),
+      ),
       errors: ['invalid', 'unauthenticated'],
       handle: async ({ actor, query, url, spelling }) => {
         const { q, limit = limits.devicesPageDefault, offset = 0 } = query;
@@ -79,11 +77,7 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
       tag,
       summary: 'Read a device with its sensors and their last values',
       query: Type.Object(valueParameters),
-      answer: {
-        status: 200,
-        description: 'The device.',
-        content: { 'application/json': DeviceMessage },
-      },
+      answer: messageAnswer('The device.', DeviceMessage),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query, spelling }) => {
         const snapshot = await snapshots.device(actor, deviceIdOf(params), valueOptions(query));
@@ -93,17 +87,14 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
           : { ...text(jsonType, whole.text), whole };
       },
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: '/devices/:device_id',
       tag,
       summary: 'Delete a device with its sensors, actuators, datapoints and grants',
-      answer: { status: 204, description: 'Deleted.' },
+      done: 'Deleted.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await devices.remove(actor, deviceIdOf(params));
-        return done;
-      },
+      perform: ({ actor, params }) => devices.remove(actor, deviceIdOf(params)),
     }),
     changeRoute(devices),
     ...fieldRoutes({
@@ -119,17 +110,14 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
 
 function handOverRoutes(devices: Devices): readonly Route[] {
   return [
-    defineRoute({
+    defineCommand({
       method: 'PUT',
       path: '/devices/:device_id/accept',
       tag,
       summary: 'Accept a device that was handed over to you: your alerts for all devices watch it',
-      answer: { status: 204, description: 'Accepted, or nothing was to be accepted.' },
+      done: 'Accepted, or nothing was to be accepted.',
       errors: ['unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await devices.accept(actor, deviceIdOf(params));
-        return done;
-      },
+      perform: ({ actor, params }) => devices.accept(actor, deviceIdOf(params)),
     }),
     ownerRoute({
       path: '/devices/:device_id',
@@ -169,18 +157,15 @@ function createRoute(devices: Devices): Route {
 
 /** Changes several fields in one step. */
 function changeRoute(devices: Devices): Route {
-  return defineRoute({
+  return defineCommand({
     method: 'PATCH',
     path: '/devices/:device_id',
     tag,
     summary: 'Change fields of a device; null removes one',
     body: jsonBody(DeviceChangesMessage, deviceChangesFromWire),
-    answer: { status: 204, description: 'Changed, all of them or none.' },
+    done: 'Changed, all of them or none.',
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-    handle: async ({ actor, params, body }) => {
-      await devices.update(actor, deviceIdOf(params), body);
-      return done;
-    },
+    perform: ({ actor, params, body }) => devices.update(actor, deviceIdOf(params), body),
   });
 }
 

@@ -4,9 +4,8 @@ import { parseUsername, type Username } from '../../domain/ids.ts';
 import { visibilities } from '../../wire/device.ts';
 import { readMeta } from '../../wire/fields.ts';
 import { LocationMessage } from '../../wire/location.ts';
-import { done } from '../answer.ts';
 import { bareJson } from '../body.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineCommand, type Route } from '../route.ts';
 import { bareBody, type ReadBody } from '../route-body.ts';
 import { optionalText, readLocation, readVisibility, requiredText } from './fields.ts';
 
@@ -51,18 +50,15 @@ export function fieldRoutes<Changes>(options: {
 }): readonly Route[] {
   const { path, tag, thing, fields, update } = options;
   return fields.map((field) =>
-    defineRoute({
+    defineCommand({
       method: 'PUT',
       path: `${path}/${field.name}`,
       tag,
       summary: `Set the ${field.name} of ${thing}`,
       body: field.body,
-      answer: { status: 204, description: 'Set.' },
+      done: 'Set.',
       errors,
-      handle: async ({ actor, params, body }) => {
-        await update(actor, params, body);
-        return done;
-      },
+      perform: ({ actor, params, body }) => update(actor, params, body),
     }),
   );
 }
@@ -75,17 +71,14 @@ export function ownerRoute(options: {
   readonly handOver: (actor: Actor, params: Params, owner: Username) => Promise<void>;
 }): Route {
   const { path, tag, thing, handOver } = options;
-  return defineRoute({
+  return defineCommand({
     method: 'PUT',
     path: `${path}/owner`,
     tag,
     summary: `Hand ${thing} over to another user`,
     body: requiredTextBody,
-    answer: { status: 204, description: 'Handed over.' },
+    done: 'Handed over.',
     errors,
-    handle: async ({ actor, params, body }) => {
-      await handOver(actor, params, parseUsername(body.trim()));
-      return done;
-    },
+    perform: ({ actor, params, body }) => handOver(actor, params, parseUsername(body.trim())),
   });
 }

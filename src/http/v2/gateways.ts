@@ -19,10 +19,10 @@ import {
   readStatus,
 } from '../../wire/gateway.ts';
 import type { Spelling } from '../../wire/spelling.ts';
-import { done, json } from '../answer.ts';
+import { json } from '../answer.ts';
 import type { NestedMessage } from '../json-pieces.ts';
-import { pageHeaders } from '../paging.ts';
-import { defineRoute, type Method, type Route } from '../route.ts';
+import { pageHeaders, pageQuery } from '../paging.ts';
+import { defineCommand, defineRoute, type Method, messageAnswer, type Route } from '../route.ts';
 import { jsonBody, optionalBody } from '../route-body.ts';
 import {
   type Field,
@@ -56,8 +56,7 @@ const FullQuery = Type.Object({
 
 const GatewaysQuery = Type.Object({
   ...FullQuery.properties,
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.gatewaysPageMax, default: 20 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+  ...pageQuery({ max: limits.gatewaysPageMax, usual: limits.gatewaysPageDefault }),
 });
 
 /** Gateways: declare, list, read, change, heartbeats, delete. */
@@ -83,11 +82,10 @@ export function gatewayRoutes(services: GatewayServices): readonly Route[] {
       tag,
       summary: 'List the gateways you may see, in order of creation',
       query: GatewaysQuery,
-      answer: {
-        status: 200,
-        description: 'Gateways; X-Total-Count has the number of all that you may see.',
-        content: { 'application/json': Type.Array(GatewayMessage) },
-      },
+      answer: messageAnswer(
+        'Gateways; X-Total-Count has the number of all that you may see.',
+        Type.Array(GatewayMessage),
+      ),
       errors: ['invalid', 'unauthenticated'],
       handle: async ({ actor, query, url, spelling }) => {
         const { limit = limits.gatewaysPageDefault, offset = 0 } = query;
@@ -99,26 +97,21 @@ export function gatewayRoutes(services: GatewayServices): readonly Route[] {
         }
         return listed(
           { url, limit, offset },
-          async (page) => {
-            const { gateways: items, total } = await gateways.list(actor, page);
-            return { items, total };
-          },
+          'gateways',
+          (page) => gateways.list(actor, page),
           (gateway) => gatewayToWire(gatewayView(gateway, presence)),
         );
       },
     }),
     readRoute(services),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: '/gateways/:gateway_id',
       tag,
       summary: 'Delete a gateway with its grants; its devices stay',
-      answer: { status: 204, description: 'Deleted.' },
+      done: 'Deleted.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await gateways.remove(actor, gatewayIdOf(params));
-        return done;
-      },
+      perform: ({ actor, params }) => gateways.remove(actor, gatewayIdOf(params)),
     }),
     ...heartbeats.map(([method, word]) => heartbeatRoute(gateways, method, word)),
     ...fieldRoutes({
@@ -153,11 +146,7 @@ function readRoute({ gateways, presence, snapshots }: GatewayServices): Route {
     tag,
     summary: 'Read a gateway; full=true adds its devices',
     query: FullQuery,
-    answer: {
-      status: 200,
-      description: 'The gateway.',
-      content: { 'application/json': GatewayMessage },
-    },
+    answer: messageAnswer('The gateway.', GatewayMessage),
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, params, query, spelling }) => {
       const view = gatewayView(await gateways.get(actor, gatewayIdOf(params)), presence);
@@ -215,18 +204,15 @@ const heartbeats: readonly (readonly [Method, string])[] = [
 ];
 
 function heartbeatRoute(gateways: Gateways, method: Method, word: string): Route {
-  return defineRoute({
+  return defineCommand({
     method,
     path: `/gateways/:gateway_id/${word}`,
     tag,
     summary: 'Say that a gateway is alive; a JSON object is kept as its status',
     body: optionalBody(HeartbeatMessage, readStatus),
-    answer: { status: 204, description: 'Recorded: last_seen is now.' },
+    done: 'Recorded: last_seen is now.',
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
-    handle: async ({ actor, params, body }) => {
-      await gateways.heartbeat(actor, gatewayIdOf(params), body);
-      return done;
-    },
+    perform: ({ actor, params, body }) => gateways.heartbeat(actor, gatewayIdOf(params), body),
   });
 }
 

@@ -14,8 +14,8 @@ import {
   receivedGroupGrantToWire,
   rightsFromWire,
 } from '../../wire/grant.ts';
-import { done, json } from '../answer.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { json } from '../answer.ts';
+import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 
 const tag = 'Sharing';
@@ -31,41 +31,34 @@ export function grantRoutes(sharing: Sharing, kind: ResourceKind): readonly Rout
       path,
       tag,
       summary: `List with whom a ${kind} is shared`,
-      answer: {
-        status: 200,
-        description: 'One entry per user, then one per group.',
-        content: { 'application/json': Type.Array(GrantMessage) },
-      },
+      answer: messageAnswer('One entry per user, then one per group.', Type.Array(GrantMessage)),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json(toWire(await sharing.listGrants(actor, kind, idOf(params)))),
     }),
-    defineRoute({
+    defineCommand({
       method: 'PUT',
       path: `${path}/:username`,
       tag,
       summary: `Share a ${kind} with a user: sets the rights, an empty array revokes`,
       body: jsonBody(RightsMessage, (message) => rightsFromWire(message, kind)),
-      answer: { status: 204, description: 'In force at once.' },
+      done: 'In force at once.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, body: scopes }) => {
-        const username = parseUsername(params['username']);
-        await sharing.grant(actor, kind, idOf(params), { username, scopes });
-        return done;
-      },
+      perform: ({ actor, params, body: scopes }) =>
+        sharing.grant(actor, kind, idOf(params), {
+          username: parseUsername(params['username']),
+          scopes,
+        }),
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: `${path}/:username`,
       tag,
       summary: `Stop sharing a ${kind} with a user`,
-      answer: { status: 204, description: 'In force at once.' },
+      done: 'In force at once.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        const username = parseUsername(params['username']);
-        await sharing.revoke(actor, kind, idOf(params), username);
-        return done;
-      },
+      perform: ({ actor, params }) =>
+        sharing.revoke(actor, kind, idOf(params), parseUsername(params['username'])),
     }),
     ...groupGrantRoutes({ sharing, kind, path, idOf }),
   ];
@@ -87,32 +80,29 @@ function groupGrantRoutes(options: {
   const { sharing, kind, idOf } = options;
   const path = `${options.path}/groups/:group_id`;
   return [
-    defineRoute({
+    defineCommand({
       method: 'PUT',
       path,
       tag,
       summary: `Share a ${kind} with one of your groups: sets the rights, an empty array revokes`,
       body: jsonBody(RightsMessage, (message) => rightsFromWire(message, kind)),
-      answer: { status: 204, description: 'In force at once, for whoever is in the group.' },
+      done: 'In force at once, for whoever is in the group.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, body: scopes }) => {
-        const groupId = parseGroupId(params['group_id']);
-        await sharing.grantToGroup(actor, kind, idOf(params), { groupId, scopes });
-        return done;
-      },
+      perform: ({ actor, params, body: scopes }) =>
+        sharing.grantToGroup(actor, kind, idOf(params), {
+          groupId: parseGroupId(params['group_id']),
+          scopes,
+        }),
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path,
       tag,
       summary: `Stop sharing a ${kind} with a group`,
-      answer: { status: 204, description: 'In force at once.' },
+      done: 'In force at once.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        const groupId = parseGroupId(params['group_id']);
-        await sharing.revokeFromGroup(actor, kind, idOf(params), groupId);
-        return done;
-      },
+      perform: ({ actor, params }) =>
+        sharing.revokeFromGroup(actor, kind, idOf(params), parseGroupId(params['group_id'])),
     }),
   ];
 }
@@ -124,11 +114,7 @@ export function myGrantsRoute(sharing: Sharing): Route {
     path: '/users/me/grants',
     tag,
     summary: 'List what you share with whom, and what is shared with you',
-    answer: {
-      status: 200,
-      description: 'Grants given and received.',
-      content: { 'application/json': MyGrantsMessage },
-    },
+    answer: messageAnswer('Grants given and received.', MyGrantsMessage),
     errors: ['unauthenticated', 'forbidden'],
     handle: async ({ actor }) => {
       const { given, received, givenToGroups, receivedByGroups } = await sharing.mine(actor);

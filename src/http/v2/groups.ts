@@ -10,9 +10,9 @@ import {
   UsernamesMessage,
   usernamesFromWire,
 } from '../../wire/group.ts';
-import { bare, done, json } from '../answer.ts';
+import { bare, json } from '../answer.ts';
 import { pageHeaders } from '../paging.ts';
-import { bareContent, defineRoute, type Route } from '../route.ts';
+import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 import { requiredTextBody } from './field-routes.ts';
 
@@ -36,11 +36,7 @@ function createRoute(groups: Groups): Route {
     tag,
     summary: 'Put users under one name, to share things with all of them',
     body: jsonBody(NewGroupMessage, newGroupFromWire),
-    answer: {
-      status: 200,
-      description: 'The id of the new group.',
-      content: bareContent,
-    },
+    answer: bareTextAnswer('The id of the new group.'),
     errors: [...errors, 'limit_reached'],
     handle: async ({ actor, body }) => bare(await groups.create(actor, body)),
   });
@@ -57,11 +53,10 @@ function readRoutes(groups: Groups): readonly Route[] {
         limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.groupsPerUserMax })),
         offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
       }),
-      answer: {
-        status: 200,
-        description: 'Groups; X-Total-Count has the number of all that are yours.',
-        content: { 'application/json': Type.Array(GroupMessage) },
-      },
+      answer: messageAnswer(
+        'Groups; X-Total-Count has the number of all that are yours.',
+        Type.Array(GroupMessage),
+      ),
       errors: ['invalid', 'unauthenticated', 'forbidden'],
       handle: async ({ actor, query, url }) => {
         const { limit = limits.groupsPerUserMax, offset = 0 } = query;
@@ -77,11 +72,7 @@ function readRoutes(groups: Groups): readonly Route[] {
       path,
       tag,
       summary: 'Read a group of yours',
-      answer: {
-        status: 200,
-        description: 'The group.',
-        content: { 'application/json': GroupMessage },
-      },
+      answer: messageAnswer('The group.', GroupMessage),
       errors,
       handle: async ({ actor, params }) =>
         json(groupToWire(await groups.get(actor, groupIdOf(params)))),
@@ -91,67 +82,54 @@ function readRoutes(groups: Groups): readonly Route[] {
 
 function changeRoutes(groups: Groups): readonly Route[] {
   return [
-    defineRoute({
+    defineCommand({
       method: 'PUT',
       path: `${path}/name`,
       tag,
       summary: 'Rename a group',
       body: requiredTextBody,
-      answer: { status: 204, description: 'Renamed.' },
+      done: 'Renamed.',
       errors,
-      handle: async ({ actor, params, body }) => {
-        await groups.rename(actor, groupIdOf(params), body);
-        return done;
-      },
+      perform: ({ actor, params, body }) => groups.rename(actor, groupIdOf(params), body),
     }),
-    defineRoute({
+    defineCommand({
       method: 'PUT',
       path: `${path}/usernames`,
       tag,
       summary: 'Set who is in a group; what is shared with it follows at once',
       body: jsonBody(UsernamesMessage, usernamesFromWire),
-      answer: { status: 204, description: 'Set.' },
+      done: 'Set.',
       errors,
-      handle: async ({ actor, params, body }) => {
-        await groups.setMembers(actor, groupIdOf(params), body);
-        return done;
-      },
+      perform: ({ actor, params, body }) => groups.setMembers(actor, groupIdOf(params), body),
     }),
-    defineRoute({
+    defineCommand({
       method: 'PUT',
       path: `${path}/usernames/:username`,
       tag,
       summary: 'Take a user into a group',
-      answer: { status: 204, description: 'In the group, with all that is shared with it.' },
+      done: 'In the group, with all that is shared with it.',
       errors,
-      handle: async ({ actor, params }) => {
-        await groups.addMember(actor, groupIdOf(params), parseUsername(params['username']));
-        return done;
-      },
+      perform: ({ actor, params }) =>
+        groups.addMember(actor, groupIdOf(params), parseUsername(params['username'])),
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: `${path}/usernames/:username`,
       tag,
       summary: 'Take a user out of a group; members may leave by themselves',
-      answer: { status: 204, description: 'Out of the group, and what it was given has ended.' },
+      done: 'Out of the group, and what it was given has ended.',
       errors,
-      handle: async ({ actor, params }) => {
-        await groups.removeMember(actor, groupIdOf(params), parseUsername(params['username']));
-        return done;
-      },
+      perform: ({ actor, params }) =>
+        groups.removeMember(actor, groupIdOf(params), parseUsername(params['username'])),
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path,
       tag,
       summary: 'Delete a group; what was shared with it no longer is',
-      answer: { status: 204, description: 'Deleted.' },
+      done: 'Deleted.',
       errors,
-      handle: async ({ actor, params }) => {
-        await groups.remove(actor, groupIdOf(params));
-        return done;
-      },
+      perform: ({ actor, params }) => groups.remove(actor, groupIdOf(params)),
     }),
   ];
 }

@@ -1,11 +1,10 @@
 import { type JsonAnswer, json, type ListAnswer, list } from '../answer.ts';
 import { pageHeaders } from '../paging.ts';
 
-/** What a store answers to one page of a list. */
-interface StorePage<Item> {
-  readonly items: readonly Item[];
-  readonly total: number;
-}
+/** One page of a list, under the name of what is in it. */
+type StorePage<Name extends string, Item> = { readonly total: number } & {
+  readonly [Key in Name]: readonly Item[];
+};
 
 interface Page {
   readonly limit: number;
@@ -21,24 +20,26 @@ const stepCharacters = 262_144;
  * Answers a list of things that are read from the store in steps, as fast as the client reads. One
  * that is added or deleted meanwhile may be missed or come twice, as between two pages.
  */
-export async function listed<Item, Message>(
+export async function listed<Name extends string, Item, Message>(
   { url, limit, offset }: Page & { readonly url: string },
-  read: (page: Page) => Promise<StorePage<Item>>,
+  name: Name,
+  readPage: (page: Page) => Promise<StorePage<Name, Item>>,
   toWire: (item: Item) => Message,
 ): Promise<JsonAnswer<readonly Message[]> | ListAnswer<Message>> {
-  const first = await read({ limit: Math.min(limit, firstStepItems), offset });
+  const first = await readPage({ limit: Math.min(limit, firstStepItems), offset });
   const headers = pageHeaders({ url, total: first.total, limit, offset });
-  const messages = first.items.map(toWire);
+  const messages = first[name].map(toWire);
   if (limit <= firstStepItems || messages.length < firstStepItems) return json(messages, headers);
   const rest = { limit: limit - firstStepItems, offset: offset + firstStepItems };
-  return list(stepsOf(messages, rest, read, toWire), headers);
+  const read = async (page: Page): Promise<readonly Message[]> =>
+    (await readPage(page))[name].map(toWire);
+  return list(stepsOf(messages, rest, read), headers);
 }
 
-async function* stepsOf<Item, Message>(
+async function* stepsOf<Message>(
   first: readonly Message[],
   rest: Page,
-  read: (page: Page) => Promise<StorePage<Item>>,
-  toWire: (item: Item) => Message,
+  read: (page: Page) => Promise<readonly Message[]>,
 ): AsyncGenerator<readonly Message[]> {
   let { limit: left, offset } = rest;
   let step = first;
@@ -50,9 +51,8 @@ async function* stepsOf<Item, Message>(
     size = Math.max(1, Math.min(size * 2, fitting, stepItemsMax));
     const limit = Math.min(left, size);
     if (limit === 0) return;
-    const { items } = await read({ limit, offset });
-    if (items.length === 0) return;
-    step = items.map(toWire);
+    step = await read({ limit, offset });
+    if (step.length === 0) return;
     left -= limit;
     offset += limit;
   }

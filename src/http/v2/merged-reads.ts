@@ -9,7 +9,7 @@ import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { jsonType, text } from '../answer.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, messageAnswer, type Route } from '../route.ts';
 import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
 import { valueOptions, valueParameters } from './fields.ts';
@@ -47,11 +47,10 @@ function lastValuesRoute(readLastValues: ReadLastValues): Route {
     tag,
     summary: 'Read the last value of several sensors',
     query: LastValuesQuery,
-    answer: {
-      status: 200,
-      description: 'One datapoint for each sensor that has any, device after device.',
-      content: { 'application/json': Type.Array(DatapointMessage) },
-    },
+    answer: messageAnswer(
+      'One datapoint for each sensor that has any, device after device.',
+      Type.Array(DatapointMessage),
+    ),
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, query, spelling }) => {
       const selection = selectionOf(query);

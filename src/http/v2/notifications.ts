@@ -27,21 +27,18 @@ import {
   notificationFromWire,
   notificationToWire,
 } from '../../wire/notification.ts';
-import { bare, done, json } from '../answer.ts';
-import { pageHeaders } from '../paging.ts';
-import { bareContent, defineRoute, type Route } from '../route.ts';
+import { bare, json } from '../answer.ts';
+import { pageHeaders, pageQuery } from '../paging.ts';
+import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { requiredText } from './fields.ts';
 import { listed } from './listed.ts';
 
 const tag = 'Notifications';
 
-const PageQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: limits.notificationsPageMax, default: 100 }),
-  ),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
-});
+const PageQuery = Type.Object(
+  pageQuery({ max: limits.notificationsPageMax, usual: limits.notificationsPageDefault }),
+);
 
 export interface NotificationServices {
   readonly notifications: Notifications;
@@ -59,11 +56,7 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
       tag,
       summary: 'Create a notification',
       body: jsonBody(NewNotificationMessage, notificationFromWire),
-      answer: {
-        status: 200,
-        description: 'The id of the new notification.',
-        content: bareContent,
-      },
+      answer: bareTextAnswer('The id of the new notification.'),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'limit_reached', 'unavailable'],
       handle: async ({ actor, body }) => bare(await notifications.create(actor, body)),
     }),
@@ -74,11 +67,7 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
       path: '/notifications/:notification_id',
       tag,
       summary: 'Read a notification, with what became of it',
-      answer: {
-        status: 200,
-        description: 'The notification.',
-        content: { 'application/json': NotificationMessage },
-      },
+      answer: messageAnswer('The notification.', NotificationMessage),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json(notificationToWire(await notifications.get(actor, idOf(params)))),
@@ -90,11 +79,10 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
       path: '/notifications/:notification_id/why',
       tag,
       summary: 'Read why a notification did or did not fire: its last evaluations, newest first',
-      answer: {
-        status: 200,
-        description: `The last ${limits.evaluationsMax} since the service was started.`,
-        content: { 'application/json': Type.Array(EvaluationMessage) },
-      },
+      answer: messageAnswer(
+        `The last ${limits.evaluationsMax} since the service was started.`,
+        Type.Array(EvaluationMessage),
+      ),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json((await notifications.why(actor, idOf(params))).map(evaluationToWire)),
@@ -124,20 +112,17 @@ function listRoute(notifications: Notifications): Route {
     tag,
     summary: 'List the notifications that you may read, in order of creation',
     query: PageQuery,
-    answer: {
-      status: 200,
-      description: 'Notifications; X-Total-Count has the number of all that you may read.',
-      content: { 'application/json': Type.Array(NotificationMessage) },
-    },
+    answer: messageAnswer(
+      'Notifications; X-Total-Count has the number of all that you may read.',
+      Type.Array(NotificationMessage),
+    ),
     errors: ['invalid', 'unauthenticated'],
     handle: async ({ actor, query, url }) => {
       const { limit = limits.notificationsPageDefault, offset = 0 } = query;
       return listed(
         { url, limit, offset },
-        async (page) => {
-          const { notifications: items, total } = await notifications.list(actor, page);
-          return { items, total };
-        },
+        'notifications',
+        (page) => notifications.list(actor, page),
         notificationToWire,
       );
     },
@@ -154,43 +139,35 @@ const statusBody = bareBody(Type.String(), (body) => {
 function changeRoutes(notifications: Notifications): readonly Route[] {
   const errors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
   return [
-    defineRoute({
+    defineCommand({
       method: 'PATCH',
       path: '/notifications/:notification_id',
       tag,
       summary: 'Change fields of a notification; null removes one',
       body: jsonBody(NotificationChangesMessage, notificationChangesFromWire),
-      answer: { status: 204, description: 'Changed.' },
+      done: 'Changed.',
       errors,
-      handle: async ({ actor, params, body }) => {
-        await notifications.update(actor, idOf(params), body);
-        return done;
-      },
+      perform: ({ actor, params, body }) => notifications.update(actor, idOf(params), body),
     }),
-    defineRoute({
+    defineCommand({
       method: 'PUT',
       path: '/notifications/:notification_id/status',
       tag,
       summary: 'Pause a notification, or let it fire again: active or inactive',
       body: statusBody,
-      answer: { status: 204, description: 'Set.' },
+      done: 'Set.',
       errors,
-      handle: async ({ actor, params, body: status }) => {
-        await notifications.update(actor, idOf(params), { status });
-        return done;
-      },
+      perform: ({ actor, params, body: status }) =>
+        notifications.update(actor, idOf(params), { status }),
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: '/notifications/:notification_id',
       tag,
       summary: 'Delete a notification with its deliveries',
-      answer: { status: 204, description: 'Deleted.' },
+      done: 'Deleted.',
       errors: ['unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await notifications.remove(actor, idToDelete(params));
-        return done;
-      },
+      perform: ({ actor, params }) => notifications.remove(actor, idToDelete(params)),
     }),
   ];
 }
@@ -202,11 +179,10 @@ function deliveriesRoute(notifications: Notifications): Route {
     tag,
     summary: 'List what a notification sent to whom, newest first',
     query: PageQuery,
-    answer: {
-      status: 200,
-      description: `The last ${limits.deliveriesPerNotificationMax} deliveries.`,
-      content: { 'application/json': Type.Array(DeliveryMessage) },
-    },
+    answer: messageAnswer(
+      `The last ${limits.deliveriesPerNotificationMax} deliveries.`,
+      Type.Array(DeliveryMessage),
+    ),
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, params, query, url }) => {
       const { limit = limits.deliveriesPageDefault, offset = 0 } = query;
@@ -224,11 +200,7 @@ function previewRoute({ preview }: NotificationServices): Route {
     tag,
     summary: 'Tell when a notification would have fired over stored datapoints; nothing is sent',
     body: jsonBody(PreviewRequestMessage, readPreviewRequest),
-    answer: {
-      status: 200,
-      description: 'When it would have fired.',
-      content: { 'application/json': PreviewMessage },
-    },
+    answer: messageAnswer('When it would have fired.', PreviewMessage),
     errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
     handle: async ({ actor, body }) => {
       const { notification, ...range } = body;
@@ -244,11 +216,7 @@ function testRoutes(testMessages: TestMessages): readonly Route[] {
       path: '/users/me/channels',
       tag,
       summary: 'List the channels, and whether a message would find you by them',
-      answer: {
-        status: 200,
-        description: 'All channels.',
-        content: { 'application/json': Type.Array(ChannelMessage) },
-      },
+      answer: messageAnswer('All channels.', Type.Array(ChannelMessage)),
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await testMessages.channels(actor)).map(channelToWire)),
     }),
@@ -257,11 +225,10 @@ function testRoutes(testMessages: TestMessages): readonly Route[] {
       path: '/users/me/channels/:channel/test',
       tag,
       summary: 'Send a test message to yourself',
-      answer: {
-        status: 200,
-        description: 'What became of it. One that a provider did not take is not tried again.',
-        content: { 'application/json': TestOutcomeMessage },
-      },
+      answer: messageAnswer(
+        'What became of it. One that a provider did not take is not tried again.',
+        TestOutcomeMessage,
+      ),
       errors: ['unauthenticated', 'forbidden', 'not_found', 'rate_limited'],
       handle: async ({ actor, params }) =>
         json(await testMessages.send(actor, params['channel'] ?? '')),

@@ -1,6 +1,6 @@
 import { type Vocabulary, vocabularies } from '../../wire/vocabulary.ts';
 import { json } from '../answer.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, messageAnswer, type Route } from '../route.ts';
 
 // They change with a release, at most.
 const cacheHeaders = { 'cache-control': 'public, max-age=86400' };
@@ -16,11 +16,7 @@ function ontologyRoute({ name, summary, schema, terms }: Vocabulary): Route {
     path: `/ontologies/${name}`,
     tag: 'Vocabularies',
     summary,
-    answer: {
-      status: 200,
-      description: 'All terms, by id.',
-      content: { 'application/json': schema },
-    },
+    answer: messageAnswer('All terms, by id.', schema),
     errors: ['unauthenticated'],
     handle: async () => json(terms, cacheHeaders),
   });

@@ -17,9 +17,10 @@ import {
   projectToWire,
   readProject,
 } from '../../wire/project.ts';
-import { bare, done, json } from '../answer.ts';
+import { bare, json } from '../answer.ts';
 import { bareJson } from '../body.ts';
-import { bareContent, defineRoute, type Route } from '../route.ts';
+import { pageQuery } from '../paging.ts';
+import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { type Field, fieldRoutes, textBody } from './field-routes.ts';
 import { gatewayView } from './gateways.ts';
@@ -35,10 +36,9 @@ export interface ProjectServices {
   readonly snapshots: Snapshots;
 }
 
-const ProjectsQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.projectsPageMax, default: 20 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
-});
+const ProjectsQuery = Type.Object(
+  pageQuery({ max: limits.projectsPageMax, usual: limits.projectsPageDefault }),
+);
 
 /** Projects: create, list, read, change, delete. */
 export function projectRoutes(services: ProjectServices): readonly Route[] {
@@ -50,11 +50,7 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
       tag,
       summary: 'Create a project; without a token it is everybody’s',
       body: jsonBody(NewProjectMessage, readProject),
-      answer: {
-        status: 200,
-        description: 'The id of the new project.',
-        content: bareContent,
-      },
+      answer: bareTextAnswer('The id of the new project.'),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'unavailable'],
       handle: async ({ actor, body }) => bare(await projects.create(actor, body)),
     }),
@@ -64,36 +60,30 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
       tag,
       summary: 'List the projects you may see, in order of creation',
       query: ProjectsQuery,
-      answer: {
-        status: 200,
-        description: 'Projects; X-Total-Count has the number of all that you may see.',
-        content: { 'application/json': Type.Array(ProjectMessage) },
-      },
+      answer: messageAnswer(
+        'Projects; X-Total-Count has the number of all that you may see.',
+        Type.Array(ProjectMessage),
+      ),
       errors: ['invalid', 'unauthenticated'],
       handle: async ({ actor, query, url }) => {
         const { limit = limits.projectsPageDefault, offset = 0 } = query;
         return listed(
           { url, limit, offset },
-          async (page) => {
-            const { projects: items, total } = await projects.list(actor, page);
-            return { items, total };
-          },
+          'projects',
+          (page) => projects.list(actor, page),
           (project) => projectToWire({ project }),
         );
       },
     }),
     readRoute(services),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: '/projects/:project_id',
       tag,
       summary: 'Delete a project with its grants; what is in it stays',
-      answer: { status: 204, description: 'Deleted.' },
+      done: 'Deleted.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await projects.remove(actor, projectIdOf(params));
-        return done;
-      },
+      perform: ({ actor, params }) => projects.remove(actor, projectIdOf(params)),
     }),
     ...fieldRoutes({
       path: '/projects/:project_id',
@@ -122,11 +112,7 @@ function readRoute(services: ProjectServices): Route {
         }),
       ),
     }),
-    answer: {
-      status: 200,
-      description: 'The project.',
-      content: { 'application/json': ProjectMessage },
-    },
+    answer: messageAnswer('The project.', ProjectMessage),
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, params, query, spelling }) => {
       const project = await services.projects.get(actor, projectIdOf(params));

@@ -12,7 +12,7 @@ import {
   createLineSplitter,
 } from '../body-elements.ts';
 import { EdgeError } from '../errors.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, messageAnswer, type Route } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
 import type { StreamBody } from '../stream-body.ts';
 
@@ -24,11 +24,10 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
     tag: 'Datapoints',
     summary: 'Push datapoints of many sensors: a JSON array, or one JSON object per line',
     body: streamBody(BulkMessage, asSent),
-    answer: {
-      status: 200,
-      description: 'What is stored is on disk; each refused line tells why.',
-      content: { 'application/json': BulkReportMessage },
-    },
+    answer: messageAnswer(
+      'What is stored is on disk; each refused line tells why.',
+      BulkReportMessage,
+    ),
     errors: ['invalid', 'unauthenticated', 'unsupported_media_type', 'unavailable'],
     handle: async ({ actor, body, spelling }) => {
       const splitter = splitterFor(body.contentType);

@@ -10,9 +10,9 @@ import {
 } from '../../wire/calibration.ts';
 import type { Wire } from '../../wire/fields.ts';
 import { NewSensorMessage, readSensor, SensorMessage, sensorToWire } from '../../wire/sensor.ts';
-import { done, json, list } from '../answer.ts';
+import { json, list } from '../answer.ts';
 import { bareJson } from '../body.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, metaBody, textBody } from './field-routes.ts';
@@ -25,18 +25,15 @@ const ValuesQuery = Type.Object(valueParameters);
 /** Sensors of a device: add, list, read, change, delete. */
 export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly Route[] {
   return [
-    defineRoute({
+    defineCommand({
       method: 'POST',
       path: '/devices/:device_id/sensors',
       tag,
       summary: 'Add a sensor, or replace its description and keep its datapoints',
       body: jsonBody(NewSensorMessage, readSensor),
-      answer: { status: 204, description: 'Added or replaced.' },
+      done: 'Added or replaced.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
-      handle: async ({ actor, params, body }) => {
-        await devices.putSensor(actor, deviceIdOf(params), body);
-        return done;
-      },
+      perform: ({ actor, params, body }) => devices.putSensor(actor, deviceIdOf(params), body),
     }),
     defineRoute({
       method: 'GET',
@@ -44,11 +41,7 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
       tag,
       summary: 'List the sensors of a device with their last values',
       query: ValuesQuery,
-      answer: {
-        status: 200,
-        description: 'In order of creation.',
-        content: { 'application/json': Type.Array(SensorMessage) },
-      },
+      answer: messageAnswer('In order of creation.', Type.Array(SensorMessage)),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query }) => {
         const options = valueOptions(query);
@@ -61,11 +54,7 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
       tag,
       summary: 'Read a sensor with its last value',
       query: ValuesQuery,
-      answer: {
-        status: 200,
-        description: 'The sensor.',
-        content: { 'application/json': SensorMessage },
-      },
+      answer: messageAnswer('The sensor.', SensorMessage),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query }) => {
         const [deviceId, sensorId] = [deviceIdOf(params), sensorIdOf(params)];
@@ -74,17 +63,15 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
         );
       },
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: '/devices/:device_id/sensors/:sensor_id',
       tag,
       summary: 'Delete a sensor with its datapoints',
-      answer: { status: 204, description: 'Deleted.' },
+      done: 'Deleted.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await devices.removeSensor(actor, deviceIdOf(params), sensorIdOf(params));
-        return done;
-      },
+      perform: ({ actor, params }) =>
+        devices.removeSensor(actor, deviceIdOf(params), sensorIdOf(params)),
     }),
     ...fieldRoutes({
       path: '/devices/:device_id/sensors/:sensor_id',

@@ -10,17 +10,17 @@ import {
   socialFromWire,
   socialToWire,
 } from '../../wire/social.ts';
-import { bare, done, json } from '../answer.ts';
-import { bareContent, defineRoute, type Route } from '../route.ts';
+import { bare, json } from '../answer.ts';
+import { pageQuery } from '../paging.ts';
+import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 import { listed } from './listed.ts';
 
 const tag = 'Social messages';
 
-const SocialsQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.socialsPageMax, default: 20 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
-});
+const SocialsQuery = Type.Object(
+  pageQuery({ max: limits.socialsPageMax, usual: limits.socialsPageDefault }),
+);
 
 /** Social messages: send one or many, list, read, delete. */
 export function socialRoutes(socials: Socials): readonly Route[] {
@@ -31,29 +31,22 @@ export function socialRoutes(socials: Socials): readonly Route[] {
       tag,
       summary: 'Send a message to a user',
       body: jsonBody(NewSocialMessage, socialFromWire),
-      answer: {
-        status: 200,
-        description: 'The id of the new message; reading it tells how far it came.',
-        content: bareContent,
-      },
+      answer: bareTextAnswer('The id of the new message; reading it tells how far it came.'),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
       handle: async ({ actor, body }) => {
         const [id = ''] = await socials.send(actor, body);
         return bare(id);
       },
     }),
-    defineRoute({
+    defineCommand({
       method: 'POST',
       path: '/socials/batch',
       tag,
       summary: 'Send a message to many users on many channels, to all or to none',
       body: jsonBody(SocialBatchMessage, socialBatchFromWire),
-      answer: { status: 204, description: 'Filed: one message for each user on each channel.' },
+      done: 'Filed: one message for each user on each channel.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
-      handle: async ({ actor, body }) => {
-        await socials.send(actor, body);
-        return done;
-      },
+      perform: ({ actor, body }) => socials.send(actor, body),
     }),
     listRoute(socials),
     defineRoute({
@@ -61,11 +54,7 @@ export function socialRoutes(socials: Socials): readonly Route[] {
       path: '/socials/:social_id',
       tag,
       summary: 'Read a message that you sent or received',
-      answer: {
-        status: 200,
-        description: 'The message.',
-        content: { 'application/json': SocialMessage },
-      },
+      answer: messageAnswer('The message.', SocialMessage),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json(socialToWire(await socials.get(actor, socialIdOf(params)))),
@@ -96,20 +85,17 @@ function listRoute(socials: Socials): Route {
     tag,
     summary: 'List the messages that you sent or received, newest last; all for an admin',
     query: SocialsQuery,
-    answer: {
-      status: 200,
-      description: 'Messages; X-Total-Count has the number of all that you may see.',
-      content: { 'application/json': Type.Array(SocialMessage) },
-    },
+    answer: messageAnswer(
+      'Messages; X-Total-Count has the number of all that you may see.',
+      Type.Array(SocialMessage),
+    ),
     errors: ['invalid', 'unauthenticated', 'forbidden'],
     handle: async ({ actor, query, url }) => {
       const { limit = limits.socialsPageDefault, offset = 0 } = query;
       return listed(
         { url, limit, offset },
-        async (page) => {
-          const { socials: items, total } = await socials.list(actor, page);
-          return { items, total };
-        },
+        'socials',
+        (page) => socials.list(actor, page),
         socialToWire,
       );
     },

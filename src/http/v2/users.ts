@@ -20,7 +20,8 @@ import {
 import { bare, done, json } from '../answer.ts';
 import { bearerSecret } from '../authentication.ts';
 import { type BareBody, bareJson } from '../body.ts';
-import { bareContent, defineRoute, type Route } from '../route.ts';
+import { pageQuery } from '../paging.ts';
+import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { addressRoutes } from './addresses.ts';
 import { listed } from './listed.ts';
@@ -28,8 +29,7 @@ import { listed } from './listed.ts';
 const tag = 'Users';
 
 const UsersQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.usersPageMax, default: 100 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+  ...pageQuery({ max: limits.usersPageMax, usual: limits.usersPageDefault }),
   username: Type.Optional(Type.String({ description: 'Only the user with this name.' })),
 });
 
@@ -67,21 +67,18 @@ export function userRoutes(
       tag,
       summary: 'List users in order of creation',
       query: UsersQuery,
-      answer: {
-        status: 200,
-        description: 'Users; X-Total-Count has the number of all that match.',
-        content: { 'application/json': Type.Array(UserMessage) },
-      },
+      answer: messageAnswer(
+        'Users; X-Total-Count has the number of all that match.',
+        Type.Array(UserMessage),
+      ),
       errors: ['invalid', 'unauthenticated'],
       handle: async ({ actor, query, url }) => {
         const { limit = limits.usersPageDefault, offset = 0, username } = query;
         const name = username === undefined ? {} : { username };
         return listed(
           { url, limit, offset },
-          async (page) => {
-            const { users: items, total } = await accounts.list({ ...name, ...page });
-            return { items, total };
-          },
+          'users',
+          (page) => accounts.list({ ...name, ...page }),
           (user) => shown(actor, user),
         );
       },
@@ -135,11 +132,7 @@ function signUpRoute(accounts: Accounts): Route {
     tag,
     summary: 'Sign up',
     body: jsonBody(NewUserMessage, newAccountFromWire),
-    answer: {
-      status: 200,
-      description: 'The id of the new user.',
-      content: { 'application/json': Type.String() },
-    },
+    answer: messageAnswer('The id of the new user.', Type.String()),
     errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited', 'unavailable'],
     handle: async ({ actor, body, address }) =>
       json((await accounts.signUp(actor, body, address)).id),
@@ -152,11 +145,7 @@ function webhookSecretRoute(accounts: Accounts, webhookSecretOf: (user: User) =>
     path: '/users/me/webhook_secret',
     tag,
     summary: 'Read what messages to your webhook are signed with',
-    answer: {
-      status: 200,
-      description: 'The key of the HMAC-SHA256 in the header Kipimo-Signature.',
-      content: bareContent,
-    },
+    answer: bareTextAnswer('The key of the HMAC-SHA256 in the header Kipimo-Signature.'),
     errors: ['unauthenticated', 'forbidden'],
     handle: async ({ actor }) => bare(webhookSecretOf(await accounts.me(actor))),
   });
@@ -222,17 +211,15 @@ function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Rout
         return done;
       },
     }),
-    defineRoute({
+    defineCommand({
       method: 'DELETE',
       path: '/users/:user_id',
       tag,
       summary: 'Delete an account with its devices, keys and grants',
-      answer: { status: 204, description: 'Deleted.' },
+      done: 'Deleted.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) => {
-        await accounts.remove(actor, await idOf(actor, params['user_id']));
-        return done;
-      },
+      perform: async ({ actor, params }) =>
+        accounts.remove(actor, await idOf(actor, params['user_id'])),
     }),
   ];
 }

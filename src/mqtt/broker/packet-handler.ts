@@ -10,7 +10,6 @@ import {
   decodeRelease,
   decodeSubscribe,
   decodeUnsubscribe,
-  requireEmpty,
 } from '../packets/packet-decoder.ts';
 import { writeListAcknowledgement, writePingResponse } from '../packets/packet-encoder.ts';
 import { malformed, protocolError, reason } from '../packets/reason-codes.ts';
@@ -47,7 +46,6 @@ export function handlePacket(connection: OpenConnection, header: number, body: B
       unsubscribe(connection, decodeUnsubscribe(header, body, version));
       break;
     case packetType.pingreq:
-      requireEmpty(header, body);
       writePingResponse(connection.writer);
       break;
     case packetType.disconnect:

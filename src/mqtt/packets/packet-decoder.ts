@@ -177,12 +177,6 @@ function readFilter(reader: ByteReader): string {
   return filter;
 }
 
-/** Requires that the packet has no flags and no body, as PINGREQ. */
-export function requireEmpty(header: number, body: Buffer): void {
-  if ((header & 15) !== 0) throw malformed('the packet has reserved flags');
-  if (body.length > 0) throw malformed('the packet is longer than its fields');
-}
-
 /** Reads a DISCONNECT. */
 export function decodeDisconnect(
   header: number,

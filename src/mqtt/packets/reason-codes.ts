@@ -1,7 +1,6 @@
 /** Reason codes of MQTT 5 that the broker gives or understands [MQTT5 2.4]. */
 export const reason = {
   success: 0x00,
-  disconnectWithWill: 0x04,
   noMatchingSubscribers: 0x10,
   noSubscriptionExisted: 0x11,
   unspecified: 0x80,
@@ -21,18 +20,12 @@ export const reason = {
   takenOver: 0x8e,
   filterInvalid: 0x8f,
   topicInvalid: 0x90,
-  packetIdInUse: 0x91,
-  packetIdNotFound: 0x92,
   receiveMaximumExceeded: 0x93,
   topicAliasInvalid: 0x94,
   packetTooLarge: 0x95,
   messageRateTooHigh: 0x96,
   quotaExceeded: 0x97,
-  administrative: 0x98,
   payloadInvalid: 0x99,
-  retainNotSupported: 0x9a,
-  qosNotSupported: 0x9b,
-  sharedNotSupported: 0x9e,
   connectionRateExceeded: 0x9f,
   maximumConnectTime: 0xa0,
 } as const;
