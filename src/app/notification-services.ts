@@ -65,14 +65,11 @@ export function createNotificationServices(parts: {
     ...{ store, users, devices, datapoints, silences, budgets, reporter, log },
     ...{ states, evaluations },
   });
-  const notifier = createNotifier(
-    {
-      ...{ store, users, devices, access, channels, outbox, clock, reporter, log },
-      ...{ book, datapoints, states, evaluations },
-      peekDevice: devices.peek,
-    },
-    silences,
-  );
+  const notifier = createNotifier({
+    ...{ store, users, devices, access, channels, outbox, clock, reporter, log },
+    ...{ book, datapoints, states, evaluations, silences },
+    peekDevice: devices.peek,
+  });
   const timers: NodeJS.Timeout[] = [];
   const repeat = (task: () => Promise<void>, pauseMs: number) => {
     timers.push(setInterval(() => void task(), pauseMs).unref());

@@ -111,13 +111,10 @@ async function start(storage: Storage, clock: { now(): Instant }, fired: Fired[]
   const common = { clock, log, reporter: silentReporter, evaluations, states, users, datapoints };
   const book = createRuleBook({ ...common, store, devices: storage.devices, silences, budgets });
   const outbox = { wake: () => undefined, deliver: async () => undefined };
-  const notifier = createNotifier(
-    {
-      ...{ ...common, store, devices: storage.devices, access, channels: new Map(), outbox, book },
-      peekDevice: () => undefined,
-    },
-    silences,
-  );
+  const notifier = createNotifier({
+    ...{ ...common, store, devices: storage.devices, access, channels: new Map(), outbox, book },
+    ...{ silences, peekDevice: () => undefined },
+  });
   const watch = createSilences({
     ...{ clock, log, evaluations, budget: budgets.of('silences') },
     onSilence: notifier.silenceOf,
@@ -250,6 +247,19 @@ test('after a crash the same readings fire as if there had been none', async () 
     }),
     { numRuns: 200 },
   );
+});
+
+test('a silence that a late datapoint makes old enough is told as after a crash', async () => {
+  const draft = draftOf('SM1 < 31; silent(SM1, 1.5s) for 1s', 0);
+  const push = (sensor: number, lateBy?: number): Moment['pushes'] => [
+    { device: 0, sensor, values: [{ value: 26, lateBy }] },
+  ];
+  const moments = [push(0), push(1), push(0), push(0, 1), push(0)].map((pushes, index) => ({
+    ...{ steps: index === 3 ? 2 : 1, pushes, isSaved: index === 3 },
+  }));
+  const whole = await live(draft, moments);
+  const broken = await live(draft, moments, { at: 3, looked: 1 });
+  assert.deepEqual(broken.fired, whole.fired);
 });
 
 test('a preview fires at the readings that fire when they come in time', async () => {

@@ -9,12 +9,14 @@ import type { PlannedFiring } from './fire.ts';
 import { type FiringParts, firingAt, mayFire } from './firing.ts';
 import type { Rule } from './rule.ts';
 import { type SeenValues, seenOf } from './sensor-values.ts';
+import type { Silences } from './silences.ts';
 import type { StateBook } from './state-book.ts';
-import { hadItsTurn, type Reading, type RuleState, type Step, step } from './step.ts';
+import { hadItsTurn, lookAgainAt, type Reading, type RuleState, type Step, step } from './step.ts';
 
 export interface LookParts extends FiringParts {
   readonly states: StateBook;
   readonly evaluations: Evaluations;
+  readonly silences: () => Silences;
 }
 
 /** One push, and what it takes to look at it. */
@@ -89,12 +91,18 @@ export function readingAt(
 }
 
 /** Lets a rule look, and takes what it remembers from now on. */
-export function lookOnce({ states }: LookParts, { rule, device, reading, note }: Look): Step {
+export function lookOnce(
+  { states, silences }: LookParts,
+  { rule, device, reading, note }: Look,
+): Step {
   const { id } = rule.notification;
   const before = states.peek(id, device.id);
   const result = step(rule, before, reading);
   const { state, outcome, firing } = result;
   if (state !== before) states.set(id, device.id, state.device);
+  // A datapoint that came late may tell that it has held for longer.
+  const nextAt = state === before ? undefined : lookAgainAt(rule, result);
+  if (nextAt !== undefined) silences().lookAgain(rule, device.id, nextAt);
   if (firing === undefined && outcome !== 'skipped') note(id, outcome);
   return result;
 }

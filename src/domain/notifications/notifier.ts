@@ -21,7 +21,7 @@ import {
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { createSensorValues, type SensorValues, seenOf } from './sensor-values.ts';
-import type { Silences, Silent } from './silences.ts';
+import type { Silent } from './silences.ts';
 import { lookAgainAt } from './step.ts';
 
 export interface NotifierParts extends LookParts, Omit<FireParts, 'onGone'> {
@@ -62,8 +62,8 @@ interface Batch {
   readonly firings: Map<Push, Promise<void>>;
 }
 
-export function createNotifier(parts: NotifierParts, silences: () => Silences): Notifier {
-  const { book, devices, clock, evaluations } = parts;
+export function createNotifier(parts: NotifierParts): Notifier {
+  const { book, devices, clock, evaluations, silences } = parts;
   const known = createSensorValues(parts.datapoints);
   const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
   const sequence = createSequence();

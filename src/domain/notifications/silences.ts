@@ -23,8 +23,8 @@ export interface Silences {
   forget(id: NotificationId): void;
   /** A datapoint was received. */
   seen(deviceId: DeviceId, sensorId: SensorId, at: Instant): void;
-  /** When the sensor was last heard of, as far as it is watched. */
-  seenAt(deviceId: DeviceId, sensorId: SensorId): Instant | undefined;
+  /** Time alone may change at `at` what a look of the rule came to: it is looked at then. */
+  lookAgain(rule: Rule, deviceId: DeviceId, at: Instant): void;
   /** Looks at the clock now; resolves when every silence that is due was told. */
   tick(): Promise<void>;
   start(): void;
@@ -63,8 +63,6 @@ export function createSilences(options: {
   let timer: NodeJS.Timeout | undefined;
   let ticking: Promise<void> | undefined;
   let isStopped = false;
-
-  const keyOf = (deviceId: DeviceId, sensorId: SensorId): string => `${deviceId} ${sensorId}`;
 
   function deadlineOf(sensor: Sensor, watched: Watched): Instant {
     if (watched.isTold) return Number.POSITIVE_INFINITY;
@@ -180,7 +178,17 @@ export function createSilences(options: {
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },
-    seenAt: (deviceId, sensorId) => sensors.get(keyOf(deviceId, sensorId))?.seenAt,
+    lookAgain(rule, deviceId, at) {
+      for (const { sensorId } of rule.expression.silences) {
+        const sensor = sensors.get(keyOf(deviceId, sensorId));
+        for (const watched of sensor?.watched ?? []) {
+          if (sensor === undefined || watched.rule.notification.id !== rule.notification.id)
+            continue;
+          watched.notBefore = Math.min(watched.notBefore, at);
+          nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
+        }
+      }
+    },
     tick,
     start() {
       timer = setInterval(() => {
@@ -195,6 +203,8 @@ export function createSilences(options: {
     },
   };
 }
+
+const keyOf = (deviceId: DeviceId, sensorId: SensorId): string => `${deviceId} ${sensorId}`;
 
 /** One of each payer, then the next of each. */
 function inTurns(due: readonly [Sensor, Watched][]): readonly [Sensor, Watched][] {
