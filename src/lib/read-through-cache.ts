@@ -16,9 +16,16 @@ export interface ReadThroughCache<Key, Value> {
 export function createReadThroughCache<Key extends {}, Value>(options: {
   readonly entriesMax: number;
   readonly weight?: CacheWeight<Value>;
+  /** Whether a value that is held may still be answered; absent: until it is forgotten. */
+  readonly isCurrent?: (value: Value) => boolean;
 }): ReadThroughCache<Key, Value> {
   const kept = createLruCache<Key, Value>(options.entriesMax, options.weight);
   const reading = new Map<Key, Promise<Value>>();
+
+  function peek(key: Key): Value | undefined {
+    const value = kept.get(key);
+    return value === undefined || options.isCurrent?.(value) === false ? undefined : value;
+  }
 
   async function readAndKeep(key: Key, read: () => Promise<Value>): Promise<Value> {
     const own = read();
@@ -34,9 +41,9 @@ export function createReadThroughCache<Key extends {}, Value>(options: {
   }
 
   return {
-    peek: (key) => kept.get(key),
+    peek,
     async get(key, read) {
-      return kept.get(key) ?? reading.get(key) ?? readAndKeep(key, read);
+      return peek(key) ?? reading.get(key) ?? readAndKeep(key, read);
     },
     forget(key) {
       kept.delete(key);

@@ -1,7 +1,7 @@
 import { createId } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
 import { DomainError, invalid, notFound } from '../errors.ts';
-import { type GroupId, parseGroupId, type Username } from '../ids.ts';
+import { type GroupId, parseGroupId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Person, requirePerson } from '../users/account-access.ts';
 import type { Group } from './group.ts';
@@ -90,12 +90,9 @@ export function createGroups({ store }: { readonly store: GroupStore }): Groups 
     },
     async removeMember(actor, id, username) {
       const person = requirePerson(actor);
-      const isThemself = person.username.toLowerCase() === username.toLowerCase();
-      if (!isThemself) await requireGroup(store, actor, id);
+      if (!sameUsername(person.username, username)) await requireGroup(store, actor, id);
       const group = await store.find(id);
-      const isMember = group?.usernames.some(
-        (member) => member.toLowerCase() === username.toLowerCase(),
-      );
+      const isMember = group?.usernames.some((member) => sameUsername(member, username));
       if (group === undefined || (!isMember && !isInCharge(person, group))) throw noGroup(id);
       await changeMembers(id, { out: [username], in: [] });
     },

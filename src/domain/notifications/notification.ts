@@ -1,18 +1,12 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { ActuatorId, DeviceId, NotificationId, SensorId, Username } from '../ids.ts';
-import type { SocialChannel } from '../socials/social.ts';
+import { channels, type SocialChannel } from '../socials/social.ts';
 
 /** The channels of notifications; `none` is for social messages. */
 export type ChannelName = Exclude<SocialChannel, 'none'>;
 
-export const channelNames = [
-  'twitter',
-  'sms',
-  'voice',
-  'email',
-  'webhook',
-] as const satisfies readonly ChannelName[];
+export const channelNames = channels.filter((name) => name !== 'none');
 
 /** What a notification watches. */
 export interface Condition {

@@ -37,6 +37,7 @@ export function createCredentialDirectory(options: {
   const { credentials, clock } = options;
   const known = createReadThroughCache<string, Known | undefined>({
     entriesMax: limits.credentialCacheEntriesMax,
+    isCurrent: (entry) => entry === undefined || entry.recheckAt > clock.now(),
   });
   let generation = 0;
   options.changes.onChange(async ({ kind }) => {
@@ -61,13 +62,9 @@ export function createCredentialDirectory(options: {
   return {
     peek(secret) {
       const entry = known.peek(secret);
-      if (entry === undefined) return undefined;
-      const now = clock.now();
-      return entry.recheckAt > now && entry.expiresAt > now ? entry.actor : undefined;
+      return entry !== undefined && entry.expiresAt > clock.now() ? entry.actor : undefined;
     },
     async authenticate(secret) {
-      const before = known.peek(secret);
-      if (before !== undefined && before.recheckAt <= clock.now()) known.forget(secret);
       const found = await known.get(secret, () => read(secret));
       if (found === undefined) {
         throw unauthenticated('the token is not valid: request a new one from /auth/token');

@@ -23,7 +23,6 @@ export interface OfflineActors {
 
 interface Known {
   readonly actor: Actor | undefined;
-  readonly generation: number;
   readonly recheckAt: Instant;
 }
 
@@ -36,7 +35,11 @@ export function createOfflineActors(options: {
   const { users, credentials, sessions, clock } = options;
   const known = createReadThroughCache<string, Known>({
     entriesMax: limits.credentialCacheEntriesMax,
+    isCurrent: ({ recheckAt }) => clock.now() < recheckAt,
   });
+  // What is being read when a credential changes is for those who asked before.
+  const nameOf = ({ userId, keyId }: Account): string =>
+    `${userId}/${keyId ?? ''}/${sessions.generation}`;
 
   async function read({ userId, keyId }: Account): Promise<Actor | undefined> {
     const user = await users.find(userId);
@@ -51,26 +54,12 @@ export function createOfflineActors(options: {
   }
 
   async function readNow(account: Account): Promise<Known> {
-    const { generation } = sessions;
     const recheckAt = clock.now() + limits.credentialCacheMs;
-    return { actor: await read(account), generation, recheckAt };
+    return { actor: await read(account), recheckAt };
   }
 
-  const isCurrent = ({ generation, recheckAt }: Known): boolean =>
-    generation === sessions.generation && clock.now() < recheckAt;
-
   return {
-    peek(account) {
-      const entry = known.peek(nameOf(account));
-      return entry !== undefined && isCurrent(entry) ? entry.actor : undefined;
-    },
-    async find(account) {
-      const name = nameOf(account);
-      const entry = known.peek(name);
-      if (entry !== undefined && !isCurrent(entry)) known.forget(name);
-      return (await known.get(name, () => readNow(account))).actor;
-    },
+    peek: (account) => known.peek(nameOf(account))?.actor,
+    find: async (account) => (await known.get(nameOf(account), () => readNow(account))).actor,
   };
 }
-
-const nameOf = ({ userId, keyId }: Account): string => `${userId}/${keyId ?? ''}`;

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createManualClock } from '../../lib/clock.ts';
+import { aUser, noon } from '../../storage/contract/builders.ts';
+import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { limits } from '../limits.ts';
+import { createOfflineActors } from './offline-actors.ts';
+
+async function start() {
+  const { users, credentials } = createMemoryStorage();
+  await users.insert(aUser('ana'), 'hash');
+  const { id: userId } = aUser('ana');
+  const sessions = { generation: 0 };
+  let reading: Promise<void> | undefined;
+  let reads = 0;
+  const slowUsers = {
+    ...users,
+    async find(id: typeof userId) {
+      reads += 1;
+      const found = await users.find(id);
+      await reading;
+      return found;
+    },
+  };
+  const clock = createManualClock(noon);
+  const actors = createOfflineActors({ users: slowUsers, credentials, sessions, clock });
+  return {
+    ...{ actors, users, sessions, userId, clock },
+    reads: () => reads,
+    wait(until: Promise<void>) {
+      reading = until;
+    },
+  };
+}
+
+test('who asks after a change is not told what was being read before it', async () => {
+  const { actors, users, sessions, userId, wait } = await start();
+  const slow = Promise.withResolvers<void>();
+  wait(slow.promise);
+  const before = actors.find({ userId });
+  await new Promise(setImmediate);
+  await users.update(userId, { isDisabled: true });
+  sessions.generation += 1;
+  const after = actors.find({ userId });
+  slow.resolve();
+  assert.equal((await before)?.kind, 'user');
+  assert.equal(await after, undefined);
+});
+
+test('an actor is at hand for a moment, and the store is asked again then', async () => {
+  const { actors, userId, clock, reads } = await start();
+  assert.equal(actors.peek({ userId }), undefined);
+  await actors.find({ userId });
+  await actors.find({ userId });
+  assert.deepEqual([actors.peek({ userId })?.kind, reads()], ['user', 1]);
+  clock.advance(limits.credentialCacheMs);
+  assert.equal(actors.peek({ userId }), undefined);
+  await actors.find({ userId });
+  assert.equal(reads(), 2);
+});
