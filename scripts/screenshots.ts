@@ -86,6 +86,8 @@ async function addMore({ service }: Stage): Promise<readonly Shot[]> {
     { name: 'projects', path: '/projects' },
     { name: 'project', path: `/projects/${project.text}` },
     { name: 'sharing', path: '/sharing' },
+    { name: 'groups', path: '/groups' },
+    { name: 'messages', path: '/messages' },
     { name: 'profile', path: '/profile' },
     { name: 'more', path: '/more' },
     { name: 'device-new', path: '/new-device' },
@@ -100,9 +102,11 @@ async function addMore({ service }: Stage): Promise<readonly Shot[]> {
   ];
 }
 
+const doneScreen = 'main:has(h1):not(:has(.skeleton)):not(:has([aria-busy=true]))';
+
 async function shoot(page: Page, { name, path }: Shot, label: string): Promise<void> {
   await page.goto(path);
-  await page.locator('main:has(h1):not(:has(.skeleton))').waitFor();
+  await page.locator(doneScreen).waitFor();
   await page.waitForLoadState('networkidle');
   await page.screenshot({ path: join(folder, `${name}-${label}.png`), fullPage: true });
 }
@@ -117,7 +121,9 @@ async function shootAll(stage: Stage, shots: readonly Shot[], visit: Visit): Pro
     await shoot(page, shot, [width, theme, language].join('-'));
   }
   const admin = await stage.visit({ ...visit, username: 'admin' });
-  if (language === 'en') await shoot(admin, { name: 'users', path: '/users' }, `${width}-${theme}`);
+  for (const name of language === 'en' ? ['users', 'usage'] : []) {
+    await shoot(admin, { name, path: `/${name}` }, `${width}-${theme}`);
+  }
   for (const page of [user, guest, admin]) await page.context().close();
 }
 
@@ -134,10 +140,11 @@ async function shootFavourites(stage: Stage, shots: readonly Shot[]): Promise<vo
   for (const { name, width, theme } of favourites) {
     const page = await stage.visit({ username, width, theme });
     await page.goto(shots.find((shot) => shot.name === name)?.path ?? '/');
-    await page.locator('main:has(h1):not(:has(.skeleton))').waitFor();
+    await page.locator(doneScreen).waitFor();
+    if (name === 'map') await page.locator('.map-name > span').first().waitFor();
     await page.waitForLoadState('networkidle');
     const path = join(folder, `${name}-${width}.jpg`);
-    await page.screenshot({ path, type: 'jpeg', quality: 82 });
+    await page.screenshot({ path, type: 'jpeg', quality: 72 });
     await page.context().close();
   }
 }

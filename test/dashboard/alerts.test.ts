@@ -37,7 +37,7 @@ for (const width of Object.keys(widths) as Width[]) {
       await push(device, owner, 20);
       await page.reload();
       await page.getByText(`${device}: Soil 20 %`).first().waitFor();
-      await page.getByText('The condition held: it was sent.').waitFor();
+      await page.getByText('The condition held: the alert fired.').waitFor();
       assert.ok(stage.channels.sent.some(({ text }) => text === `${device}: Soil 20 %`));
       await page.goto('/');
       await page.getByText('1 device needs attention').waitFor();

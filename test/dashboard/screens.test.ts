@@ -160,6 +160,36 @@ async function tabTo(page: Page, tag: string, text: string): Promise<void> {
   assert.fail(`${tabsMax} times Tab, and no ${tag} ${text}`);
 }
 
+browserTest('Ctrl+K goes to the search, from a screen that has none to that of home', async () => {
+  const page = await stage.visit({ username: 'ama' });
+  await page.goto('/profile');
+  await page.getByRole('heading', { name: 'Profile' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('heading', { name: 'ama' }).waitFor();
+  await page.locator('input[type=search]:focus').waitFor();
+  await page.keyboard.type('Field');
+  await page.getByRole('link', { name: 'Field 3' }).first().waitFor();
+  await page.context().close();
+});
+
+browserTest('the app offers to be installed where the browser does, and once', async () => {
+  const page = await stage.visit({ username: 'ama' });
+  await page.goto('/more');
+  const button = page.getByRole('button', { name: 'Install this app' });
+  await page.getByRole('heading', { name: 'More' }).waitFor();
+  assert.equal(await button.count(), 0);
+  // What Chromium does when it finds the page worth it; a test window never is.
+  await page.evaluate(`{
+    const offer = new Event('beforeinstallprompt', { cancelable: true });
+    offer.prompt = async () => { globalThis.asked = (globalThis.asked ?? 0) + 1; };
+    dispatchEvent(offer);
+  }`);
+  await button.click();
+  await button.waitFor({ state: 'detached' });
+  assert.equal(await page.evaluate('globalThis.asked'), 1);
+  await page.context().close();
+});
+
 browserTest('every screen has an address, and the back button leads back', async () => {
   const page = await stage.visit({ username: 'ama' });
   const title = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();

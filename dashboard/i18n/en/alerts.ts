@@ -153,7 +153,7 @@ export const alerts = {
     'No reasons are kept at the moment. They appear here with the next value that comes in.',
   came: '{sensor} of {device} sent {value}',
   silence: '{sensor} of {device} was silent',
-  'why-sent': 'The condition held: it was sent.',
+  'why-sent': 'The condition held: the alert fired.',
   'why-false': 'The condition did not hold.',
   'why-waiting': 'The condition holds, but not for long enough yet.',
   'why-raised': 'It was sent before, and waits for what has to come first.',

@@ -160,7 +160,7 @@ export const alerts: Translation<'alerts'> = {
     'Aucune raison n’est gardée pour le moment. Elles apparaîtront avec la prochaine valeur.',
   came: '{sensor} de {device} a envoyé {value}',
   silence: '{sensor} de {device} s’est tu',
-  'why-sent': 'La condition était remplie : c’est envoyé.',
+  'why-sent': 'La condition était remplie : l’alerte s’est déclenchée.',
   'why-false': 'La condition n’était pas remplie.',
   'why-waiting': 'La condition est remplie, mais pas encore depuis assez longtemps.',
   'why-raised': 'C’était déjà envoyé ; elle attend ce qui doit venir avant.',

@@ -155,7 +155,7 @@ export const alerts: Translation<'alerts'> = {
   whyNothing: 'De momento não há razões guardadas. Aparecem aqui com o próximo valor que chegar.',
   came: '{sensor} de {device} enviou {value}',
   silence: '{sensor} de {device} calou-se',
-  'why-sent': 'A condição verificou-se: foi enviado.',
+  'why-sent': 'A condição verificou-se: o alerta disparou.',
   'why-false': 'A condição não se verificou.',
   'why-waiting': 'A condição verifica-se, mas ainda não há tempo suficiente.',
   'why-raised': 'Já foi enviado; espera pelo que tem de vir antes.',

@@ -154,7 +154,7 @@ export const alerts: Translation<'alerts'> = {
   whyNothing: 'Kwa sasa hakuna sababu zilizohifadhiwa. Zitaonekana hapa na thamani ijayo.',
   came: '{sensor} ya {device} ilituma {value}',
   silence: '{sensor} ya {device} ilinyamaza',
-  'why-sent': 'Sharti lilitimia: imetumwa.',
+  'why-sent': 'Sharti lilitimia: tahadhari ilitolewa.',
   'why-false': 'Sharti halikutimia.',
   'why-waiting': 'Sharti limetimia, lakini si kwa muda wa kutosha bado.',
   'why-raised': 'Ilishatumwa; inasubiri kinachopaswa kutangulia.',
