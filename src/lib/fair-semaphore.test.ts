@@ -7,8 +7,8 @@ function aSemaphore(parallelMax: number) {
   const semaphore = createFairSemaphore(parallelMax);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const run = (lane: string, name: string) =>
-    semaphore.run(lane, () => {
+  const run = (payer: string, name: string) =>
+    semaphore.run(payer, () => {
       begun.push(name);
       return new Promise<void>((resolve) => ends.push(resolve));
     });
@@ -19,7 +19,7 @@ function aSemaphore(parallelMax: number) {
   return { semaphore, begun, run, endOne };
 }
 
-test('a few run at a time, and lanes take turns', async () => {
+test('a few run at a time, and payers take turns', async () => {
   const { begun, run, endOne } = aSemaphore(2);
   for (const at of [1, 2, 3, 4]) void run('ann', `a${at}`);
   void run('ben', 'b1');

@@ -4,7 +4,7 @@ import { createGroupCommit } from './group-commit.ts';
 
 /** A group whose commits are finished by hand, and a diary of what happened. */
 function aGroup(
-  options: { readonly queueWeightMax?: number; readonly laneWeightMax?: number } = {},
+  options: { readonly queueWeightMax?: number; readonly payerWeightMax?: number } = {},
 ) {
   const diary: string[] = [];
   const commits: { readonly finish: () => void; readonly fail: () => void }[] = [];
@@ -20,10 +20,10 @@ function aGroup(
     },
     weigh: (item) => item.length,
     batchWeightMax: 3,
-    laneOf: (item) => (/[A-Z]/.exec(item) ?? [''])[0],
+    payerOf: (item) => (/[A-Z]/.exec(item) ?? [''])[0],
     queueWeightMax: options.queueWeightMax ?? 100,
-    laneWeightMax: options.laneWeightMax ?? 100,
-    laneWeightFloor: 1,
+    payerWeightMax: options.payerWeightMax ?? 100,
+    payerWeightFloor: 1,
     refusal: (full) => new Error(`the ${full} is full`),
   });
   const add = (item: string) =>
@@ -80,7 +80,7 @@ test('what is heavier than a batch travels alone, and a full queue refuses', asy
   assert.deepEqual(diary, ['c: the queue is full', 'commit aaaaa', 'commit b', 'AAAAA', 'B']);
 });
 
-test('lanes take turns: who brings little does not wait for all that others brought', async () => {
+test('payers take turns: who brings little does not wait for all that others brought', async () => {
   const { diary, add, nextCommit } = aGroup();
   void add('first');
   const first = await nextCommit();
@@ -119,13 +119,13 @@ test('a heavy item is not put off for ever by light ones', async () => {
   assert.ok(diary.includes('commit Aheavy'), diary.join());
 });
 
-test('a full lane refuses its own alone; a full queue lets in who brings little', async () => {
-  const { diary, add, nextCommit } = aGroup({ queueWeightMax: 8, laneWeightMax: 4 });
+test('a full payer refuses its own alone; a full queue lets in who brings little', async () => {
+  const { diary, add, nextCommit } = aGroup({ queueWeightMax: 8, payerWeightMax: 4 });
   void add('first');
   await nextCommit();
   void add('Aaaa');
   await add('Ab');
-  assert.equal(diary.at(-1), 'Ab: the lane is full');
+  assert.equal(diary.at(-1), 'Ab: the payer is full');
   void add('Bbbb');
   await add('Cc');
   assert.equal(diary.at(-1), 'Cc: the queue is full');
@@ -137,12 +137,12 @@ test('a full lane refuses its own alone; a full queue lets in who brings little'
   assert.equal(isRefused, false);
 });
 
-test('what waits elsewhere counts in its lane and in the queue until it is let go', async () => {
-  const { group, diary, add, nextCommit } = aGroup({ queueWeightMax: 8, laneWeightMax: 4 });
+test('what waits elsewhere counts in its payer and in the queue until it is let go', async () => {
+  const { group, diary, add, nextCommit } = aGroup({ queueWeightMax: 8, payerWeightMax: 4 });
   const release = group.hold('Aaaa');
-  assert.throws(() => group.hold('Ab'), /the lane is full/);
+  assert.throws(() => group.hold('Ab'), /the payer is full/);
   await add('Ab');
-  assert.equal(diary.at(-1), 'Ab: the lane is full');
+  assert.equal(diary.at(-1), 'Ab: the payer is full');
   const releaseOther = group.hold('Bbbb');
   await add('Cc');
   assert.equal(diary.at(-1), 'Cc: the queue is full');

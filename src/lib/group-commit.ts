@@ -3,22 +3,22 @@ export interface GroupCommitOptions<Item, Outcome> {
   readonly commit: (batch: readonly Item[]) => Promise<readonly Outcome[]>;
   /** How much of a batch an item takes up, for instance its bytes. */
   readonly weigh: (item: Item) => number;
-  /** Whose item it is. Items of one lane keep their order; lanes take turns by weight. */
-  readonly laneOf: (item: Item) => string;
+  /** Who pays for it. Items of one payer keep their order; payers take turns by weight. */
+  readonly payerOf: (item: Item) => string;
   /** A batch is closed once it weighs this much; a single heavier item travels alone. */
   readonly batchWeightMax: number;
   /** Items that wait weigh at most this much together; more are refused. */
   readonly queueWeightMax: number;
-  /** Those of one lane. A single heavier item is taken when its lane is empty. */
-  readonly laneWeightMax: number;
-  /** What a lane may hold although the queue is full of what others wait for. */
-  readonly laneWeightFloor: number;
-  /** Makes the refusal of an item for which there is no room: in its lane, or in the queue. */
-  readonly refusal: (full: 'lane' | 'queue') => Error;
+  /** Those of one payer. A single heavier item is taken when nothing else of the payer waits. */
+  readonly payerWeightMax: number;
+  /** What a payer may hold although the queue is full of what others wait for. */
+  readonly payerWeightFloor: number;
+  /** Makes the refusal of an item for which there is no room: of its payer, or in the queue. */
+  readonly refusal: (full: 'payer' | 'queue') => Error;
 }
 
 export interface GroupCommit<Item, Outcome> {
-  /** Joins the next batch that its lane's turn allows; resolves when that batch is durable. */
+  /** Joins the next batch that its payer's turn allows; resolves when that batch is durable. */
   add(item: Item): Promise<Outcome>;
   /**
    * Counts an item that waits elsewhere before it is added, and answers what ends that; whoever
@@ -36,8 +36,8 @@ interface Waiting<Item, Outcome> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** What one caller waits for. */
-interface Lane<Item, Outcome> {
+/** What waits of one payer. */
+interface PayerLine<Item, Outcome> {
   readonly waiting: Waiting<Item, Outcome>[];
   /** Those before it have left. */
   next: number;
@@ -52,38 +52,38 @@ const turnsPerBatch = 8;
  * Many callers, one commit. One batch is in flight at a time and the next leaves as soon as it
  * returns, so batches grow with the load and a lone caller waits for nobody. No timers.
  *
- * Lanes take turns by weight (deficit round robin, Shreedhar and Varghese 1995): a lane is given
- * the same credit at each of its turns, and a heavy item waits until its lane has saved up for it,
+ * Payers take turns by weight (deficit round robin, Shreedhar and Varghese 1995): a payer is given
+ * the same credit at each of its turns, and a heavy item waits until its payer has saved up for it,
  * so light items of others leave before it however many heavy ones wait.
  */
 export function createGroupCommit<Item, Outcome>(
   options: GroupCommitOptions<Item, Outcome>,
 ): GroupCommit<Item, Outcome> {
-  const { batchWeightMax, queueWeightMax, laneWeightMax, laneWeightFloor } = options;
+  const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor } = options;
   const creditPerTurn = Math.max(1, Math.floor(batchWeightMax / turnsPerBatch));
-  /** In the order of their turns; a lane is here while something waits in it. */
-  const lanes = new Map<string, Lane<Item, Outcome>>();
-  /** By lane: what waits elsewhere. */
+  /** In the order of their turns; a payer is here while something of it waits. */
+  const lines = new Map<string, PayerLine<Item, Outcome>>();
+  /** By payer: what waits elsewhere. */
   const held = new Map<string, number>();
   /** What waits here and elsewhere. */
   let queueWeight = 0;
   let isScheduled = false;
   let inFlight: Promise<void> | undefined;
 
-  /** The refusal of so much more in a lane; undefined: there is room. */
+  /** The refusal of so much more of a payer; undefined: there is room. */
   function refusalOf(name: string, weight: number): Error | undefined {
-    const laneHeld = held.get(name);
-    const lane = lanes.get(name);
-    const laneWeight = (lane?.weight ?? 0) + (laneHeld ?? 0) + weight;
-    const isAlone = lane === undefined && laneHeld === undefined;
-    if (!isAlone && laneWeight > laneWeightMax) return options.refusal('lane');
+    const heldWeight = held.get(name);
+    const line = lines.get(name);
+    const payerWeight = (line?.weight ?? 0) + (heldWeight ?? 0) + weight;
+    const isAlone = line === undefined && heldWeight === undefined;
+    if (!isAlone && payerWeight > payerWeightMax) return options.refusal('payer');
     const isFull = queueWeight > 0 && weight > 0 && queueWeight + weight > queueWeightMax;
-    return isFull && laneWeight > laneWeightFloor ? options.refusal('queue') : undefined;
+    return isFull && payerWeight > payerWeightFloor ? options.refusal('queue') : undefined;
   }
 
   function hold(item: Item): () => void {
     const weight = options.weigh(item);
-    const name = options.laneOf(item);
+    const name = options.payerOf(item);
     const refusal = refusalOf(name, weight);
     if (refusal !== undefined) throw refusal;
     held.set(name, (held.get(name) ?? 0) + weight);
@@ -98,17 +98,17 @@ export function createGroupCommit<Item, Outcome>(
 
   function add(item: Item): Promise<Outcome> {
     const weight = options.weigh(item);
-    const name = options.laneOf(item);
+    const name = options.payerOf(item);
     const refusal = refusalOf(name, weight);
     if (refusal !== undefined) return Promise.reject(refusal);
-    let lane = lanes.get(name);
-    if (lane === undefined) {
-      lane = { waiting: [], next: 0, weight: 0, credit: 0 };
-      lanes.set(name, lane);
+    let line = lines.get(name);
+    if (line === undefined) {
+      line = { waiting: [], next: 0, weight: 0, credit: 0 };
+      lines.set(name, line);
     }
-    lane.weight += weight;
+    line.weight += weight;
     queueWeight += weight;
-    const { waiting } = lane;
+    const { waiting } = line;
     return new Promise<Outcome>((resolve, reject) => {
       waiting.push({ item, weight, resolve, reject });
       schedule();
@@ -126,50 +126,50 @@ export function createGroupCommit<Item, Outcome>(
   }
 
   function startNext(): void {
-    inFlight = lanes.size === 0 ? undefined : flush(takeBatch());
+    inFlight = lines.size === 0 ? undefined : flush(takeBatch());
   }
 
   function takeBatch(): Waiting<Item, Outcome>[] {
     const batch: Waiting<Item, Outcome>[] = [];
     let room = batchWeightMax;
     let turnsInVain = 0;
-    // A lane that is put back is visited again: the loop ends when all are empty or nothing fits.
-    for (const [name, lane] of lanes) {
+    // A payer that is put back is visited again: the loop ends when all are empty or nothing fits.
+    for (const [name, line] of lines) {
       const countBefore = batch.length;
-      lane.credit += creditPerTurn;
-      const isFull = takeFrom(lane, batch, room);
+      line.credit += creditPerTurn;
+      const isFull = takeFrom(line, batch, room);
       for (let at = countBefore; at < batch.length; at += 1) room -= batch[at]?.weight ?? 0;
-      const isEmpty = lane.next === lane.waiting.length;
-      if (isEmpty) lanes.delete(name);
+      const isEmpty = line.next === line.waiting.length;
+      if (isEmpty) lines.delete(name);
       // Who did not get all it may send goes first in the next batch.
       if (isFull) break;
       if (isEmpty) continue;
-      lanes.delete(name);
-      lanes.set(name, lane);
+      lines.delete(name);
+      lines.set(name, line);
       turnsInVain = batch.length > countBefore ? 0 : turnsInVain + 1;
-      if (batch.length > 0 && turnsInVain >= lanes.size) break;
+      if (batch.length > 0 && turnsInVain >= lines.size) break;
     }
     return batch;
   }
 
-  /** Takes what the lane's credit allows; answers whether the batch had no room for more of it. */
+  /** Takes what the payer's credit allows; answers whether the batch had no room for more of it. */
   function takeFrom(
-    lane: Lane<Item, Outcome>,
+    line: PayerLine<Item, Outcome>,
     batch: Waiting<Item, Outcome>[],
     roomBefore: number,
   ): boolean {
     let room = roomBefore;
-    for (; lane.next < lane.waiting.length; lane.next += 1) {
-      const waiting = lane.waiting[lane.next];
-      if (waiting === undefined || waiting.weight > lane.credit) break;
+    for (; line.next < line.waiting.length; line.next += 1) {
+      const waiting = line.waiting[line.next];
+      if (waiting === undefined || waiting.weight > line.credit) break;
       if (batch.length > 0 && waiting.weight > room) return true;
       batch.push(waiting);
       room -= waiting.weight;
-      lane.credit -= waiting.weight;
-      lane.weight -= waiting.weight;
+      line.credit -= waiting.weight;
+      line.weight -= waiting.weight;
       queueWeight -= waiting.weight;
     }
-    dropTaken(lane);
+    dropTaken(line);
     return false;
   }
 
@@ -188,7 +188,7 @@ export function createGroupCommit<Item, Outcome>(
   }
 
   async function drain(): Promise<void> {
-    while (lanes.size > 0 || isScheduled || inFlight !== undefined) {
+    while (lines.size > 0 || isScheduled || inFlight !== undefined) {
       await (inFlight ?? new Promise((resolve) => setImmediate(resolve)));
     }
   }
@@ -199,8 +199,8 @@ export function createGroupCommit<Item, Outcome>(
 const takenMax = 1_024;
 
 /** Lets go of what has left, now and then: each time would move all that waits. */
-function dropTaken<Item, Outcome>(lane: Lane<Item, Outcome>): void {
-  if (lane.next < takenMax || lane.next * 2 < lane.waiting.length) return;
-  lane.waiting.splice(0, lane.next);
-  lane.next = 0;
+function dropTaken<Item, Outcome>(line: PayerLine<Item, Outcome>): void {
+  if (line.next < takenMax || line.next * 2 < line.waiting.length) return;
+  line.waiting.splice(0, line.next);
+  line.next = 0;
 }

@@ -92,13 +92,13 @@ export function createAppender(options: {
   const group = createGroupCommit<QueuedPush, Appended>({
     commit,
     weigh: weightOf,
-    laneOf: (push) => push.lane,
+    payerOf: (push) => push.lane,
     batchWeightMax: limits.commitBytesMax,
     queueWeightMax: limits.commitQueueBytesMax,
-    laneWeightMax: limits.commitQueueBytesMax / 2,
-    laneWeightFloor: limits.commitQueueBytesFloor,
+    payerWeightMax: limits.commitQueueBytesMax / 2,
+    payerWeightFloor: limits.commitQueueBytesFloor,
     refusal: (full) =>
-      full === 'lane'
+      full === 'payer'
         ? new DomainError(
             'rate_limited',
             'too many of your datapoints wait to be stored: try again in a moment',

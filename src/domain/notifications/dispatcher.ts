@@ -224,11 +224,11 @@ function createCompleting({ store }: DispatcherOptions): (completion: Completion
       return batch.map(() => undefined);
     },
     weigh: () => 1,
-    laneOf: () => '',
+    payerOf: () => '',
     batchWeightMax: limits.completionsPerCommitMax,
     queueWeightMax: limits.completionsWaitingMax,
-    laneWeightMax: limits.completionsWaitingMax,
-    laneWeightFloor: 0,
+    payerWeightMax: limits.completionsWaitingMax,
+    payerWeightFloor: 0,
     refusal: () => new DomainError('unavailable', 'too many deliveries wait to be recorded'),
   });
   return group.add;

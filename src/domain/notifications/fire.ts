@@ -144,11 +144,11 @@ function storeInTurn({ store, outbox, log }: FireParts) {
       return outcomes;
     },
     weigh: bytesOfFiring,
-    laneOf: ({ rule }) => rule.payer,
+    payerOf: ({ rule }) => rule.payer,
     batchWeightMax: limits.firingsCommitBytesMax,
     queueWeightMax: limits.firingsWaitingBytesMax,
-    laneWeightMax: limits.firingsWaitingBytesMax / 2,
-    laneWeightFloor: limits.firingsWaitingBytesFloor,
+    payerWeightMax: limits.firingsWaitingBytesMax / 2,
+    payerWeightFloor: limits.firingsWaitingBytesFloor,
     refusal: () =>
       new DomainError('rate_limited', 'too many messages of notifications wait to be stored', {
         retryAfterSeconds: 2,

@@ -22,7 +22,7 @@ interface Job {
   readonly done: () => void;
 }
 
-interface Lane {
+interface PayerQueue {
   readonly jobs: Set<Job>;
   /** Deliveries that wait in it. */
   waiting: number;
@@ -34,11 +34,11 @@ export function createFanOut(options: {
   readonly counters: Counters;
 }): FanOut {
   const { offer, journal, counters } = options;
-  const lanes = new Map<Payer, Lane>();
+  const queues = new Map<Payer, PayerQueue>();
   const turns = createTurns(goOn);
 
   function handOut(delivery: Delivery, match: Match): void {
-    if (match.few !== undefined && lanes.size === 0) {
+    if (match.few !== undefined && queues.size === 0) {
       for (const recipient of match.few) offer(delivery, recipient);
       return;
     }
@@ -47,7 +47,7 @@ export function createFanOut(options: {
 
   function handOutTo(group: PayerRecipients, delivery: Delivery): void {
     const rest = { delivery, recipients: group.recipients(), left: group.count };
-    if (lanes.has(group.payer) || !offerSome(rest)) wait(group, rest);
+    if (queues.has(group.payer) || !offerSome(rest)) wait(group, rest);
   }
 
   /** Answers whether that was all. */
@@ -62,33 +62,33 @@ export function createFanOut(options: {
   }
 
   function wait({ payer, isDurable }: PayerRecipients, job: Omit<Job, 'done'>): void {
-    const lane = lanes.get(payer) ?? { jobs: new Set<Job>(), waiting: 0 };
-    if (lane.waiting + job.left > mqttLimits.deliveriesWaitingPerPayerMax && lane.waiting > 0) {
+    const queue = queues.get(payer) ?? { jobs: new Set<Job>(), waiting: 0 };
+    if (queue.waiting + job.left > mqttLimits.deliveriesWaitingPerPayerMax && queue.waiting > 0) {
       counters.dropped.queue_full += job.left;
       return;
     }
     const { promise, resolve: done } = Promise.withResolvers<void>();
     // What will wait for clients is on disk before its sender is answered.
     if (job.delivery.message.qos > 0 && isDurable()) journal.hold(promise);
-    lane.jobs.add({ ...job, delivery: job.delivery.detached(), done });
-    lane.waiting += job.left;
-    lanes.set(payer, lane);
+    queue.jobs.add({ ...job, delivery: job.delivery.detached(), done });
+    queue.waiting += job.left;
+    queues.set(payer, queue);
     turns.add(payer, payer);
   }
 
   function goOn(payer: Payer): boolean {
-    const lane = lanes.get(payer);
-    const [job] = lane?.jobs ?? [];
-    if (lane === undefined || job === undefined) return false;
+    const queue = queues.get(payer);
+    const [job] = queue?.jobs ?? [];
+    if (queue === undefined || job === undefined) return false;
     const before = job.left;
     const isOver = offerSome(job);
-    lane.waiting -= isOver ? before : before - job.left;
+    queue.waiting -= isOver ? before : before - job.left;
     if (isOver) {
-      lane.jobs.delete(job);
+      queue.jobs.delete(job);
       job.done();
     }
-    if (lane.jobs.size > 0) return true;
-    lanes.delete(payer);
+    if (queue.jobs.size > 0) return true;
+    queues.delete(payer);
     return false;
   }
 
