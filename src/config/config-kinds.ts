@@ -16,7 +16,7 @@ export interface Kind<Value> {
   readonly problem?: (text: string) => string;
 }
 
-const digits = /^\d{1,15}$/;
+const digits = /^\d{1,16}$/;
 
 /** Whole seconds, at least one. */
 export const seconds: Kind<number> = {

@@ -76,6 +76,15 @@ test('totals of budgets are read by name', () => {
   }
 });
 
+test('both ends of what a number may be are read', () => {
+  for (const text of ['0', String(Number.MAX_SAFE_INTEGER)]) {
+    assert.deepEqual(problemsOf({ KIPIMO_DISK_FLOOR_BYTES: text }), []);
+  }
+  for (const text of [String(Number.MAX_SAFE_INTEGER + 1), '-1', '1.5']) {
+    assert.equal(problemsOf({ KIPIMO_DISK_FLOOR_BYTES: text }).length, 1, text);
+  }
+});
+
 test('an empty value counts as not set, for keys with and without a default', () => {
   assert.deepEqual(
     loadConfig({ KIPIMO_HTTP_PORT: '', KIPIMO_TLS_CERT: '', KIPIMO_DATABASE_URL: '' }),

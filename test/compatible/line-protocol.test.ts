@@ -78,6 +78,24 @@ test('lines that cannot be stored are told by number, and the others are stored'
   assert.equal((await datapointsOf(service, 'good', 'v')).length, 2);
 });
 
+test('lines that find no room are 507, so that clients keep and repeat them', async () => {
+  const environment = { KIPIMO_QUOTA_ACCOUNT_BYTES: '4096' };
+  await using small = await startService({ environment });
+  const of = { key: await keyOf(small, 'ama') };
+  let status = 204;
+  for (let at = 1; at < 20 && status === 204; at += 1) {
+    const text = 'x'.repeat(500) + at;
+    ({ status } = await writeLines(small, `full s="${text}" ${noon}000000000`, of));
+  }
+  assert.equal(status, 507);
+  const refused = await writeLines(small, 'full s="y" 99\nbroken', of);
+  assert.equal(refused.status, 507, refused.text);
+  assert.match(messageOf(refused), /partial write: .*stored=0 dropped=2/);
+  const gone = { method: 'DELETE', path: '/devices/full/sensors/s' };
+  assert.equal((await small.as('ama')(gone)).status, 204);
+  assertStored(await writeLines(small, 'full s="y" 99', of));
+});
+
 test('an answer names the first refused lines alone, whatever their number', async () => {
   const reply = await writeLines(service, 'x\n'.repeat(5_000), { key });
   assert.equal(reply.status, 400);

@@ -124,13 +124,15 @@ async function withSensors(
   });
 }
 
-/** Clients drop what is answered 400; they keep and repeat what is answered 403. */
+/** Clients drop what is answered 400; they keep and repeat what is answered 403 or 507. */
 function requireAllStored({ stored, refused, refusedCount }: BulkReport): void {
   if (refusedCount === 0) return;
   const told = new Set(refused.map(({ line, refusal }) => `line ${line}: ${refusal.message}`));
   const shown = [...told].slice(0, endpointLimits.linesToldMax).join('; ');
   const isForbidden = refused.every(({ refusal }) => refusal.code === 'forbidden');
-  const code = stored === 0 && isForbidden ? 'forbidden' : 'invalid';
+  const isFull = refused.some(({ refusal }) => refusal.code === 'storage_full');
+  const ofLines = stored === 0 && isForbidden ? 'forbidden' : 'invalid';
+  const code = isFull ? 'storage_full' : ofLines;
   throw new DomainError(
     code,
     `partial write: ${shown}${told.size > endpointLimits.linesToldMax ? '; …' : ''} ` +
