@@ -6,7 +6,7 @@ import {
   addServiceOptions,
   givenPassword,
   passwordOf,
-  requirePrivateWay,
+  requireEncryption,
   type ServiceOptions,
   tokenOf,
 } from './client/login-options.ts';
@@ -115,7 +115,7 @@ async function accountOf(options: DemoOptions): Promise<Account> {
   const { url, username, guest } = options;
   if (guest === true) return { kind: 'guest' };
   const token = tokenOf(options);
-  requirePrivateWay(url, options.allowHttp);
+  requireEncryption(url, options.allowHttp);
   if (token !== undefined) return { kind: 'token', token };
   if (username === undefined) {
     const password = await givenPassword(options);

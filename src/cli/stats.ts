@@ -12,7 +12,7 @@ import {
 const lists = ['users', 'devices', 'gateways', 'projects', 'notifications', 'socials'] as const;
 
 /** What is told by /metrics, since the start of the service. */
-const figures = [
+const metrics = [
   ['datapoints stored since the start', 'kipimo_datapoints_stored_total'],
   ['MQTT connections', 'kipimo_mqtt_connections'],
   ['memory in bytes', 'process_resident_memory_bytes'],
@@ -37,7 +37,7 @@ async function show(options: ServiceOptions & { readonly json?: boolean }): Prom
     const { total } = await client.need({ method: 'GET', path: `/${name}?limit=1` }, 200);
     if (total !== undefined) found.push([name, total]);
   }
-  found.push(...(await readFigures(client)));
+  found.push(...(await readMetrics(client)));
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify(Object.fromEntries(found))}\n`);
     return;
@@ -46,9 +46,9 @@ async function show(options: ServiceOptions & { readonly json?: boolean }): Prom
   process.stdout.write(`${table([['what', 'how many'], ...rows])}\n`);
 }
 
-async function readFigures(client: ApiClient): Promise<[string, number][]> {
+async function readMetrics(client: ApiClient): Promise<[string, number][]> {
   const { text } = await client.need({ method: 'GET', path: '/metrics', isAtRoot: true }, 200);
-  return figures.flatMap(([label, metric]) => {
+  return metrics.flatMap(([label, metric]) => {
     const values = text
       .split('\n')
       .filter((line) => line.startsWith(metric) && /[ {]/.test(line.charAt(metric.length)))

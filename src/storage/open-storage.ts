@@ -23,7 +23,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     case 'memory': {
       options.log.warn({}, 'all data is gone at the end of the process: KIPIMO_DATABASE_URL');
       const { createMemoryStorage } = await import('./memory/memory-storage.ts');
-      return createMemoryStorage(options);
+      return createMemoryStorage();
     }
   }
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requirePrivateWay } from './login-options.ts';
+import { requireEncryption } from './login-options.ts';
 
 test('a password travels without encryption to this machine only', () => {
   const isRefused = (url: string) => {
     try {
-      requirePrivateWay(url, false);
+      requireEncryption(url, false);
       return false;
     } catch (error) {
       assert.match(String(error), /--allow-http/);
@@ -19,6 +19,6 @@ test('a password travels without encryption to this machine only', () => {
   const far = ['http://10.0.0.1', 'http://example.org', 'http://localhost.example.org'];
   for (const url of [...far, 'HTTP://128.0.0.1/', 'http://[::2]', 'http://127.0.0.1.example.org']) {
     assert.equal(isRefused(url), true, url);
-    assert.doesNotThrow(() => requirePrivateWay(url, true));
+    assert.doesNotThrow(() => requireEncryption(url, true));
   }
 });

@@ -101,7 +101,7 @@ export async function logInAs(
   const token = tokenOf(options, keys);
   const { username } = options;
   if (token === undefined && username === undefined) return;
-  requirePrivateWay(client.url, options.allowHttp);
+  requireEncryption(client.url, options.allowHttp);
   if (token !== undefined) client.authorize(token);
   else if (username !== undefined) {
     await client.logIn(username, await passwordOf(username, options, keys));
@@ -161,7 +161,7 @@ export const allowHttpOption = [
 ] as const;
 
 /** Throws when a password or token would travel to another machine without encryption. */
-export function requirePrivateWay(url: string, isAllowed: boolean | undefined): void {
+export function requireEncryption(url: string, isAllowed: boolean | undefined): void {
   if (isAllowed === true || !URL.canParse(url)) return;
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'http:' || isThisMachine(hostname)) return;

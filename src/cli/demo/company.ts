@@ -29,8 +29,8 @@ export async function registerCompany(
   return { gatewayIds };
 }
 
-/** Signs of life of all gateways. */
-export async function beat(client: ApiClient, { gatewayIds }: Company): Promise<void> {
+/** Sends a heartbeat of each gateway. */
+export async function sendHeartbeats(client: ApiClient, { gatewayIds }: Company): Promise<void> {
   await inParallel(gatewayIds, demoLimits.requestsInParallel, async (id) => {
     const path = `/gateways/${encodeURIComponent(id)}/heartbeat`;
     await client.need({ method: 'POST', path, json: { simulated: true } }, 204, 403);

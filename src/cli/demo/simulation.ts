@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createApiClient } from '../client/api-client.ts';
 import { type Account, ensureFriend, identify } from '../client/identity.ts';
-import { beat, registerCompany } from './company.ts';
+import { registerCompany, sendHeartbeats } from './company.ts';
 import { createFleet } from './fleet.ts';
 import { openProgress } from './progress.ts';
 import { countOf, pushInstant, pushPast } from './push.ts';
@@ -82,7 +82,7 @@ export async function simulate(
     let pushed = 0;
     while (true) {
       const instant = Math.floor(clock.now() / stepMs) * stepMs;
-      await beat(client, company);
+      await sendHeartbeats(client, company);
       const values = await pushInstant(client, fleet, instant);
       pushed += values;
       print(`${new Date(instant).toISOString()}  ${values} values of ${fleet.length} devices`);

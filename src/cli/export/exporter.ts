@@ -182,11 +182,11 @@ async function* socialLines(
 ): AsyncGenerator<ExportLine> {
   const whose = account === null ? {} : { ofUser: account };
   const all = pages(async (page) => (await socials.list({ ...whose, ...page })).socials);
-  for await (const social of all) yield { kind: 'social', social: settled(social) };
+  for await (const social of all) yield { kind: 'social', social: completed(social) };
 }
 
 /** One that waits is sent by the installation that was asked to, and by no other one. */
-function settled(social: Social): Social {
+function completed(social: Social): Social {
   if (social.status !== 'pending') return social;
   return { ...social, status: 'failed', reason: 'it waited when it was exported' };
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { sensorOf } from '../../domain/devices/device.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Storage } from '../storage.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDatapointStore } from './datapoints.ts';
@@ -21,11 +20,8 @@ import {
 import { createSocialStore } from './socials.ts';
 import { createUserStore } from './users.ts';
 
-/**
- * The engine that keeps nothing: for tests and demonstrations, with the promises of the others.
- * It is offered what every engine is, and needs none of it.
- */
-export function createMemoryStorage(_offered: { readonly clock?: Clock } = {}): Storage {
+/** The engine that keeps nothing: for tests and demonstrations, with the promises of the others. */
+export function createMemoryStorage(): Storage {
   const state = createMemoryState();
   const secret = randomBytes(32).toString('hex');
   const datapoints = createDatapointStore(({ deviceId, sensorId }) => {

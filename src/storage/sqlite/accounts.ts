@@ -26,11 +26,11 @@ export async function openAccounts(
   const reader = openConnection(path, { role: 'read' });
   const writer = await createWriter({ path, log });
   const damaged = createDamagedRows({ log, reporter: silentReporter });
-  const parts = { reader, writer, damaged };
+  const context = { reader, writer, damaged };
   return {
     // A running service notices the end of an account by itself: it asks for each credential anew.
-    users: createUserStore({ ...parts, forgetDevice: () => undefined }),
-    credentials: createCredentialStore(parts),
+    users: createUserStore({ ...context, forgetDevice: () => undefined }),
+    credentials: createCredentialStore(context),
     async close() {
       reader.close();
       await writer.close();

@@ -1,23 +1,19 @@
 import {
-  chmodSync,
-  closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { markBackup } from './backup-mark.ts';
 import { databasePath } from './connection.ts';
 import { lockDirectory } from './directory-lock.ts';
+import { putDurably, syncFile, writePrivately } from './durable-file.ts';
 import { makeDirectory } from './make-directory.ts';
 import { readMigrations, refuseUnknown } from './migrate.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
@@ -56,7 +52,7 @@ export async function backUp(options: {
   try {
     await copyDatabase(source, partial, onProgress);
     keepFiles(partial, directory);
-    put(partial, file);
+    putDurably(partial, file);
     markBackup(directory);
   } finally {
     rmSync(partial, { force: true });
@@ -95,9 +91,9 @@ export async function restoreBackup(options: {
     const movedTo = moveAside(directory, present, label);
     for (const [name, content] of files) {
       writePrivately(join(directory, name), content);
-      sync(join(directory, name));
+      syncFile(join(directory, name));
     }
-    put(partial, databasePath(directory));
+    putDurably(partial, databasePath(directory));
     return movedTo === undefined ? {} : { movedTo };
   } finally {
     rmSync(partial, { force: true });
@@ -138,7 +134,7 @@ export async function copyData(
     directory: work,
     replace(label) {
       const aside = moveAside(directory, dataFiles(directory), label);
-      for (const name of dataFiles(work)) put(join(work, name), join(directory, name));
+      for (const name of dataFiles(work)) putDurably(join(work, name), join(directory, name));
       return aside;
     },
     [Symbol.dispose]() {
@@ -226,25 +222,4 @@ function moveAside(directory: string, names: readonly string[], label: string): 
   mkdirSync(aside, { mode: 0o700 });
   for (const name of names) renameSync(join(directory, name), join(aside, name));
   return aside;
-}
-
-function writePrivately(path: string, content: Uint8Array): void {
-  writeFileSync(path, content, { mode: 0o600 });
-  chmodSync(path, 0o600);
-}
-
-/** Renames a finished file, with everything on disk when it returns. */
-function put(from: string, to: string): void {
-  sync(from);
-  renameSync(from, to);
-  sync(dirname(to));
-}
-
-function sync(path: string): void {
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

@@ -12,7 +12,7 @@ import {
 } from '../sql/credential-row.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, found } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 const selectToken = `
   select hash, user_id, expires_at, logged_in_at, session_id, username, is_admin
@@ -34,7 +34,7 @@ const selectKeysOf = `
   select ${keyColumns} from access_keys where user_id = ? order by position`;
 
 /** Tokens and access keys in SQLite. */
-export function createCredentialStore({ reader, writer, damaged }: StoreParts): CredentialStore {
+export function createCredentialStore({ reader, writer, damaged }: StoreContext): CredentialStore {
   const token = createSelection<TokenRow & BearerRow>(reader, selectToken);
   const session = createSelection<SessionRow>(reader, selectSession);
   const sessionsOf = createSelection<SessionRow>(reader, selectSessionsOf);

@@ -20,7 +20,7 @@ import { createDeviceListing, type WeighedDevice } from './device-listing.ts';
 import type { DeviceInsert } from './device-writes.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, inSnapshot } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 import { createStoredBytes } from './stored-bytes.ts';
 import type { SqliteDatapoints } from './timeseries/datapoints.ts';
 
@@ -40,7 +40,7 @@ const selectExists = `
     and (?3 is null or exists (select 1 from actuators where device_id = ?1 and actuator_id = ?3))`;
 const countOwned = 'select count(*) as n from devices where owner = ?';
 
-export interface DeviceStoreOptions extends StoreParts {
+export interface DeviceStoreOptions extends StoreContext {
   readonly datapoints: LastValueReads &
     Pick<SqliteDatapoints, 'unflushedWeight' | 'unflushedWeights' | 'forget'>;
 }

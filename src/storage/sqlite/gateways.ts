@@ -9,13 +9,13 @@ import { resourcePatchOf } from '../sql/patch.ts';
 import { readSafely } from './failures.ts';
 import { createResourceListing } from './resource-listing.ts';
 import { createSelection, found } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 const selectGateway = `select ${gatewayColumns} from gateways where id = ?`;
 const countOwned = 'select count(*) as n from gateways where owner = ?';
 
 /** Gateways in SQLite. A heartbeat is one small update in the next group commit. */
-export function createGatewayStore({ reader, writer, damaged }: StoreParts): GatewayStore {
+export function createGatewayStore({ reader, writer, damaged }: StoreContext): GatewayStore {
   const gateway = createSelection<GatewayRow>(reader, selectGateway);
   const owned = createSelection<{ n: number }>(reader, countOwned);
   const list = createResourceListing<GatewayRow>(reader, 'gateway', gatewayColumns);

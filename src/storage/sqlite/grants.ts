@@ -9,7 +9,7 @@ import { type GroupGrantRow, groupGrantFromRow } from '../sql/group-row.ts';
 import { readSafely } from './failures.ts';
 import { createReachingGrants } from './reaching-grants.ts';
 import { createSelection } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 const selectScopes = 'select scopes from grants where kind = ? and resource = ? and username = ?';
 const selectOn = `
@@ -41,7 +41,7 @@ const selectGroupsReceivedBy = `
   where username = ? order by group_grants.kind, group_grants.resource, position`;
 
 /** Grants in SQLite. */
-export function createGrantStore({ reader, writer, damaged }: StoreParts): GrantStore {
+export function createGrantStore({ reader, writer, damaged }: StoreContext): GrantStore {
   const scopes = createSelection<{ scopes: string }>(reader, selectScopes);
   const on = createSelection<GrantRow>(reader, selectOn);
   const givenBy = createSelection<GrantRow & { owner: string }>(reader, selectGivenBy);

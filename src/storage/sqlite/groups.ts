@@ -2,7 +2,7 @@ import type { GroupStore } from '../../domain/groups/group-store.ts';
 import { type GroupRow, groupColumns, groupDetails, groupFromRow } from '../sql/group-row.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, found, inSnapshot } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 const selectGroup = `select ${groupColumns} from user_groups where id = ?`;
 const selectMembers = 'select username from group_members where group_id = ? order by username';
@@ -13,7 +13,7 @@ const countAll = 'select count(*) as n from user_groups';
 const countOwned = 'select count(*) as n from user_groups where owner = ?';
 
 /** Groups in SQLite. */
-export function createGroupStore({ reader, writer, damaged }: StoreParts): GroupStore {
+export function createGroupStore({ reader, writer, damaged }: StoreContext): GroupStore {
   const byId = createSelection<GroupRow>(reader, selectGroup);
   const members = createSelection<{ username: string }>(reader, selectMembers);
   const page = createSelection<GroupRow>(reader, selectPage);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { putDurably, writePrivately } from './durable-file.ts';
 import { makeDirectory } from './make-directory.ts';
 
 const secretPattern = /^[0-9a-f]{64}\n$/;
@@ -13,7 +14,9 @@ export function ensureInstallationSecret(directory: string): string {
   const file = join(directory, 'secret');
   if (!existsSync(file)) {
     makeDirectory(directory);
-    writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+    // Whole or not at all: without it, or with half of it, no start would succeed after a crash.
+    writePrivately(`${file}.new`, `${randomBytes(32).toString('hex')}\n`);
+    putDurably(`${file}.new`, file);
   }
   const text = readFileSync(file, 'utf8');
   if (secretPattern.test(text)) return text.trim();

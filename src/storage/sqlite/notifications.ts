@@ -25,7 +25,7 @@ import {
 import { patchOf } from '../sql/patch.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, found, inSnapshot } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 type Row = NotificationRow & TallyRow;
 
@@ -56,7 +56,7 @@ export function createNotificationStore({
   reader,
   writer,
   damaged,
-}: StoreParts): NotificationStore {
+}: StoreContext): NotificationStore {
   const one = createSelection<Row>(reader, selectOne);
   const many = createSelection<Row>(reader, selectMany);
   const deliveries = createSelection<DeliveryRow & { position: number }>(reader, selectDeliveries);
@@ -130,7 +130,7 @@ const selectNextDue = `
     select value from json_each(?))`;
 
 /** The outbox in SQLite. */
-export function createOutboxStore({ reader, writer, damaged }: StoreParts): OutboxStore {
+export function createOutboxStore({ reader, writer, damaged }: StoreContext): OutboxStore {
   const nextDue = createSelection<{ due_at: number | null }>(reader, selectNextDue);
 
   return {

@@ -10,7 +10,7 @@ import {
 import { readSafely } from './failures.ts';
 import { createResourceListing } from './resource-listing.ts';
 import { createSelection, found } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 const selectProject = `select ${projectColumns} from projects where id = ?`;
 const selectUnshared = `
@@ -20,7 +20,7 @@ const selectUnshared = `
 const countOwned = 'select count(*) as n from projects where owner = ?';
 
 /** Projects in SQLite. */
-export function createProjectStore({ reader, writer, damaged }: StoreParts): ProjectStore {
+export function createProjectStore({ reader, writer, damaged }: StoreContext): ProjectStore {
   const project = createSelection<ProjectRow>(reader, selectProject);
   const owned = createSelection<{ n: number }>(reader, countOwned);
   const unshared = createSelection<{ id: string }>(reader, selectUnshared);

@@ -27,7 +27,7 @@ import {
 } from '../sql/session-row.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, inSnapshot } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 type KeptMessage = MessageRow & { readonly message: number; readonly retain: number };
 
@@ -40,7 +40,7 @@ const selectReceived = 'select session, packet_id from mqtt_received order by se
 const selectRetained = `select ${retainedColumns} from mqtt_retained order by topic`;
 
 /** MQTT sessions in SQLite: read once, at start, and from then on written only. */
-export function createSessionStore({ reader, writer, damaged }: StoreParts): SessionStore {
+export function createSessionStore({ reader, writer, damaged }: StoreContext): SessionStore {
   return {
     load: () => readSafely(() => inSnapshot(reader, () => load(reader, damaged))),
     apply(changes) {

@@ -4,14 +4,14 @@ import type { PasswordResetStore } from '../../domain/users/password-reset-store
 import { type ResetRow, resetFromRow, selectReset } from '../sql/reset-row.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, found } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 const selectFailures = `
   select key, failures, ends_at as endsAt from failures where limiter = ? and ends_at > ?`;
 const selectText = 'select call_id as callId, text, until from call_texts where call_id = ?';
 
 /** Codes for forgotten passwords in SQLite. */
-export function createPasswordResetStore({ reader, writer }: StoreParts): PasswordResetStore {
+export function createPasswordResetStore({ reader, writer }: StoreContext): PasswordResetStore {
   const reset = createSelection<ResetRow>(reader, selectReset);
   return {
     insert: (pending, now) => writer.call('insertReset', pending, now),
@@ -22,7 +22,7 @@ export function createPasswordResetStore({ reader, writer }: StoreParts): Passwo
 }
 
 /** Counters of failures in SQLite. */
-export function createFailureStore({ reader, writer }: StoreParts): FailureStore {
+export function createFailureStore({ reader, writer }: StoreContext): FailureStore {
   const failures = createSelection<KeptFailures>(reader, selectFailures);
   return {
     load: (limiter, now) => readSafely(() => failures.all(limiter, now).map((row) => ({ ...row }))),
@@ -31,7 +31,7 @@ export function createFailureStore({ reader, writer }: StoreParts): FailureStore
 }
 
 /** Texts of calls in SQLite. */
-export function createCallTextStore({ reader, writer }: StoreParts): CallTextStore {
+export function createCallTextStore({ reader, writer }: StoreContext): CallTextStore {
   const text = createSelection<{ callId: string; text: string; until: number }>(reader, selectText);
   return {
     put: (callText, now) => writer.call('putCallText', callText, now),

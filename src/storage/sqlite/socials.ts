@@ -2,7 +2,7 @@ import type { SocialStore } from '../../domain/socials/social-store.ts';
 import { type SocialRow, socialColumns, socialFromRow, socialToRow } from '../sql/social-row.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, found, inSnapshot } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 const selectSocial = `select ${socialColumns} from socials where id = ?`;
 const selectPage = `select ${socialColumns} from socials order by position limit ? offset ?`;
@@ -13,7 +13,7 @@ const selectPageOf = `
 const countOf = 'select count(*) as n from socials where sender = ? or recipient = ?';
 
 /** Social messages in SQLite. */
-export function createSocialStore({ reader, writer, damaged }: StoreParts): SocialStore {
+export function createSocialStore({ reader, writer, damaged }: StoreContext): SocialStore {
   const social = createSelection<SocialRow>(reader, selectSocial);
   const page = createSelection<SocialRow>(reader, selectPage);
   const count = createSelection<{ n: number }>(reader, countAll);

@@ -47,9 +47,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const reader = openConnection(path, { role: 'read' });
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
-  const parts = { reader, writer, damaged };
+  const context = { reader, writer, damaged };
   const datapoints = createDatapointStore({
-    ...parts,
+    ...context,
     log,
     ...(options.datapointLimits !== undefined && { limits: options.datapointLimits }),
   });
@@ -57,25 +57,25 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   await datapoints.start();
   const open = opened.move();
   return {
-    users: createUserStore({ ...parts, forgetDevice: datapoints.forget }),
-    credentials: createCredentialStore(parts),
-    grants: createGrantStore(parts),
-    groups: createGroupStore(parts),
-    devices: createDeviceStore({ ...parts, datapoints }),
-    gateways: createGatewayStore(parts),
-    projects: createProjectStore(parts),
-    socials: createSocialStore(parts),
-    notifications: createNotificationStore(parts),
-    outbox: createOutboxStore(parts),
+    users: createUserStore({ ...context, forgetDevice: datapoints.forget }),
+    credentials: createCredentialStore(context),
+    grants: createGrantStore(context),
+    groups: createGroupStore(context),
+    devices: createDeviceStore({ ...context, datapoints }),
+    gateways: createGatewayStore(context),
+    projects: createProjectStore(context),
+    socials: createSocialStore(context),
+    notifications: createNotificationStore(context),
+    outbox: createOutboxStore(context),
     datapoints,
-    mqttSessions: createSessionStore(parts),
+    mqttSessions: createSessionStore(context),
     installation: {
       secret: async () => ensureInstallationSecret(directory),
       lastBackupAt: () => lastBackupOf(directory),
     },
-    passwordResets: createPasswordResetStore(parts),
-    failures: createFailureStore(parts),
-    callTexts: createCallTextStore(parts),
+    passwordResets: createPasswordResetStore(context),
+    failures: createFailureStore(context),
+    callTexts: createCallTextStore(context),
     ping: () => writer.call('ping'),
     close: () => open.disposeAsync(),
   };

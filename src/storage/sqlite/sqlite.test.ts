@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { DomainError } from '../../domain/errors.ts';
@@ -28,6 +29,7 @@ import { temporaryDirectory } from '../contract/temporary-directory.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openAccounts } from './accounts.ts';
 import { databasePath } from './connection.ts';
+import { ensureInstallationSecret } from './installation-secret.ts';
 import { readMigrations } from './migrate.ts';
 import { openSqlite, type SqliteOptions } from './sqlite-storage.ts';
 
@@ -140,6 +142,15 @@ test('the data directory and its files are for their owner only', async (context
 test('a data directory that cannot be made is refused with a sentence', async () => {
   const words = /the data directory \/dev\/null\/data cannot be used .*: make it writable/;
   await assert.rejects(open('/dev/null/data'), words);
+});
+
+test('a start that was killed while it made the secret is in nobody’s way', (context) => {
+  const directory = temporaryDirectory(context);
+  writeFileSync(join(directory, 'secret.new'), 'half');
+  const secret = ensureInstallationSecret(directory);
+  assert.match(secret, /^[0-9a-f]{64}$/);
+  assert.equal(ensureInstallationSecret(directory), secret);
+  assert.deepEqual(readdirSync(directory), ['secret']);
 });
 
 test('a database that cannot be opened is refused by its name', async (context) => {

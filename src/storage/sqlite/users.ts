@@ -4,7 +4,7 @@ import { patchOf } from '../sql/patch.ts';
 import { emailKey, type UserRow, userColumns, userFromRow, userToRow } from '../sql/user-row.ts';
 import { readSafely } from './failures.ts';
 import { createSelection, found, inSnapshot } from './selection.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreContext } from './store-context.ts';
 
 const selectById = `select ${userColumns} from users where id = ?`;
 const selectByUsername = `select ${userColumns} from users where username = ?`;
@@ -22,7 +22,7 @@ export function createUserStore({
   writer,
   damaged,
   forgetDevice,
-}: StoreParts & { readonly forgetDevice: (id: DeviceId) => void }): UserStore {
+}: StoreContext & { readonly forgetDevice: (id: DeviceId) => void }): UserStore {
   const byId = createSelection<UserRow>(reader, selectById);
   const byUsername = createSelection<UserRow>(reader, selectByUsername);
   const byEmail = createSelection<UserRow>(reader, selectByEmail);

@@ -6,7 +6,7 @@ import { sqliteLimits } from './sqlite-limits.ts';
 import type { WriterAnswer, WriterReport, WriterRequest, WriterSetup } from './writer-messages.ts';
 import type { WriteName, Writes } from './writes.ts';
 
-/** The way to the only write connection. A call resolves when its commit is synced to disk. */
+/** Calls to the only write connection. One resolves when its commit is synced to disk. */
 export interface Writer {
   /** Throws DomainError unavailable when nothing was kept: queue full, disk full, thread dead. */
   call<Name extends WriteName>(
@@ -47,12 +47,12 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   worker.on('message', (report: WriterReport) => {
     if (report === 'ready') return;
-    for (const answer of report) settle(answer);
+    for (const answer of report) complete(answer);
   });
   worker.on('error', (error) => stop(error));
   worker.on('exit', () => stop(undefined));
 
-  function settle(answer: WriterAnswer): void {
+  function complete(answer: WriterAnswer): void {
     const caller = waiting.get(answer.id);
     waiting.delete(answer.id);
     health.observe(answer);

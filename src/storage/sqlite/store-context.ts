@@ -3,7 +3,7 @@ import type { DamagedRows } from '../damaged-rows.ts';
 import type { Writer } from './writer.ts';
 
 /** What every store of the engine is made of. */
-export interface StoreParts {
+export interface StoreContext {
   readonly reader: DatabaseSync;
   readonly writer: Writer;
   readonly damaged: DamagedRows;

@@ -1,0 +1,25 @@
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Writes a file that only this account may read. */
+export function writePrivately(path: string, content: Uint8Array | string): void {
+  writeFileSync(path, content, { mode: 0o600 });
+  chmodSync(path, 0o600);
+}
+
+/** Renames a finished file, with everything on disk when it returns. */
+export function putDurably(from: string, to: string): void {
+  syncFile(from);
+  renameSync(from, to);
+  syncFile(dirname(to));
+}
+
+/** Returns when a file, or the names in a directory, are on disk. */
+export function syncFile(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
