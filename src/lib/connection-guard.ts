@@ -24,7 +24,7 @@ export interface ConnectionGuard {
 
 /** How many connections there may be. */
 export interface ConnectionRoom {
-  /** A place for a connection from an IP address, which `end` ends; undefined: there is none. */
+  /** A slot for a connection from an IP address, which `end` ends; undefined: there is none. */
   enter(address: string, end: () => void): ConnectionSlot | undefined;
 }
 
@@ -44,7 +44,7 @@ export function createConnectionGuard({
   readonly onRefused: () => void;
 }): ConnectionGuard {
   const open = new Set<Socket>();
-  const places = new WeakMap<Socket, ConnectionSlot>();
+  const slots = new WeakMap<Socket, ConnectionSlot>();
   let isOver = false;
 
   /** Answers whether the connection may go on. */
@@ -56,16 +56,16 @@ export function createConnectionGuard({
     }
     // Without an address it has left already.
     const address = socket.remoteAddress;
-    const place = address && room.enter(address, () => socket.destroy());
-    if (!place) {
+    const slot = address && room.enter(address, () => socket.destroy());
+    if (!slot) {
       if (address !== undefined) onRefused();
       socket.destroy();
       return false;
     }
     open.add(socket);
-    places.set(socket, place);
+    slots.set(socket, slot);
     socket.once('close', () => {
-      place.leave();
+      slot.leave();
       open.delete(socket);
     });
     return true;
@@ -90,7 +90,7 @@ export function createConnectionGuard({
         socket.destroy();
       });
     },
-    move: (socket, address) => places.get(socket)?.move(address) ?? true,
+    move: (socket, address) => slots.get(socket)?.move(address) ?? true,
     get size() {
       return open.size;
     },

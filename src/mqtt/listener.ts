@@ -28,7 +28,7 @@ export interface MqttListenerOptions {
   readonly handshakeMs?: number | undefined;
 }
 
-/** The ways in to the broker. */
+/** The ports of the broker. */
 export interface MqttListener {
   /** Opens the ports. Throws with the name of the setting whose port cannot be opened. */
   listen(): Promise<void>;

@@ -104,9 +104,9 @@ export function createPublish(options: PublishOptions): Publish {
     );
   }
 
-  async function passOn(actor: Actor, place: TopicOwner): Promise<PublishOutcome> {
-    if (await mayUseDeviceTopics(actor, place)) return acceptedToPassOn;
-    return refuse('not_authorized', `you may not update this ${place.kind}`);
+  async function passOn(actor: Actor, owner: TopicOwner): Promise<PublishOutcome> {
+    if (await mayUseDeviceTopics(actor, owner)) return acceptedToPassOn;
+    return refuse('not_authorized', `you may not update this ${owner.kind}`);
   }
 
   function refuse(reason: PublishRefusal, description: string): PublishOutcome {
@@ -123,7 +123,7 @@ export function createPublish(options: PublishOptions): Publish {
         await set(actor, target, message);
         return acceptedByService;
       case 'device_topic':
-        return passOn(actor, target.place);
+        return passOn(actor, target.owner);
       case 'system':
         return refuse('not_authorized', 'nobody publishes below $SYS');
       case 'nothing':

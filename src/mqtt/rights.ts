@@ -27,7 +27,7 @@ export function createReceiveRights(options: {
       case 'actuator':
         return watch.mayView(actor, target.deviceId);
       case 'device_topic':
-        return mayUseDeviceTopics(actor, target.place);
+        return mayUseDeviceTopics(actor, target.owner);
       case 'system':
         return actor.kind === 'admin';
       case 'nothing':

@@ -48,7 +48,7 @@ test('what is below a device or gateway and carries no value is a device topic',
   };
   for (const [topic, id] of Object.entries(deviceTopics)) {
     const kind = topic.startsWith('gateways') ? 'gateway' : 'device';
-    assert.deepEqual(readTopic(topic), { kind: 'device_topic', place: { kind, id } }, topic);
+    assert.deepEqual(readTopic(topic), { kind: 'device_topic', owner: { kind, id } }, topic);
   }
 });
 

@@ -16,7 +16,7 @@ export type Target =
   | { readonly kind: 'datapoints'; readonly sensor: SensorRef }
   | { readonly kind: 'actuator'; readonly deviceId: DeviceId; readonly actuatorId: ActuatorId }
   /** Below a device or gateway, for those who may update it. */
-  | { readonly kind: 'device_topic'; readonly place: TopicOwner }
+  | { readonly kind: 'device_topic'; readonly owner: TopicOwner }
   /** Metrics of the service, for admins. */
   | { readonly kind: 'system' }
   | { readonly kind: 'nothing' };
@@ -67,6 +67,6 @@ function readTopic(topic: string): Target {
     if (error instanceof DomainError) return nothing;
     throw error;
   }
-  const place = ownerOfTopic(topic);
-  return place === undefined ? nothing : { kind: 'device_topic', place };
+  const owner = ownerOfTopic(topic);
+  return owner === undefined ? nothing : { kind: 'device_topic', owner };
 }

@@ -1,4 +1,4 @@
-/** The way to one peer, whatever carries it: a socket, TLS, a WebSocket. */
+/** The byte stream to one peer, whatever carries it: a socket, TLS, a WebSocket. */
 export interface Transport {
   /** Sends the bytes in order, now or as soon as there is room; never throws. */
   write(bytes: Uint8Array): void;

@@ -12,6 +12,7 @@ import { limits } from '../../domain/limits.ts';
 import { datapointsOfPoint, type Precision } from '../../wire/line-points.ts';
 import { readLinePoint } from '../../wire/line-protocol.ts';
 import { type BodyElement, createLineSplitter } from '../body-elements.ts';
+import { feedBulk } from '../bulk-feed.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 
 /** A body of line protocol, for the ingest path. */
@@ -38,45 +39,17 @@ export function createWriteLines(services: {
       sensorsMax: endpointLimits.sensorsMadeMax,
     });
     try {
-      await feed(write, bulk, maker);
+      await feedBulk({
+        pieces: write.pieces,
+        splitter: createLineSplitter(limits.bulkLineBytesMax),
+        read: (element, line) => readLine(element, line, write.precision),
+        handOver: async (step) => bulk.add(await withSensors(step, maker)),
+      });
     } catch (reason) {
       throw await explained(reason, bulk);
     }
     requireAllStored(await bulk.finish());
   };
-}
-
-/** Hands the lines over in steps; the sender waits while two steps are under way. */
-async function feed(
-  { pieces, precision }: LineWrite,
-  bulk: BulkIngest,
-  maker: SensorMaker,
-): Promise<void> {
-  const splitter = createLineSplitter(limits.bulkLineBytesMax);
-  let line = 0;
-  let bytes = 0;
-  let step: BulkLine[] = [];
-  const handOver = async (): Promise<void> => {
-    const full = step;
-    step = [];
-    bytes = 0;
-    await bulk.add(await withSensors(full, maker));
-  };
-  // In turns, since one piece may hold a step of lines and more.
-  const take = async (elements: readonly BodyElement[]): Promise<void> => {
-    for (const element of elements) {
-      line += 1;
-      for (const read of readLine(element, line, precision)) step.push(read);
-      if (step.length >= limits.bulkLinesPerStep) await handOver();
-    }
-    if (bytes >= limits.bulkBytesPerStep) await handOver();
-  };
-  for await (const piece of pieces) {
-    bytes += piece.byteLength;
-    await take(splitter.push(piece));
-  }
-  await take(splitter.end());
-  await handOver();
 }
 
 /** The datapoints of a line, or why it has none. */

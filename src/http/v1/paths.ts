@@ -1,6 +1,6 @@
 import type { Route } from '../route.ts';
 
-/** The words that may follow, and the place behind any other part. */
+/** The words that may follow, and the node behind any other part. */
 interface PathNode {
   readonly words: Map<string, PathNode>;
   other?: PathNode;
@@ -26,27 +26,27 @@ export function createV1Paths(routes: readonly Pick<Route, 'path'>[]): (url: str
 }
 
 function learn(root: PathNode, path: string): void {
-  let place = root;
+  let node = root;
   for (const part of partsOf(path)) {
     const isWord = !part.startsWith(':');
-    const known = isWord ? place.words.get(part) : place.other;
+    const known = isWord ? node.words.get(part) : node.other;
     const next = known ?? { words: new Map() };
-    if (isWord) place.words.set(part, next);
-    else place.other = next;
-    place = next;
+    if (isWord) node.words.set(part, next);
+    else node.other = next;
+    node = next;
   }
 }
 
 function inOneForm(root: PathNode, path: string): string {
   const parts = partsOf(path);
   const isInDomain = parts[0]?.toLowerCase() === 'domains' && parts.length > 1;
-  let place: PathNode | undefined = root;
+  let node: PathNode | undefined = root;
   let form = '';
   for (const part of isInDomain ? parts.slice(2) : parts) {
     const lower = part.toLowerCase();
-    const word: PathNode | undefined = place?.words.get(lower);
+    const word: PathNode | undefined = node?.words.get(lower);
     form += `/${word === undefined ? part : lower}`;
-    place = word ?? place?.other;
+    node = word ?? node?.other;
   }
   return form;
 }

@@ -42,12 +42,12 @@ interface RenamingNode {
  * The message alone does not: a datapoint may hold a key called sensors, which stays.
  */
 export function renamingOf(schema: TSchema): Renaming {
-  const place = nodeOf(schema as SchemaNode);
+  const node = nodeOf(schema as SchemaNode);
   return {
     schema: schemaToV1(schema as SchemaNode) as TSchema,
-    isPlain: place.isPlain,
-    toV1: (message) => messageToV1(place, message),
-    toV2: (message) => messageToV2(place, message),
+    isPlain: node.isPlain,
+    toV1: (message) => messageToV1(node, message),
+    toV2: (message) => messageToV2(node, message),
   };
 }
 
@@ -62,14 +62,14 @@ function nodeOf(schema: SchemaNode): RenamingNode {
   return (schema.anyOf ?? []).map(nodeOf).reduce(both, own);
 }
 
-/** Alternatives as one place, so that no message is renamed twice. */
+/** Alternatives as one node, so that no message is renamed twice. */
 function both(one: RenamingNode, other: RenamingNode): RenamingNode {
   const fields = new Map(one.fields);
-  for (const [key, place] of other.fields) {
+  for (const [key, node] of other.fields) {
     const known = fields.get(key);
-    fields.set(key, known === undefined ? place : both(known, place));
+    fields.set(key, known === undefined ? node : both(known, node));
   }
-  const items = [one.items, other.items].filter((place) => place !== undefined);
+  const items = [one.items, other.items].filter((node) => node !== undefined);
   const [first, second] = items;
   return completed({
     fields,
@@ -79,9 +79,9 @@ function both(one: RenamingNode, other: RenamingNode): RenamingNode {
   });
 }
 
-function completed(place: Omit<RenamingNode, 'keys' | 'isPlain'>): RenamingNode {
-  const keys = new Map([...place.fields.keys()].map((key) => [keyToV1(key), key]));
-  return { ...place, keys, isPlain: hasNoWords(place) };
+function completed(node: Omit<RenamingNode, 'keys' | 'isPlain'>): RenamingNode {
+  const keys = new Map([...node.fields.keys()].map((key) => [keyToV1(key), key]));
+  return { ...node, keys, isPlain: hasNoWords(node) };
 }
 
 const hasNoWords = ({
@@ -93,40 +93,40 @@ const hasNoWords = ({
   words === undefined &&
   emptyFields.length === 0 &&
   (items === undefined || items.isPlain) &&
-  fields.entries().every(([key, place]) => place.isPlain && keyToV1(key) === key);
+  fields.entries().every(([key, node]) => node.isPlain && keyToV1(key) === key);
 
-function messageToV1(place: RenamingNode, message: unknown): unknown {
-  if (place.isPlain) return message;
-  if (typeof message === 'string') return place.words === undefined ? message : textToV1(message);
+function messageToV1(node: RenamingNode, message: unknown): unknown {
+  if (node.isPlain) return message;
+  if (typeof message === 'string') return node.words === undefined ? message : textToV1(message);
   if (Array.isArray(message)) {
-    const { items } = place;
+    const { items } = node;
     return items === undefined ? message : message.map((element) => messageToV1(items, element));
   }
   if (!isObject(message)) return message;
   const entries = Object.entries(message).map(([key, value]): [string, unknown] => {
-    const field = place.fields.get(key);
+    const field = node.fields.get(key);
     return field === undefined ? [key, value] : [keyToV1(key), messageToV1(field, value)];
   });
-  const empty = place.emptyFields.map((key): [string, unknown] => [key, '']);
+  const empty = node.emptyFields.map((key): [string, unknown] => [key, '']);
   // Behind the id; a key that comes again keeps its place and takes the later value.
   return Object.fromEntries([...entries.slice(0, 1), ...empty, ...entries.slice(1)]);
 }
 
-function messageToV2(place: RenamingNode, message: unknown): unknown {
-  if (place.isPlain) return message;
-  if (typeof message === 'string') return place.words === 'word' ? textToV2(message) : message;
+function messageToV2(node: RenamingNode, message: unknown): unknown {
+  if (node.isPlain) return message;
+  if (typeof message === 'string') return node.words === 'word' ? textToV2(message) : message;
   if (Array.isArray(message)) {
-    const { items } = place;
+    const { items } = node;
     return items === undefined ? message : message.map((element) => messageToV2(items, element));
   }
   if (!isObject(message)) return message;
   const entries = Object.entries(message).flatMap(([name, value]): [string, unknown][] => {
-    const key = place.keys.get(name);
-    const field = key === undefined ? undefined : place.fields.get(key);
+    const key = node.keys.get(name);
+    const field = key === undefined ? undefined : node.fields.get(key);
     // What version 2 alone knows by this name is an unknown key here.
     if (key === undefined || field === undefined)
-      return place.fields.has(name) ? [] : [[name, value]];
-    const isNothing = value === '' && place.emptyFields.includes(key);
+      return node.fields.has(name) ? [] : [[name, value]];
+    const isNothing = value === '' && node.emptyFields.includes(key);
     return isNothing ? [] : [[key, messageToV2(field, value)]];
   });
   return Object.fromEntries(entries);

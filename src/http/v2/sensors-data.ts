@@ -11,10 +11,10 @@ import {
   createArraySplitter,
   createLineSplitter,
 } from '../body-elements.ts';
+import { feedBulk } from '../bulk-feed.ts';
 import { EdgeError } from '../errors.ts';
 import { defineRoute, messageAnswer, type Route } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
-import type { StreamBody } from '../stream-body.ts';
 
 /** Pushing to many sensors of many devices in one request [contract 6]. */
 export function bulkPushRoute(ingestMany: IngestMany): Route {
@@ -33,7 +33,12 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
       const splitter = splitterFor(body.contentType);
       const bulk = ingestMany(actor);
       try {
-        await feed({ bulk, pieces: body.pieces, splitter, spelling });
+        await feedBulk({
+          ...{ pieces: body.pieces, splitter },
+          read: (element, line) =>
+            splitter.passesEmpty && isEmpty(element) ? [] : [readElement(element, line, spelling)],
+          handOver: (step) => bulk.add(step),
+        });
         return json(bulkReportToWire(await bulk.finish()));
       } catch (reason) {
         throw await explained(reason, bulk);
@@ -61,40 +66,7 @@ function splitterFor(contentType = 'application/json'): BodySplitter {
   );
 }
 
-/** Hands the elements over in steps; the sender waits while two steps are under way. */
-async function feed(options: {
-  readonly bulk: BulkIngest;
-  readonly pieces: StreamBody['pieces'];
-  readonly splitter: BodySplitter;
-  readonly spelling: Spelling;
-}): Promise<void> {
-  const { bulk, pieces, splitter, spelling } = options;
-  let line = 0;
-  let bytes = 0;
-  let step: BulkLine[] = [];
-  const take = (elements: readonly BodyElement[]): void => {
-    for (const element of elements) {
-      line += 1;
-      const isEmpty = element === '' || element === '\r';
-      if (!isEmpty || !splitter.passesEmpty) step.push(readElement(element, line, spelling));
-    }
-  };
-  const handOver = async (): Promise<void> => {
-    const full = step;
-    step = [];
-    bytes = 0;
-    await bulk.add(full);
-  };
-  for await (const piece of pieces) {
-    bytes += piece.byteLength;
-    take(splitter.push(piece));
-    if (step.length >= limits.bulkLinesPerStep || bytes >= limits.bulkBytesPerStep) {
-      await handOver();
-    }
-  }
-  take(splitter.end());
-  await handOver();
-}
+const isEmpty = (element: BodyElement): boolean => element === '' || element === '\r';
 
 function readElement(element: BodyElement, line: number, spelling: Spelling): BulkLine {
   if (typeof element === 'string') return readBulkLine(element, line, spelling);
