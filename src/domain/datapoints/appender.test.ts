@@ -18,7 +18,7 @@ const clock: Clock = { now: () => noon };
 
 function aPush(sensor: string, ...values: readonly number[]): QueuedPush {
   const datapoints = values.map((value) => ({ value, timestamp: noon, receivedAt: noon }));
-  return { deviceId: deviceId('d'), sensorId: sensorId(sensor), datapoints, lane: 'ann' };
+  return { deviceId: deviceId('d'), sensorId: sensorId(sensor), datapoints, payer: 'account/ann' };
 }
 
 async function anAppender(wrap: (store: DatapointStore) => DatapointStore = (store) => store) {
@@ -31,7 +31,7 @@ async function anAppender(wrap: (store: DatapointStore) => DatapointStore = (sto
   return { storage, feed, told, appender };
 }
 
-const toldOf = ({ lane: _, ...push }: QueuedPush): FeedEvent => ({ kind: 'datapoints', ...push });
+const toldOf = ({ payer: _, ...push }: QueuedPush): FeedEvent => ({ kind: 'datapoints', ...push });
 
 test('those who watch are told once per commit, in the order of the pushes', async () => {
   const { feed, told, appender } = await anAppender();
@@ -203,7 +203,7 @@ test('pushes that wait behind a long one count in the queue of their payer', asy
         refused += 1;
       }),
   );
-  const ofOther = appender.append({ ...aPush('b', 1), lane: 'bob' });
+  const ofOther = appender.append({ ...aPush('b', 1), payer: 'account/bob' });
   await yieldToEventLoop();
   assert.ok(refused >= 10 && refused < count / 2, `${refused} were refused`);
   stored.resolve();

@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts';
 import { createGroupCommit } from '../../lib/group-commit.ts';
+import type { Payer } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -11,9 +12,9 @@ import type { AppendOutcome, DatapointStore, Push } from './datapoint-store.ts';
 import type { Feed, FeedEvent } from './feed.ts';
 import { weightOf } from './push-weight.ts';
 
-/** A push on its way, and whose it is: the payer's lane in the queue. */
+/** A push on its way to the store, and in whose turn it is stored. */
 export interface QueuedPush extends Push {
-  readonly lane: string;
+  readonly payer: Payer;
 }
 
 /**
@@ -92,7 +93,7 @@ export function createAppender(options: {
   const group = createGroupCommit<QueuedPush, Appended>({
     commit,
     weigh: weightOf,
-    payerOf: (push) => push.lane,
+    payerOf: (push) => push.payer,
     batchWeightMax: limits.commitBytesMax,
     queueWeightMax: limits.commitQueueBytesMax,
     payerWeightMax: limits.commitQueueBytesMax / 2,
@@ -121,7 +122,7 @@ export function createAppender(options: {
     const release = group.hold(push);
     longCount += 1;
     try {
-      return await longPushes.run(push.lane, async () => {
+      return await longPushes.run(push.payer, async () => {
         await store.readyForLong?.();
         await group.add({ ...push, datapoints: [] }).then(whole);
         const storing = commit([push]).finally(() => {

@@ -1,4 +1,5 @@
 import type { Actor } from '../actor.ts';
+import { payerOf } from '../budgets/payer.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
 import { noSensor } from '../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
@@ -11,7 +12,6 @@ import {
   countForAddress,
   type IngestOptions,
   isAhead,
-  laneOf,
   type NewDatapoint,
   receive,
   requirePushable,
@@ -76,7 +76,7 @@ export function createIngestMany(options: IngestOptions): IngestMany {
 
   return (actor) => {
     const gateOf = createGates(options, actor);
-    const lane = laneOf(actor);
+    const payer = payerOf(actor);
     const refusals = createRefusals();
     let stored = 0;
     let failure: unknown;
@@ -87,7 +87,7 @@ export function createIngestMany(options: IngestOptions): IngestMany {
       gate: Gate | undefined,
     ): Promise<void> {
       try {
-        const outcome = await options.appender.append({ ...sensor, datapoints, lane });
+        const outcome = await options.appender.append({ ...sensor, datapoints, payer });
         if (actor.kind === 'guest' && gate?.kind === 'open') {
           countForAddress(options.room, actor, gate.owner, outcome);
         }

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import { networkOf } from '../budgets/payer.ts';
+import { payerOf } from '../budgets/payer.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
@@ -59,7 +59,7 @@ export function createIngest(options: IngestOptions): Ingest {
       datapoints.length > limits.datapointsPerTurn
         ? await runInSteps(receiveSteps(actor, datapoints, { now, valueBytesMax }))
         : receiveAll(actor, datapoints, { now, valueBytesMax });
-    const push = { deviceId, sensorId, datapoints: received, lane: laneOf(actor) };
+    const push = { deviceId, sensorId, datapoints: received, payer: payerOf(actor) };
     const outcome = await appender.append(
       publishContext === undefined ? push : { ...push, publishContext },
     );
@@ -160,11 +160,4 @@ function* receiveSteps(
     yield;
   }
   return received;
-}
-
-/** In whose lane of the queue an actor's pushes wait: an account's, or one of an address. */
-export function laneOf(actor: Actor): string {
-  if (actor.kind !== 'guest') return actor.userId;
-  const { address = '' } = actor;
-  return address.includes(':') ? networkOf(address) : address;
 }
