@@ -60,20 +60,10 @@ export const DeviceMessage = Type.Object(
   { title: 'Device' },
 );
 
+const { id: _id, ...changeable } = described;
+
 /** What a PATCH may change; everything else in it is ignored. */
-export const DeviceChangesMessage = Type.Object(
-  {
-    gateway_id: described.gateway_id,
-    name: described.name,
-    domain: described.domain,
-    visibility: described.visibility,
-    location: described.location,
-    meta: described.meta,
-    deployed: described.deployed,
-    timezone: described.timezone,
-  },
-  { title: 'DeviceChanges' },
-);
+export const DeviceChangesMessage = Type.Object(changeable, { title: 'DeviceChanges' });
 
 /** Many new devices, each made or refused by itself. */
 export const NewDevicesMessage = Type.Array(NewDeviceMessage, {
@@ -110,7 +100,7 @@ export function readDevice(body: unknown): NewDevice {
   };
 }
 
-type Description = Omit<Static<typeof DeviceChangesMessage>, 'id'>;
+type Description = Static<typeof DeviceChangesMessage>;
 
 function descriptionFromWire(message: Description) {
   const { name, domain, visibility, location, meta, deployed, timezone } = message;
@@ -137,7 +127,7 @@ const removable = {
   meta: 'meta',
   deployed: 'isDeployed',
   timezone: 'timezone',
-} as const satisfies Readonly<Record<string, keyof DeviceChanges>>;
+} as const satisfies Readonly<Record<keyof Description, keyof DeviceChanges>>;
 
 /** Changes to a device; a field that is null is removed, one that is absent stays. */
 export function deviceChangesFromWire(body: unknown): DeviceChanges {
