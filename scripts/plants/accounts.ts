@@ -1,21 +1,196 @@
-import { limit, type Plant } from './plant.ts';
+import { limit, type Plant, patch } from './plant.ts';
 
-/** Logins, passwords, addresses, and what belongs to whom. */
+const logins = 'test/neighbours/accounts-logins.test.ts';
+const resets = { file: 'test/neighbours/accounts-resets.test.ts', test: 'she sets a new password' };
+const addresses = 'test/neighbours/accounts-addresses.test.ts';
+const proofs = 'test/v2/addresses.test.ts';
+const limiter = 'src/domain/users/login-limiter.ts';
+const accounts = 'src/domain/users/accounts.ts';
+const resetsCode = 'src/domain/users/password-resets.ts';
+const candidates = 'src/domain/users/login-candidates.ts';
+const tokens = 'src/storage/sqlite/credential-writes.ts';
+
+/** Logins, sign-ups, resets, and the addresses and tokens of accounts. */
 export const plantsOfAccounts: readonly Plant[] = [
   {
     name: 'failed logins of one address have an end',
-    ...{ file: 'neighbours/accounts-logins.test.ts', test: 'invented names', says: /./ },
+    ...{ file: logins, test: 'invented names', says: /the guesser is slowed down/ },
     patches: [limit('loginFailuresPerAddress: 100', 'loginFailuresPerAddress: 100_000')],
   },
   {
-    name: 'a DELETE that a client leads back is refused',
-    ...{ file: 'neighbours/accounts-addresses.test.ts', test: 'under the name ..', says: /./ },
+    name: 'who logged in before has a lane of their own',
+    ...{ file: logins, test: 'invented names', says: /honest login was refused: 429/ },
+    patches: [patch(limiter, 'if (acquaintance !== undefined) {', 'if (login === undefined) {')],
+  },
+  {
+    name: 'failed logins count for account and address together',
+    ...{ file: logins, test: 'behind a proxy', says: /she was locked out/ },
+    patches: [patch(limiter, 'limiter: byPair, key:', 'limiter: byPair, key: name, other:')],
+  },
+  {
+    name: 'clients behind a trusted proxy are told apart',
+    ...{ file: logins, test: 'behind a proxy', says: /she was locked out/ },
     patches: [
-      {
-        file: 'src/http/route.ts',
-        from: '      if (isDoubtful) requireNoTrailingSlash(request);\n',
-        to: '',
-      },
+      patch(
+        'src/http/clients.ts',
+        'if (forwarded === undefined || !isTrustedProxy(address)) return address;',
+        'if (forwarded !== address) return address;',
+      ),
+    ],
+  },
+  {
+    name: 'what a stranger says of its address is not believed',
+    ...{ file: logins, test: 'invented names', says: /the guesser is slowed down/ },
+    patches: [
+      patch(
+        'src/http/clients.ts',
+        'if (forwarded === undefined || !isTrustedProxy(address)) return address;',
+        'if (forwarded === undefined) return address;',
+      ),
+    ],
+  },
+  {
+    name: 'sign-ups have a queue of their own',
+    ...{ file: logins, test: 'sign-ups at once', says: /honest login was refused: 429/ },
+    patches: [
+      patch(
+        'src/domain/users/password-work.ts',
+        "signUps.run({ lane: 'strange', payer }",
+        "logins.run({ lane: 'known', payer }",
+      ),
+    ],
+  },
+  {
+    name: 'sign-ups of one address have an end',
+    ...{
+      file: logins,
+      test: 'sign-ups at once',
+      says: /were told that their address made too many/,
+    },
+    patches: [limit('signUpsPerAddress: 300', 'signUpsPerAddress: 300_000')],
+  },
+  {
+    name: 'strangers use up no codes of who is known',
+    ...{ ...resets, says: /her mail never came/ },
+    patches: [patch(resetsCode, '!(await users.knowsNetwork(userId, network))', "userId !== ''")],
+  },
+  {
+    name: 'codes for a new password to one account have an end',
+    ...{ ...resets, says: /mails: ten for all strangers/ },
+    patches: [limit('passwordResetsOfStrangers: 10', 'passwordResetsOfStrangers: 10_000')],
+  },
+  {
+    name: 'guesses at codes count for account and address together',
+    ...{ ...resets, says: /the code is wrong/ },
+    patches: [
+      patch(resetsCode, 'triesByPair.blockedForMs(pair)', 'triesByPair.blockedForMs(String(id))'),
+      patch(resetsCode, 'triesByPair.recordFailure(pair)', 'triesByPair.recordFailure(String(id))'),
+    ],
+  },
+  {
+    name: 'nobody signs up with an e-mail address as username',
+    ...{
+      file: addresses,
+      test: 'takes her address as a username',
+      says: /the thief has her address/,
+    },
+    patches: [patch(accounts, "if (actor.kind !== 'admin') requireOwnUsername(username);", '')],
+  },
+  {
+    name: 'an e-mail address logs in who proved it',
+    ...{ file: proofs, test: 'who squats on an address', says: /nobody proved it yet/ },
+    patches: [
+      patch(
+        candidates,
+        'strength === provenByCode || strength > strengthOf(second)',
+        'strength >= 0',
+      ),
+    ],
+  },
+  {
+    name: 'codes for a new password go to proven addresses only',
+    ...{ file: proofs, test: 'who squats on an address', says: /nobody had proved/ },
+    patches: [
+      patch(
+        candidates,
+        '|| profile.email === undefined || !proof) continue',
+        '|| profile.email === undefined) continue',
+      ),
+      patch(
+        candidates,
+        'strengthOf(login) === provenByCode || holder',
+        'login !== holder || holder',
+      ),
+      patch(candidates, 'provenAt: proof.provenAt', 'provenAt: 0'),
+    ],
+  },
+  {
+    name: 'a reset ends the keys of who had the account before the proof',
+    ...{ file: proofs, test: 'a reset ends the keys', says: /200/ },
+    patches: [
+      patch(resetsCode, 'passwordHash, { keysMadeBefore: found.provenAt }', 'passwordHash'),
+    ],
+  },
+  {
+    name: 'no account is called "." or ".."',
+    ...{ file: proofs, test: 'some names are nobody', says: /400/ },
+    patches: [
+      patch(
+        'src/domain/ids.ts',
+        'if (isDotPath(text)) throw invalid(`username',
+        'if (!text) throw invalid(`username',
+      ),
+    ],
+  },
+  {
+    name: 'no account is called "me"',
+    ...{ file: proofs, test: 'some names are nobody', says: /400/ },
+    patches: [
+      patch('src/domain/ids.ts', "if (username.toLowerCase() !== 'me')", "if (username !== '')"),
+    ],
+  },
+  {
+    name: 'a token is renewed only while the one before it stands',
+    ...{ file: 'test/v2/accounts.test.ts', test: 'no token outlives a new password', says: /401/ },
+    patches: [
+      patch(
+        tokens,
+        'exists (select 1 from tokens where hash = ? and user_id = users.id)',
+        '? is not null',
+      ),
+    ],
+  },
+  {
+    name: 'a login counts only while its password stands',
+    ...{ file: 'test/v2/accounts.test.ts', test: 'no token outlives a new password', says: /401/ },
+    patches: [
+      patch(
+        tokens,
+        ' and password_hash = ?`;\nconst insertTokenByToken',
+        ' and ? is not null`;\nconst insertTokenByToken',
+      ),
+    ],
+  },
+  {
+    name: 'renewing in a loop leaves no token behind',
+    ...{ file: logins, test: 'no token outlives', says: /a token outlived/ },
+    patches: [
+      patch(
+        tokens,
+        'exists (select 1 from tokens where hash = ? and user_id = users.id)',
+        '? is not null',
+      ),
+    ],
+  },
+  {
+    name: 'a new password needs the old one',
+    ...{ file: 'test/v2/users.test.ts', test: 'who changes their own password', says: /403/ },
+    patches: [
+      patch(
+        accounts,
+        'if (person.userId === id) await logins.confirm(user, oldPassword, address);',
+        '',
+      ),
     ],
   },
 ];

@@ -1,24 +1,98 @@
-import { limit, type Plant } from './plant.ts';
+import { limit, type Plant, patch } from './plant.ts';
 
-const rules = 'neighbours/alarms-rules.test.ts';
+const rules = 'test/neighbours/alarms-rules.test.ts';
+const silences = { file: rules, test: 'five accounts' };
+const deliveries = 'test/neighbours/alarms-deliveries.test.ts';
+const limits = 'test/v2/notification-limits.test.ts';
+const rows = 'test/walks/damaged-rows.test.ts';
 
-/** Notifications and what they send. */
+/** Notifications, what they wait for, and what they send. */
 export const plantsOfAlarms: readonly Plant[] = [
   {
+    name: 'a text of a client is no key of a plain object',
+    ...{ file: rules, test: 'a sensor named constructor', says: /./ },
+    patches: [
+      patch(
+        'src/lib/own-entry.ts',
+        'record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined',
+        'record?.[key]',
+      ),
+    ],
+  },
+  {
+    name: 'a row that cannot be understood is set aside',
+    ...{ file: rows, test: 'no stored row stops a start', says: /./ },
+    patches: [
+      patch(
+        'src/storage/damaged-rows.ts',
+        '        note(table, key, reason);\n        return undefined;\n',
+        '        throw reason;\n',
+      ),
+    ],
+  },
+  {
+    name: 'a notification that cannot be understood is set aside',
+    ...{ file: rows, test: 'no stored row stops a start', says: /./ },
+    patches: [
+      patch(
+        'src/domain/notifications/rule-book.ts',
+        '          remove(id);\n          options',
+        '          if (error) throw error;\n          options',
+      ),
+    ],
+  },
+  {
+    name: 'devices times sensors of a notification have an end',
+    ...{ file: rules, test: 'a thousand devices', says: /too many pairs were taken/ },
+    patches: [limit('conditionPairsMax: 10_000', 'conditionPairsMax: 10_000_000')],
+  },
+  {
+    name: 'what notifications take up has a budget',
+    ...{ file: rules, test: 'a thousand devices', budget: 'notification_bytes' },
+    says: /all had room/,
+  },
+  {
     name: 'previews side by side have a budget',
-    ...{ file: rules, test: 'previews side by side', budget: 'previews', says: /./ },
+    ...{ file: rules, test: 'previews side by side', budget: 'previews', says: /none was refused/ },
   },
   {
     name: 'silences have a budget',
-    ...{ file: rules, test: 'five accounts', budget: 'silences', says: /./ },
+    ...{ ...silences, budget: 'silences', says: /all had room/ },
+  },
+  {
+    name: 'an account has a little room although strangers filled a budget',
+    ...{ ...silences, says: /her rule was refused/ },
+    patches: [
+      patch('src/domain/budgets/budget.ts', '(isGuest || after > rule.floor)', 'after > 0'),
+    ],
+  },
+  {
+    name: 'silences are told in turns of who waits for them',
+    ...{ ...silences, says: /her silence was/ },
     patches: [limit('silencesPerLook: 64', 'silencesPerLook: 1_000_000')],
   },
   {
-    name: 'deliveries to one host are few at a time',
-    ...{ file: 'neighbours/alarms-deliveries.test.ts', test: 'nine accounts', says: /./ },
+    name: 'a rule whose silence would not be watched is refused',
+    ...{ file: limits, test: 'a rule whose silence', says: /200 !== 403/ },
+    patches: [
+      patch(
+        'src/domain/notifications/rule-room.ts',
+        'if (refusal !== undefined) throw budgetError(silences, refusal);',
+        'if (refusal === null) throw budgetError(silences, refusal);',
+      ),
+    ],
+  },
+  {
+    name: 'deliveries of one payer are few at a time',
+    ...{ file: deliveries, test: 'webhooks to a server that never answers', says: /alarm/ },
     patches: [
       limit('deliveriesUnderWayPerPayerMax: 16', 'deliveriesUnderWayPerPayerMax: 4_096'),
       limit('deliveriesUnderWayPerHostMax: 16', 'deliveriesUnderWayPerHostMax: 4_096'),
     ],
+  },
+  {
+    name: 'deliveries to one host are few at a time',
+    ...{ file: deliveries, test: 'nine accounts', says: /alarm|connections at a time/ },
+    patches: [limit('deliveriesUnderWayPerHostMax: 16', 'deliveriesUnderWayPerHostMax: 4_096')],
   },
 ];

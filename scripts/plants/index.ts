@@ -2,6 +2,7 @@ import { plantsOfAccounts } from './accounts.ts';
 import { plantsOfAlarms } from './alarms.ts';
 import { plantsOfMqtt } from './mqtt.ts';
 import type { Plant } from './plant.ts';
+import { plantsOfPossessions } from './possessions.ts';
 import { plantsOfReads } from './reads.ts';
 import { plantsOfSockets } from './sockets.ts';
 
@@ -12,4 +13,5 @@ export const plants: readonly Plant[] = [
   ...plantsOfAlarms,
   ...plantsOfReads,
   ...plantsOfAccounts,
+  ...plantsOfPossessions,
 ];

@@ -1,27 +1,102 @@
-import type { Plant } from './plant.ts';
+import { limit, type Plant, patch } from './plant.ts';
 
-const memory = 'neighbours/mqtt-memory.test.ts';
-const queues = 'neighbours/mqtt-queues.test.ts';
+const memory = 'test/neighbours/mqtt-memory.test.ts';
+const queues = 'test/neighbours/mqtt-queues.test.ts';
+const floods = 'test/neighbours/mqtt-floods.test.ts';
+const limits = 'src/mqtt/limits.ts';
+const guests = { file: queues, test: 'guests who fill sessions and retained' };
+const died = /the program died|other side closed|ECONN|honest client's/;
 
 /** Sessions, wills, queues and groups of MQTT. */
 export const plantsOfMqtt: readonly Plant[] = [
   {
     name: 'filters of kept sessions have a budget',
-    ...{ file: memory, test: 'long filters', budget: 'mqtt_session_bytes', says: /./ },
+    ...{ file: memory, test: 'long filters', budget: 'mqtt_session_bytes', says: died },
+  },
+  {
+    name: 'a filter counts once in a SUBSCRIBE, and few of them are looked at',
+    ...{ file: memory, test: 'one filter 60 000 times', says: /./ },
+    patches: [
+      limit('filtersPerPacketMax: 256', 'filtersPerPacketMax: 100_000', limits),
+      patch(
+        'src/mqtt/broker/packet-handler.ts',
+        'for (const subscription of lastOfEach.values()) {',
+        'for (const subscription of subscriptions) {',
+      ),
+    ],
   },
   {
     name: 'wills that wait have a budget',
-    ...{ file: memory, test: 'wills that wait', budget: 'mqtt_will_bytes', says: /./ },
+    ...{ file: memory, test: 'wills that wait', budget: 'mqtt_will_bytes' },
+    says: /wills were refused/,
+  },
+  {
+    name: 'unfinished packets have a budget',
+    ...{ file: memory, test: 'wills that wait', budget: 'partial_bytes' },
+    says: /unfinished packets were refused/,
+  },
+  {
+    name: 'messages that wait are shared out, and a client that is there is served',
+    ...{ file: queues, test: 'sessions left behind', says: /honest client's/ },
+    patches: [
+      patch(
+        'src/domain/budgets/budgets.ts',
+        'scaled(budgetTable[name], totals[name])',
+        '{ ...scaled(budgetTable[name], totals[name]),\n' +
+          "      ...(name === 'mqtt_queued_bytes' &&\n" +
+          '        { perAccount: 2 ** 28, perAddress: 2 ** 28, guests: 2 ** 28, floor: 0 }) }',
+      ),
+      patch(
+        'src/mqtt/broker/queue-room.ts',
+        'const partOfAbsent = 0.75;',
+        'const partOfAbsent = 1;',
+      ),
+      patch(
+        'src/mqtt/broker/queue-room.ts',
+        '(entries?.size ?? 0) === 0 &&',
+        '(entries?.size ?? 0) < 0 &&',
+      ),
+    ],
+  },
+  {
+    name: 'the guests at one address have a share',
+    ...{ ...guests, says: /of one address were refused/ },
+    patches: [
+      patch('src/domain/budgets/budget.ts', 'isGuest ? rule.perAddress', 'isGuest ? rule.guests'),
+    ],
+  },
+  {
+    name: 'all guests together have a share',
+    ...{ ...guests, says: /of many addresses were refused/ },
+    patches: [
+      patch(
+        'src/domain/budgets/budget.ts',
+        'if (isGuest && this.#ofGuests + amount > part * rule.guests) {',
+        'if (isGuest && this.#ofGuests + amount > part * rule.total) {',
+      ),
+    ],
   },
   {
     name: 'a group is of one identity',
-    ...{ file: queues, test: 'strangers in a group', says: /./ },
+    ...{ file: queues, test: 'strangers in a group', says: /values came to the worker/ },
     patches: [
-      {
-        file: 'src/mqtt/broker/subscription-tree.ts',
-        from: 'const { payer } = session;',
-        to: "const payer = 'account/all';",
-      },
+      patch(
+        'src/mqtt/broker/subscription-tree.ts',
+        'const { payer } = session;',
+        "const payer = 'account/all';",
+      ),
+    ],
+  },
+  {
+    name: 'a message goes to many sessions in turns',
+    ...{ file: floods, test: 'subscribers of a stranger', says: /honest client's|held for/ },
+    patches: [limit('deliveriesAtOnceMax: 64', 'deliveriesAtOnceMax: 1_000_000', limits)],
+  },
+  {
+    name: 'packets of one payer are handled for some time, then those of others',
+    ...{ file: floods, test: 'floods of tiny packets', says: /honest client's|held for/ },
+    patches: [
+      patch('src/mqtt/broker/work-shares.ts', 'const shareMs = 10;', 'const shareMs = 1e9;'),
     ],
   },
 ];

@@ -6,7 +6,7 @@ import type { BudgetName } from '../../src/domain/budgets/budget-table.ts';
 export interface Plant {
   /** The promise that ends with it; docs/security.md has it in its table. */
   readonly name: string;
-  /** Below test/. */
+  /** Where its test is. */
   readonly file: string;
   /** A part of the name of the test. */
   readonly test: string;
@@ -30,11 +30,12 @@ const endless = (budget: BudgetName): Patch => ({
   to: `scaled(budgetTable[name], name === '${budget}' ? 2 ** 50 : totals[name])`,
 });
 
-/** Another value of a limit in `src/domain/limits.ts`. */
-export const limit = (from: string, to: string): Patch => ({
-  file: 'src/domain/limits.ts',
-  ...{ from: `  ${from},\n`, to: `  ${to},\n` },
-});
+/** Another text instead of one. */
+export const patch = (file: string, from: string, to: string): Patch => ({ file, from, to });
+
+/** Another value of a limit. */
+export const limit = (from: string, to: string, file = 'src/domain/limits.ts'): Patch =>
+  patch(file, `  ${from},\n`, `  ${to},\n`);
 
 /** The files that a plant changes, by path, with their new texts. Throws when a patch fits not. */
 export function plantedFiles(root: string, { budget, patches = [] }: Plant): Map<string, string> {
@@ -54,7 +55,7 @@ export function complaintsAbout(root: string, plant: Plant): readonly string[] {
   const tell = (what: string) => complaints.push(`${plant.name}: ${what}`);
   try {
     if (plantedFiles(root, plant).size === 0) tell('takes nothing out');
-    const names = namesOfTests(readFileSync(join(root, 'test', plant.file), 'utf8'));
+    const names = namesOfTests(readFileSync(join(root, plant.file), 'utf8'));
     const found = names.filter((name) => name.includes(plant.test)).length;
     if (found !== 1) tell(`${plant.file} has ${found} tests named "${plant.test}"`);
   } catch (error) {

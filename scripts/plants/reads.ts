@@ -1,16 +1,77 @@
-import { limit, type Plant } from './plant.ts';
+import { limit, type Plant, patch } from './plant.ts';
 
-const filters = 'neighbours/reads-filters.test.ts';
+const filters = { file: 'test/neighbours/reads-filters.test.ts', test: 'costly patterns' };
+const quota = 'test/neighbours/reads-quota.test.ts';
+const room = 'src/domain/budgets/storage-room.ts';
+const died = /the program died|other side closed|ECONN|honest client's/;
 
-/** Searches, lists, and room on the disk. */
+/** Searches, lists, values, and room on the disk. */
 export const plantsOfReads: readonly Plant[] = [
   {
     name: 'searches at once have a budget',
-    ...{ file: filters, test: 'costly patterns', budget: 'long_reads', says: /./ },
+    ...{ ...filters, budget: 'long_reads', says: /nobody was refused/ },
   },
   {
     name: 'long work takes turns',
-    ...{ file: filters, test: 'costly patterns', says: /./ },
+    ...{ ...filters, says: /healthz waited|held for|honest client's/ },
     patches: [limit('turnMs: 5', 'turnMs: 5_000')],
+  },
+  {
+    name: 'a value has a largest size',
+    ...{ file: 'test/v2/value-size.test.ts', test: 'a value up to the limit', says: /413/ },
+    patches: [
+      patch(
+        'src/domain/devices/value-size.ts',
+        '!isJsonWithin(value, bytesMax) &&',
+        '!isJsonWithin(value, 2 ** 30) &&',
+      ),
+    ],
+  },
+  {
+    name: 'lists are written as fast as they are read',
+    ...{ file: 'test/neighbours/reads-large-values.test.ts', test: 'large last values' },
+    says: died,
+    patches: [
+      patch(
+        'src/http/answer-room.ts',
+        '  for await (const chunk of chunks) {\n',
+        '  for (const chunk of await Array.fromAsync(chunks)) {\n',
+      ),
+    ],
+  },
+  {
+    name: 'what guests have on the disk has a quota',
+    ...{ file: quota, test: 'guests who fill their quota', says: /204 !== 507/ },
+    patches: [patch(room, 'if (usedBy(owner) < quota) {', 'if (usedBy(owner) < 2 ** 53) {')],
+  },
+  {
+    name: 'one address has half of what guests may have on the disk',
+    ...{ file: quota, test: 'guests who fill their quota', says: /bytes from one address/ },
+    patches: [
+      patch(
+        room,
+        'if (!guestShares.isUsedUp(actor, { used: usedBy(owner), max: quota })) return;',
+        'if (!guestShares.isUsedUp(actor, { used: usedBy(owner), max: 2 * quota })) return;',
+      ),
+    ],
+  },
+  {
+    name: 'what an account has on the disk has a quota',
+    ...{ file: 'test/v2/storage-quotas.test.ts', test: 'an account sees what it uses' },
+    says: /nothing was refused|507/,
+    patches: [
+      patch(
+        room,
+        'if (quota === undefined || isImport(actor)) return;',
+        'if (quota === undefined || isImport(actor) || owner !== guestUsername) return;',
+      ),
+    ],
+  },
+  {
+    name: 'a disk that is nearly full is left to the service',
+    ...{ file: quota, test: 'nearly full guests are refused', says: /507/ },
+    patches: [
+      patch(room, '(disk.freeBytes() ?? floor) < floor', '(disk.freeBytes() ?? floor) < 0'),
+    ],
   },
 ];

@@ -1,33 +1,69 @@
-import { limit, type Plant } from './plant.ts';
+import { limit, type Plant, patch } from './plant.ts';
 
-const largePushes = 'neighbours/sockets-large-pushes.test.ts';
-const unread = 'neighbours/reads-unread.test.ts';
+const silent = { file: 'test/neighbours/sockets-silent.test.ts', test: 'said nothing for 10.6 s' };
+const largePushes = 'test/neighbours/sockets-large-pushes.test.ts';
+const unread = 'test/neighbours/reads-unread.test.ts';
+const appender = 'src/domain/datapoints/appender.ts';
+const died = /the program died|other side closed|ECONN/;
 
 /** Connections, bodies and answers. */
 export const plantsOfSockets: readonly Plant[] = [
   {
     name: 'a connection has an error listener from accept to close',
-    ...{ file: 'neighbours/sockets-silent.test.ts', test: 'said nothing for 10.6 s' },
-    says: /./,
+    ...{ ...silent, says: died },
     patches: [
-      {
-        file: 'src/lib/connection-guard.ts',
-        from: "    socket.on('error', ignore);\n    if (isOver)",
-        to: '    if (isOver)',
-      },
+      patch(
+        'src/lib/connection-guard.ts',
+        "    socket.on('error', ignore);\n    if (isOver)",
+        '    if (isOver)',
+      ),
+    ],
+  },
+  {
+    name: 'the end of the service waits for no connection',
+    ...{ ...silent, says: /it did not end/ },
+    patches: [
+      patch(
+        'src/lib/connection-guard.ts',
+        '      for (const socket of open) socket.destroy();\n',
+        '',
+      ),
     ],
   },
   {
     name: 'answers that are not read have a budget',
-    ...{ file: unread, test: '1,500 connections', budget: 'answer_bytes', says: /./ },
+    ...{ file: unread, test: '1,500 connections', budget: 'answer_bytes' },
+    says: /honest client's|MiB are held/,
   },
   {
     name: 'answers that are asked for in one breath have a budget',
-    ...{ file: unread, test: '200 answers in one breath', budget: 'answer_bytes', says: /./ },
-    patches: [limit('pipelinedRequestsMax: 64', 'pipelinedRequestsMax: 100_000')],
+    ...{ file: unread, test: '4,000 answers in one breath', budget: 'answer_bytes' },
+    says: /honest client's|MiB are held|the program died|other side closed|ECONN/,
+    patches: [limit('pipelinedRequestsMax: 64', 'pipelinedRequestsMax: 1_000_000')],
   },
   {
     name: 'unfinished bodies have a budget',
-    ...{ file: largePushes, test: '60 bodies', budget: 'partial_bytes', says: /./ },
+    ...{ file: largePushes, test: '60 bodies', budget: 'partial_bytes', says: /bytes are held/ },
+  },
+  {
+    name: 'large pushes are read in slices',
+    ...{ file: largePushes, test: '45 bodies', says: /honest client's|held for/ },
+    patches: [limit('largePushBytesMin: 131_072', 'largePushBytesMin: 1_000_000_000')],
+  },
+  {
+    name: 'pushes that wait to be stored take turns by payer',
+    ...{ file: largePushes, test: 'many middling pushes', says: /honest client's/ },
+    patches: [patch(appender, 'laneOf: (push) => push.lane,', "laneOf: () => '',")],
+  },
+  {
+    name: 'a push that cannot be stored fails alone',
+    ...{ file: 'src/domain/datapoints/appender.test.ts', test: 'fails alone', says: /./ },
+    patches: [
+      patch(
+        appender,
+        'return await store.append(batch);\n  } catch (reason) {\n',
+        'return await store.append(batch);\n  } catch (reason) {\n    if (reason) throw reason;\n',
+      ),
+    ],
   },
 ];

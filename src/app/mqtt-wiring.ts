@@ -1,7 +1,7 @@
 import type { Access } from '../domain/access/access.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import { createWatch } from '../domain/datapoints/watch.ts';
-import { createMayUseDeviceTopics } from '../domain/messaging/device-topics.ts';
+import { createDeviceTopics } from '../domain/messaging/device-topics.ts';
 import { createFindOrphans } from '../domain/messaging/orphans.ts';
 import { createAuthenticateClient } from '../domain/users/client-authentication.ts';
 import type { Logins } from '../domain/users/logins.ts';
@@ -22,12 +22,12 @@ export function createMqttWiring(parts: {
   readonly logins: Logins;
   readonly sessions: Sessions;
   readonly clock: Clock;
-}): Pick<MqttServices, 'watch' | 'mayUseDeviceTopics' | 'admit' | 'offlineActors' | 'findOrphans'> {
+}): Pick<MqttServices, 'watch' | 'deviceTopics' | 'admit' | 'offlineActors' | 'findOrphans'> {
   const { storage, feed, access, logins, sessions, clock } = parts;
   const { users, credentials, devices, gateways } = storage;
   return {
     watch: createWatch({ feed, devices, access }),
-    mayUseDeviceTopics: createMayUseDeviceTopics({ devices, gateways, access }),
+    deviceTopics: createDeviceTopics({ devices, gateways, access }),
     findOrphans: createFindOrphans({ users, credentials, devices, gateways }),
     admit: createAuthenticateClient({ users, logins, sessions }),
     offlineActors: createOfflineActors({ users, credentials, sessions, clock }),

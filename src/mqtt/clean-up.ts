@@ -52,8 +52,8 @@ export function withoutOrphans(
 ): SessionStore {
   async function drop(changes: readonly SessionChange[]): Promise<void> {
     try {
-      for (let at = 0; at < changes.length; at += mqttLimits.storeChangesPerStep) {
-        await store.apply(changes.slice(at, at + mqttLimits.storeChangesPerStep));
+      for (let at = 0; at < changes.length; at += mqttLimits.storeRowsPerStep) {
+        await store.apply(changes.slice(at, at + mqttLimits.storeRowsPerStep));
       }
     } catch (error) {
       // The next start finds them again.

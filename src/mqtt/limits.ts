@@ -47,8 +47,8 @@ export const mqttLimits = {
   /** Anybody can leave a guest's session behind. */
   guestSessionSecondsMax: day / second,
   willDelaySecondsMax: day / second,
-  /** Changes in one step of the store. */
-  storeChangesPerStep: 5_000,
+  /** Rows in one step of the store: what else is to be stored waits for as long. */
+  storeRowsPerStep: 2_000,
   /** The pause before a step that failed is tried again. */
   storeRetryMs: second,
   /** Sessions of one payer that get a message at once; the others wait for their turn. */

@@ -28,7 +28,7 @@ import { createTopicReader } from './topics.ts';
 
 /** What MQTT is built on: the same paths as HTTP. */
 export interface MqttServices
-  extends Pick<PublishOptions, 'ingest' | 'actuators' | 'mayUseDeviceTopics'> {
+  extends Pick<PublishOptions, 'ingest' | 'actuators' | 'deviceTopics'> {
   readonly watch: Watch;
   readonly gateways: Gateways;
   readonly presence: Presence;
@@ -108,14 +108,14 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
   };
 
   function createServiceBroker({ reporter }: MqttServerOptions): Promise<Broker> {
-    const { watch, mayUseDeviceTopics, gateways, presence } = services;
+    const { watch, deviceTopics, gateways, presence } = services;
     const readTopic = createTopicReader();
     const retain: PublishOptions['retain'] = (message) =>
       created.then((one) => one.retain(message));
     const publish = createPublish({ ...services, readTopic, retain, reporter, log });
     const authority = createServiceHooks({
       publish,
-      rights: createReceiveRights({ watch, mayUseDeviceTopics, readTopic }),
+      rights: createReceiveRights({ watch, deviceTopics, readTopic }),
       gatewayHeartbeats: createGatewayHeartbeats({ gateways, presence, log }),
       sessions: services.sessions,
       admit: services.admit,

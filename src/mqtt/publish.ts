@@ -4,7 +4,7 @@ import type { Ingest } from '../domain/datapoints/ingest.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { ActuatorId, DeviceId } from '../domain/ids.ts';
-import type { MayUseDeviceTopics } from '../domain/messaging/device-topics.ts';
+import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { TopicOwner } from '../domain/messaging/topic-owner.ts';
 import type { Reporter } from '../domain/reporter.ts';
@@ -26,7 +26,7 @@ import { userPropertyOf } from './user-properties.ts';
 export interface PublishOptions {
   readonly ingest: Ingest;
   readonly actuators: Actuators;
-  readonly mayUseDeviceTopics: MayUseDeviceTopics;
+  readonly deviceTopics: DeviceTopics;
   readonly readTopic: (topic: string) => Target;
   /** Keeps a message for those who subscribe later; without a payload: forgets it. */
   readonly retain: (message: Message) => Promise<void>;
@@ -42,7 +42,7 @@ export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome
  * by the watch; what is not allowed, malformed or unknown is acknowledged and dropped [contract 8].
  */
 export function createPublish(options: PublishOptions): Publish {
-  const { ingest, actuators, mayUseDeviceTopics, readTopic, retain, reporter } = options;
+  const { ingest, actuators, deviceTopics, readTopic, retain, reporter } = options;
 
   /** Keeps the message, unless what it is about goes meanwhile: the next has another past. */
   async function retainFor(message: Message, requireThing: () => Promise<void>): Promise<void> {
@@ -105,7 +105,7 @@ export function createPublish(options: PublishOptions): Publish {
   }
 
   async function passOn(actor: Actor, owner: TopicOwner): Promise<PublishOutcome> {
-    if (await mayUseDeviceTopics(actor, owner)) return acceptedToPassOn;
+    if (await deviceTopics.may(actor, owner)) return acceptedToPassOn;
     return refuse('not_authorized', `you may not update this ${owner.kind}`);
   }
 

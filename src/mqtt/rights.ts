@@ -1,7 +1,7 @@
 import type { Verdict } from '../domain/access/access.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
-import type { MayUseDeviceTopics } from '../domain/messaging/device-topics.ts';
+import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import { systemPrefix, type Target } from './topics.ts';
 
 /** Whether an actor may get a message on a topic now. */
@@ -15,10 +15,10 @@ export interface ReceiveRights {
 /** Which question of the domain decides about a topic. */
 export function createReceiveRights(options: {
   readonly watch: Pick<Watch, 'mayView' | 'tryView'>;
-  readonly mayUseDeviceTopics: MayUseDeviceTopics;
+  readonly deviceTopics: DeviceTopics;
   readonly readTopic: (topic: string) => Target;
 }): ReceiveRights {
-  const { watch, mayUseDeviceTopics, readTopic } = options;
+  const { watch, deviceTopics, readTopic } = options;
 
   async function ask(actor: Actor, target: Target): Promise<boolean> {
     switch (target.kind) {
@@ -27,7 +27,7 @@ export function createReceiveRights(options: {
       case 'actuator':
         return watch.mayView(actor, target.deviceId);
       case 'device_topic':
-        return mayUseDeviceTopics(actor, target.owner);
+        return deviceTopics.may(actor, target.owner);
       case 'system':
         return actor.kind === 'admin';
       case 'nothing':
@@ -44,6 +44,8 @@ export function createReceiveRights(options: {
           return watch.tryView(actor, target.sensor.deviceId);
         case 'actuator':
           return watch.tryView(actor, target.deviceId);
+        case 'device_topic':
+          return deviceTopics.tryMay(actor, target.owner);
         default:
           return 'unknown';
       }

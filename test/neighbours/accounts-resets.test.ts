@@ -59,7 +59,7 @@ test('she sets a new password while strangers ask for hers and guess at codes', 
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   });
-  await town.attack(async () => {
+  const setNewPassword = async () => {
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     const before = mail.mails.length;
     const asked = await post('/auth/reset', { username: 'amina@example.org' }, home);
@@ -68,6 +68,7 @@ test('she sets a new password while strangers ask for hers and guess at codes', 
     while (mail.mails.length === before && Date.now() < patience) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+    assert.ok(mail.mails.length > before, 'her mail never came');
     const code = /[A-Z0-9]{4}-[A-Z0-9]{4}/.exec(mail.mails.at(-1) ?? '')?.[0];
     assert.ok(code !== undefined, `no code in ${mail.mails.at(-1)}`);
     const confirmed = await post(
@@ -76,8 +77,14 @@ test('she sets a new password while strangers ask for hers and guess at codes', 
       home,
     );
     assert.equal(confirmed.status, 204, confirmed.text);
-    isOver = true;
-    await strangers;
+  };
+  await town.attack(async () => {
+    try {
+      await setNewPassword();
+    } finally {
+      isOver = true;
+      await strangers;
+    }
   });
   const login = { username: 'amina', password: newPassword };
   assert.equal((await post('/auth/token', login, home)).status, 200);

@@ -58,6 +58,7 @@ async function settled(send: Send, id: string): Promise<Reply> {
 
 test('a new account texts proven numbers only, as often as its credit', async () => {
   await using world = await startNeighbourhood({ environment });
+  assert.match(world.process.output(), /strangers can sign up and send/, 'nobody was warned');
   await world.attack(async () => {
     const eve = await person(world, 'eve');
     assert.equal((await eve('PUT', '/users/me', { phone })).status, 204);

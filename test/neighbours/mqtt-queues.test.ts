@@ -15,7 +15,7 @@ test('sessions left behind and large publishes stop nobody’s deliveries', asyn
   await using neighbourhood = await startNeighbourhood();
   await makeDevice(neighbourhood);
   await neighbourhood.attack(async () => {
-    await manyTimes(1_100, async (index) => {
+    await manyTimes(1_500, async (index) => {
       const client = await connectRaw(neighbourhood.mqttUrl, { clientId: `left-${index}` });
       const subscriptions = [{ topic: '#', qos: 1 as const }];
       await client?.send({ cmd: 'subscribe', messageId: 1, subscriptions });
@@ -30,6 +30,16 @@ test('sessions left behind and large publishes stop nobody’s deliveries', asyn
       });
       await publisher?.next('puback');
     }
+    // As many small ones as each of them may have in its queue.
+    for (let batch = 0; batch < 20; batch += 1) {
+      for (let at = 0; at < 50; at += 1) {
+        await publisher?.send({
+          ...{ cmd: 'publish', topic: 'devices/wasteland/note', payload: 'x', qos: 1 },
+          ...{ messageId: 100 + at, dup: false, retain: false },
+        });
+      }
+      for (let at = 0; at < 50; at += 1) await publisher?.next('puback');
+    }
     publisher?.drop();
   });
   await neighbourhood.restart();
@@ -40,22 +50,30 @@ test('guests who fill sessions and retained messages refuse no account', async (
   await using neighbourhood = await startNeighbourhood({ environment: { KIPIMO_BUDGETS: totals } });
   await makeDevice(neighbourhood);
   const token = await neighbourhood.tokenOf('ann');
-  let refused = 0;
-  await neighbourhood.attack(() =>
-    manyTimes(400, async (index) => {
-      const client = await connectRaw(neighbourhood.mqttUrl, { clientId: `full-${index}` });
+  /** How often so many guests were refused, from such addresses of this machine. */
+  const flood = async (name: string, count: number, hostOf: (index: number) => number) => {
+    let refused = 0;
+    await manyTimes(count, async (index) => {
+      const [place, address] = [neighbourhood.mqttUrl, `127.0.0.${hostOf(index)}`];
+      const client = await connectRaw(place, { clientId: `${name}-${index}` }, address);
       if (client === undefined) refused += 1;
       await client?.send({
-        ...{ cmd: 'publish', topic: `devices/wasteland/kept/${index}`, payload: 'x' },
+        ...{ cmd: 'publish', topic: `devices/wasteland/${name}/${index}`, payload: 'x' },
         ...{ qos: 1, messageId: 1, dup: false, retain: true },
       });
       const answer = await client?.next('puback');
       if (answer?.cmd === 'puback' && answer.reasonCode === 0x97) refused += 1;
       // Every other one stays.
       if (index % 2 === 0) client?.drop();
-    }),
-  );
-  assert.ok(refused > 100, `${refused} were refused`);
+    });
+    return refused;
+  };
+  await neighbourhood.attack(async () => {
+    const ofOne = await flood('one', 160, () => 2);
+    assert.ok(ofOne > 20, `${ofOne} of one address were refused`);
+    const ofMany = await flood('many', 600, (index) => 3 + (index % 16));
+    assert.ok(ofMany > 60, `${ofMany} of many addresses were refused`);
+  });
   const own = await mqtt.connectAsync(neighbourhood.mqttUrl, {
     ...{ protocolVersion: 5, clean: false, clientId: 'a', reconnectPeriod: 0 },
     ...{ username: 'ann', password: token, properties: { sessionExpiryInterval: 60 } },
@@ -90,6 +108,6 @@ test('strangers in a group take nothing from the workers of an account', async (
       await neighbourhood.call({ method: 'POST', path, json: { value } });
     }
   });
-  assert.equal(received, 20);
+  assert.equal(received, 20, `${received} of 20 values came to the worker`);
   await worker.endAsync(true);
 });

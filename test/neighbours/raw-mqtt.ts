@@ -21,10 +21,11 @@ export interface RawClient {
 
 const version = 5;
 
-/** Opens a connection; nothing is sent yet. */
-export async function openRaw(url: string): Promise<RawClient> {
+/** Opens a connection, from that address of this machine; nothing is sent yet. */
+export async function openRaw(url: string, localAddress?: string): Promise<RawClient> {
   const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  const place = { host: hostname, port: Number(port), noDelay: true };
+  const socket = connect(localAddress === undefined ? place : { ...place, localAddress });
   const packets: Packet[] = [];
   const reader = parser({ protocolVersion: version });
   let isClosed = false;
@@ -95,8 +96,9 @@ export function connectPacket(options: Partial<IConnectPacket> = {}): IConnectPa
 export async function connectRaw(
   url: string,
   options: Partial<IConnectPacket> = {},
+  localAddress?: string,
 ): Promise<RawClient | undefined> {
-  const client = await openRaw(url);
+  const client = await openRaw(url, localAddress);
   await client.send(connectPacket(options));
   const answer = await client.next('connack');
   if (answer?.cmd === 'connack' && answer.reasonCode === 0) return client;

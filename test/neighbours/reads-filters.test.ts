@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { startNeighbourhood } from './neighbours.ts';
+import { servedMsMax, startNeighbourhood } from './neighbours.ts';
 
-const devices = 3_000;
+const devices = 8_000;
+const devicesAtOnce = 200;
 
 test('filters with costly patterns leave the event loop to others', async () => {
   await using town = await startNeighbourhood();
   const name = 'ab'.repeat(500);
-  for (let from = 0; from < devices; from += 50) {
-    await Promise.all(
-      Array.from({ length: 50 }, async (_, at) => {
-        const json = { id: `d${from + at}`, name, domain: name, meta: [name, name] };
-        const made = await town.call({ method: 'POST', path: '/devices', json });
-        assert.equal(made.status, 204, made.text);
-      }),
-    );
+  for (let from = 0; from < devices; from += devicesAtOnce) {
+    const json = Array.from({ length: devicesAtOnce }, (_, at) => ({
+      ...{ id: `d${from + at}`, name, domain: name, meta: [name, name] },
+    }));
+    const made = await town.call({ method: 'POST', path: '/devices', json });
+    assert.ok(made.status < 300, made.text);
   }
   const q = encodeURIComponent('name~=(a|b){40}c;domain~=(a.){20}c');
   let longestMs = 0;
@@ -32,15 +31,15 @@ test('filters with costly patterns leave the event loop to others', async () => 
     const statuses = (await Promise.all(searches)).map(({ status }) => status);
     isOver = true;
     await watching;
-    assert.ok(statuses.includes(429), `${statuses}`);
+    assert.ok(longestMs < servedMsMax / 2, `/healthz waited for ${longestMs} ms`);
+    assert.ok(statuses.includes(429), `nobody was refused: ${statuses}`);
     assert.ok(
       statuses.every((status) => [200, 400, 429].includes(status)),
       `${statuses}`,
     );
   });
-  assert.ok(longestMs < 1_000, `/healthz waited for ${longestMs} ms`);
   const token = await town.tokenOf('admin');
   const { text } = await town.call({ path: '//metrics', token });
   const held = Number(/kipimo_event_loop_held_seconds\{quantile="1"\} (\S+)/.exec(text)?.[1]);
-  assert.ok(held < 0.5, `the event loop was held for ${held} s`);
+  assert.ok(held < servedMsMax / 4_000, `the event loop was held for ${held} s`);
 });

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Neighbourhood, startNeighbourhood } from './neighbours.ts';
+import { manyTimes } from './raw-mqtt.ts';
 
 const mebibyte = 1_048_576;
 const sendersOfLarge = 45;
@@ -45,6 +46,32 @@ test('45 bodies of 8 MiB, and arrays of all kinds, delay nobody else', async () 
   });
   // Refused for room, for size, for form, cut off while it was still being sent, or stored.
   for (const status of statuses) assert.ok([0, 204, 400, 413, 429].includes(status), `${status}`);
+});
+
+test('many middling pushes of three accounts at once delay nobody else', async () => {
+  await using town = await startNeighbourhood();
+  const strangers: { readonly token: string; readonly path: string }[] = [];
+  for (const name of ['eve', 'mallory', 'trudy']) strangers.push(await makeDevice(town, name));
+  // Just below what is read piece by piece.
+  const datapoint = `{"value":"${'0123456789'.repeat(4)}"}`;
+  const body = `[${Array(2_500).fill(datapoint).join()}]`;
+  const statuses = new Map<number, number>();
+  await town.attack(() =>
+    manyTimes(
+      1_500,
+      async (index) => {
+        const { token, path } = strangers[index % 3] ?? {};
+        const { status } = await town.call({
+          ...{ method: 'POST', path: path ?? '', body, type: 'application/json' },
+          ...(token !== undefined && { token }),
+        });
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      },
+      900,
+    ),
+  );
+  const others = [...statuses.keys()].filter((status) => ![204, 429].includes(status));
+  assert.deepEqual(others, [], JSON.stringify([...statuses]));
 });
 
 test('60 bodies of 8 MiB that never end take nobody else the room', async () => {

@@ -216,7 +216,9 @@ durable('one set of options for all commands, passwords by file or environment',
     const flags = await flagsOf(...path);
     assert.ok(flags.includes('--password-file') && flags.includes('--password'));
   }
-  assert.equal((await kipimoUser('passwd', 'admin', '--password', 'another one')).code, 0);
+  const seen = await kipimoUser('passwd', 'admin', '--password', 'another one');
+  assert.equal(seen.code, 0, seen.stderr);
+  assert.match(seen.stderr, /seen by everybody on this machine/);
   const environment = { KIPIMO_PASSWORD: 'another one' };
   const words = ['usage', '--url', service.url, '--username', 'admin'];
   const done = await runProgram(words, { directory, environment });

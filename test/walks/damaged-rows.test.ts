@@ -63,7 +63,11 @@ interface Column {
   readonly pk: number;
 }
 
-const garbage: Readonly<Record<'broken' | 'strange', Readonly<Record<string, string>>>> = {
+/** senseless: the row is whole, and its condition means nothing. */
+type Damage = 'broken' | 'strange' | 'senseless';
+
+const garbage: Readonly<Record<Damage, Readonly<Record<string, string>>>> = {
+  senseless: {},
   broken: { TEXT: "'{'", BLOB: "x'ff00'" },
   strange: { TEXT: '\'[{"constructor": null}]\'', BLOB: "x''", INTEGER: '-1' },
 };
@@ -78,11 +82,15 @@ const tablesOf = (database: DatabaseSync): readonly string[] =>
     .map(({ name }) => String(name));
 
 /** Writes garbage into the last row of a table; false: there is no row. */
-function damage(database: DatabaseSync, table: string, kind: keyof typeof garbage): boolean {
+function damage(database: DatabaseSync, table: string, kind: Damage): boolean {
   const columns = database.prepare(`pragma table_info(${table})`).all() as unknown as Column[];
   const keys = columns.filter(({ pk }) => pk > 0).map(({ name }) => name);
   const newest = `order by ${keys.map((key) => `${key} desc`)} limit 1`;
   const last = `(${keys}) = (select ${keys} from ${table} ${newest})`;
+  if (kind === 'senseless') {
+    const details = `details = json_set(details, '$.condition.expression', 'TC1 > ((')`;
+    return database.prepare(`update ${table} set ${details} where ${last}`).run().changes > 0;
+  }
   const sets = columns.flatMap(({ name, type, pk }) => {
     const value = garbage[kind][type.toUpperCase()];
     return value === undefined || pk > 0 || naming.test(name) ? [] : [`${name} = ${value}`];
@@ -103,7 +111,7 @@ durable('no stored row stops a start, or keeps others from being served', async 
     await makeWorld(service, victim);
   }
 
-  async function startsWith(kind: keyof typeof garbage, tables?: readonly string[]): Promise<void> {
+  async function startsWith(kind: Damage, tables?: readonly string[]): Promise<void> {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-damaged-'));
     cpSync(origin, directory, { recursive: true });
     const database = new DatabaseSync(join(directory, 'kipimo.db'));
@@ -140,6 +148,7 @@ durable('no stored row stops a start, or keeps others from being served', async 
   for (const table of ['notifications', 'notification_states', 'deliveries', 'mqtt_queue']) {
     await context.test(`${table}, strange`, () => startsWith('strange', [table]));
   }
+  await context.test('notifications, senseless', () => startsWith('senseless', ['notifications']));
   await context.test('all tables, strange', () => startsWith('strange', tables));
   await context.test('all tables, broken, counted', async () => {
     const damaged = new DatabaseSync(join(origin, 'kipimo.db'));

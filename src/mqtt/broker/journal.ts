@@ -20,6 +20,21 @@ export interface Journal {
   finish(): Promise<void>;
 }
 
+/** Pieces that the store writes at once, by rows: a message for many is a row for each of them. */
+function* partsOf(changes: readonly SessionChange[]): Generator<readonly SessionChange[]> {
+  let from = 0;
+  let rows = 0;
+  for (const [at, change] of changes.entries()) {
+    const more = change.kind === 'queued' ? change.entries.length : 1;
+    if (at > from && rows + more > mqttLimits.storeRowsPerStep) {
+      yield changes.slice(from, at);
+      [from, rows] = [at, 0];
+    }
+    rows += more;
+  }
+  yield changes.slice(from);
+}
+
 /** With so few changes waiting nobody is asked to wait. */
 const unhurriedMax = 1_000;
 
@@ -65,9 +80,7 @@ export function createJournal(options: {
 
   async function write(step: Step): Promise<void> {
     const { changes, payers, done } = step;
-    for (let at = 0; at < changes.length; at += mqttLimits.storeChangesPerStep) {
-      await writeUntilKept(changes.slice(at, at + mqttLimits.storeChangesPerStep));
-    }
+    for (const part of partsOf(changes)) await writeUntilKept(part);
     for (const [payer, count] of payers) room.release(payer, count);
     inFlight = undefined;
     done.resolve();

@@ -1,0 +1,144 @@
+import { type Plant, patch } from './plant.ts';
+
+const credit = 'test/neighbours/alarms-credit.test.ts';
+const paid = 'test/v2/paid-messages.test.ts';
+const outbox = 'src/storage/sqlite/outbox-writes.ts';
+const foreign = {
+  file: 'test/walks/cloud-import.test.ts',
+  test: 'a foreign service moves no cursor',
+};
+
+/** What belongs to somebody: credit, devices, secrets, and what a terminal shows. */
+export const plantsOfPossessions: readonly Plant[] = [
+  {
+    name: 'texts go to proven numbers only',
+    ...{ file: credit, test: 'a new account texts proven numbers only', says: /not proven/ },
+    patches: [
+      patch(
+        'src/domain/notifications/recipient.ts',
+        "options.mustBeProven && !isProven(user, 'phone', phone)",
+        "!isProven(user, 'phone', phone) && user.username === ''",
+      ),
+    ],
+  },
+  {
+    name: 'an account that signs up itself has little credit',
+    ...{ file: credit, test: 'a new account texts proven numbers only', says: /20/ },
+    patches: [
+      patch(
+        'src/domain/users/accounts.ts',
+        "smsCreditNew !== 'unlimited' && {",
+        "smsCreditNew === 'unlimited' && {",
+      ),
+    ],
+  },
+  {
+    name: 'a paid channel that is open to strangers is told at the start',
+    ...{ file: credit, test: 'a new account texts proven numbers only', says: /nobody was warned/ },
+    patches: [
+      patch(
+        'src/app/channels.ts',
+        "if (paid.length > 0 && config.accounts.signup === 'open') {",
+        "if (paid.length > 0 && config.accounts.signup === 'closed') {",
+      ),
+    ],
+  },
+  {
+    name: 'a user sends so many paid messages on a day',
+    ...{ file: paid, test: 'so many paid messages on a day', says: /PER_DAY/ },
+    patches: [patch(outbox, "if (own >= perDay.each) return 'own_day_full';", '')],
+  },
+  {
+    name: 'the service sends so many paid messages on a day',
+    ...{ file: paid, test: 'so many paid messages on a day', says: /PER_DAY_ALL/ },
+    patches: [patch(outbox, "if (total >= perDay.all) return 'day_full';", '')],
+  },
+  {
+    name: 'codes by text message cost what messages cost',
+    ...{ file: paid, test: 'codes cost what messages cost', says: /204/ },
+    patches: [patch('src/domain/users/address-proving.ts', '      await pay(user, by);\n', '')],
+  },
+  {
+    name: 'a device handed over spends no credit before it is accepted',
+    ...{ file: credit, test: 'a device handed over spends no credit', says: /channel: 'sms'/ },
+    patches: [
+      patch(
+        'src/domain/notifications/notifier.ts',
+        'isPending === true ? undefined : owner;',
+        'isPending === undefined ? owner : owner;',
+      ),
+    ],
+  },
+  {
+    name: 'a hand-over ends the grants of before',
+    ...{ file: credit, test: 'a device handed over spends no credit', says: /403/ },
+    patches: [
+      patch(
+        'src/storage/sqlite/device-writes.ts',
+        '      if (owner.toLowerCase() !== stored.owner.toLowerCase()) removeGrants.run(id);\n',
+        '',
+      ),
+    ],
+  },
+  {
+    name: 'a webhook secret is random',
+    ...{ file: 'test/channels/webhook-secrets.test.ts', test: 'under the same name has another' },
+    says: /Expected "actual" to be strictly unequal/,
+    patches: [
+      patch(
+        'src/domain/users/accounts.ts',
+        'webhookSecret: createSigningKey(),',
+        "webhookSecret: Buffer.from(username.padEnd(32)).toString('hex'),",
+      ),
+    ],
+  },
+  {
+    name: 'a DELETE that a client leads back is refused',
+    ...{ file: 'test/neighbours/accounts-addresses.test.ts', test: 'under the name ..' },
+    says: /204 !== 400/,
+    patches: [
+      patch('src/http/route.ts', '      if (isDoubtful) requireNoTrailingSlash(request);\n', ''),
+    ],
+  },
+  {
+    name: 'a foreign service writes no control characters to the terminal',
+    ...{ ...foreign, says: /\\p\{C\}/ },
+    patches: [
+      patch(
+        'src/cli/printable.ts',
+        "text.replace(/[\\t\\n\\r\\u2028\\u2029]+/g, ' ').replace(/\\p{C}/gu, '?')",
+        'text',
+      ),
+    ],
+  },
+  {
+    name: 'commands follow no redirect',
+    ...{ ...foreign, says: /points to/ },
+    patches: [
+      patch('src/cli/client/foreign-answers.ts', "redirect: 'manual'", "redirect: 'follow'"),
+    ],
+  },
+  {
+    name: 'a password travels without encryption to this machine only',
+    ...{ ...foreign, says: /--allow-http/ },
+    patches: [
+      patch(
+        'src/cli/client/login-options.ts',
+        "if (protocol !== 'http:' || isThisMachine(hostname)) return;",
+        "if (protocol !== '' || isThisMachine(hostname)) return;",
+      ),
+    ],
+  },
+  {
+    name: 'a password on the command line is warned of',
+    ...{ file: 'test/walks/accounts-beside-service.test.ts', test: 'one set of options' },
+    says: /seen by everybody/,
+    patches: [
+      patch(
+        'src/cli/client/login-options.ts',
+        'if (password !== undefined) {\n',
+        'if (password !== undefined) {\n    return password;\n',
+      ),
+    ],
+  },
+];
