@@ -53,7 +53,7 @@ export const plantsOfSockets: readonly Plant[] = [
   {
     name: 'pushes that wait to be stored take turns by payer',
     ...{ file: largePushes, test: 'many middling pushes', says: /honest client's/ },
-    patches: [patch(appender, 'payerOf: (push) => push.lane,', "payerOf: () => '',")],
+    patches: [patch(appender, 'payerOf: (push) => push.payer,', "payerOf: () => '',")],
   },
   {
     name: 'a push that cannot be stored fails alone',

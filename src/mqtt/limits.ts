@@ -48,7 +48,7 @@ export const mqttLimits = {
   guestSessionSecondsMax: day / second,
   willDelaySecondsMax: day / second,
   /** Rows in one step of the store: what else is to be stored waits for as long. */
-  storeRowsPerStep: 2_000,
+  storeRowsPerStep: 5_000,
   /** The pause before a step that failed is tried again. */
   storeRetryMs: second,
   /** Sessions of one payer that get a message at once; the others wait for their turn. */
