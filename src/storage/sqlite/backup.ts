@@ -1,13 +1,5 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { markBackup } from './backup-mark.ts';
@@ -16,6 +8,7 @@ import { lockDirectory } from './directory-lock.ts';
 import { putDurably, syncFile, writePrivately } from './durable-file.ts';
 import { makeDirectory } from './make-directory.ts';
 import { readMigrations, refuseUnknown } from './migrate.ts';
+import { dataFiles, otherFiles, replaceData } from './replacement.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
 /** Told after every part: pages of 4 KiB. What it throws ends the copy. */
@@ -26,9 +19,6 @@ const keepFile = 'insert into backup_files (name, content) values (?, ?)';
 const findFile = 'select content from backup_files where name = ?';
 const dropFiles = 'drop table backup_files';
 const isBackup = `select count(*) as n from sqlite_schema where name = 'backup_files'`;
-
-/** The files of a data directory besides the database; they travel inside of the backup. */
-const otherFiles: readonly string[] = ['secret'];
 
 /**
  * Copies a data directory into one file, mode 0600, synced to disk; a service may run on it. The
@@ -88,12 +78,13 @@ export async function restoreBackup(options: {
     rmSync(partial, { force: true });
     await copyDatabase(file, partial, onProgress);
     const files = takeFiles(partial);
-    const movedTo = moveAside(directory, present, label);
-    for (const [name, content] of files) {
-      writePrivately(join(directory, name), content);
-      syncFile(join(directory, name));
-    }
-    putDurably(partial, databasePath(directory));
+    const movedTo = replaceData(directory, label, () => {
+      for (const [name, content] of files) {
+        writePrivately(join(directory, name), content);
+        syncFile(join(directory, name));
+      }
+      putDurably(partial, databasePath(directory));
+    });
     return movedTo === undefined ? {} : { movedTo };
   } finally {
     rmSync(partial, { force: true });
@@ -132,11 +123,10 @@ export async function copyData(
   }
   return {
     directory: work,
-    replace(label) {
-      const aside = moveAside(directory, dataFiles(directory), label);
-      for (const name of dataFiles(work)) putDurably(join(work, name), join(directory, name));
-      return aside;
-    },
+    replace: (label) =>
+      replaceData(directory, label, () => {
+        for (const name of dataFiles(work)) putDurably(join(work, name), join(directory, name));
+      }),
     [Symbol.dispose]() {
       rmSync(work, { recursive: true, force: true });
       lock?.release();
@@ -204,22 +194,4 @@ function checkBackup(file: string): void {
   } finally {
     database?.close();
   }
-}
-
-/** The names of what a service left in the directory; an empty database is nothing. */
-function dataFiles(directory: string): readonly string[] {
-  const database = basename(databasePath(directory));
-  const names = [database, `${database}-wal`, `${database}-shm`, ...otherFiles];
-  return names.filter((name) => {
-    const path = join(directory, name);
-    return existsSync(path) && statSync(path).size > 0;
-  });
-}
-
-function moveAside(directory: string, names: readonly string[], label: string): string | undefined {
-  if (names.length === 0) return undefined;
-  const aside = join(directory, label);
-  mkdirSync(aside, { mode: 0o700 });
-  for (const name of names) renameSync(join(directory, name), join(aside, name));
-  return aside;
 }

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { createPrivately } from './connection.ts';
 import { resultCodeOf } from './failures.ts';
+import { undoReplacement } from './replacement.ts';
 
 const busy = 5;
 
@@ -11,7 +12,10 @@ export interface DirectoryLock {
   release(): void;
 }
 
-/** Takes the lock or refuses at once with a sentence that names the directory. */
+/**
+ * Takes the lock or refuses at once with a sentence that names the directory. A restore or import
+ * that was broken off there is undone.
+ */
 export function lockDirectory(directory: string): DirectoryLock {
   const path = join(directory, 'kipimo.lock');
   createPrivately(path);
@@ -26,6 +30,12 @@ export function lockDirectory(directory: string): DirectoryLock {
       `the data directory ${directory} is in use by another kipimo: stop that one, ` +
         'or set KIPIMO_DATA_DIR to another directory',
     );
+  }
+  try {
+    undoReplacement(directory);
+  } catch (error) {
+    database.close();
+    throw error;
   }
   return { release: () => database.close() };
 }
