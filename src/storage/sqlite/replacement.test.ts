@@ -51,6 +51,8 @@ for (const [moment, calls] of [
     using directory = temporaryDirectory();
     fill(directory.path, before);
     // Names are moved one by one: the process ends at the one of that number.
+    const module = JSON.stringify(join(import.meta.dirname, 'replacement.ts'));
+    const place = JSON.stringify(directory.path);
     const program = `
       const fs = require('node:fs');
       let left = ${calls};
@@ -61,14 +63,13 @@ for (const [moment, calls] of [
         rename(...names);
       };
       require('node:module').syncBuiltinESMExports();
-      import(${JSON.stringify(join(import.meta.dirname, 'replacement.ts'))}).then(({ replaceData }) =>
-        replaceData(${JSON.stringify(directory.path)}, 'before', () => {
-          for (const name of ['kipimo.db', 'secret']) {
-            fs.writeFileSync(${JSON.stringify(directory.path)} + '/new', 'new');
-            fs.renameSync(${JSON.stringify(directory.path)} + '/new', ${JSON.stringify(directory.path)} + '/' + name);
-          }
-        }),
-      );`;
+      const put = () => {
+        for (const name of ['kipimo.db', 'secret']) {
+          fs.writeFileSync(${place} + '/new', 'new');
+          fs.renameSync(${place} + '/new', ${place} + '/' + name);
+        }
+      };
+      import(${module}).then(({ replaceData }) => replaceData(${place}, 'before', put));`;
     const { signal } = spawnSync(process.execPath, ['-e', program]);
     assert.equal(signal, 'SIGKILL');
     assert.notDeepEqual(namesIn(directory.path), Object.keys(before).toSorted());
