@@ -12,7 +12,7 @@ async function assertNeverHeld(neighbourhood: Neighbourhood): Promise<void> {
   const token = await neighbourhood.tokenOf('admin');
   const { text } = await neighbourhood.call({ path: '//metrics', token });
   const held = Number(/kipimo_event_loop_held_seconds\{quantile="1"\} (\S+)/.exec(text)?.[1]);
-  assert.ok(held < servedMsMax / 4_000, `the event loop was held for ${held} s`);
+  assert.ok(held < Math.min(1, servedMsMax / 4_000), `the event loop was held for ${held} s`);
 }
 
 test('thousands of subscribers of a stranger’s flood keep nobody waiting', async () => {

@@ -88,7 +88,7 @@ function damage(database: DatabaseSync, table: string, kind: Damage): boolean {
   const newest = `order by ${keys.map((key) => `${key} desc`)} limit 1`;
   const last = `(${keys}) = (select ${keys} from ${table} ${newest})`;
   if (kind === 'senseless') {
-    const details = `details = json_set(details, '$.condition.expression', 'TC1 > ((')`;
+    const details = `details = json_set(details, '$.condition.expression', 'TC1 >')`;
     return database.prepare(`update ${table} set ${details} where ${last}`).run().changes > 0;
   }
   const sets = columns.flatMap(({ name, type, pk }) => {
