@@ -120,7 +120,7 @@ export function SensorChart(props: ChartProps): JSX.Element {
         )}
       </section>
       <figcaption class="row row-apart small quiet">
-        <span>{noteOf(shown, { zone, range: visible })}</span>
+        <span class="chart-note">{noteOf(shown, { zone, range: visible })}</span>
         <span class="row">
           <label class="choice">
             <input
