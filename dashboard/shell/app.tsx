@@ -8,7 +8,7 @@ import { LazyScreen } from './lazy-screen.tsx';
 import { SessionEnded } from './login-needed.tsx';
 import { Navigation } from './navigation.tsx';
 import { loadMissing, routes, type ScreenRoute } from './routes.ts';
-import { useSearchKey } from './search-key.ts';
+import { isSearching, useSearchKey } from './search-key.ts';
 
 /** The whole page. */
 export function App(): JSX.Element {
@@ -27,7 +27,7 @@ function Frame(): JSX.Element {
   useEffect(() => {
     // A new screen is read from its start; the first one is where the browser puts it.
     if (isFirst.current) isFirst.current = false;
-    else main.current?.focus({ preventScroll: true });
+    else if (!isSearching()) main.current?.focus({ preventScroll: true });
   }, [path]);
   return (
     <div class="shell has-nav">

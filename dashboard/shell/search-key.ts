@@ -25,6 +25,9 @@ export function useSearchKey(route: (path: string) => void): void {
   }, [route]);
 }
 
+/** Whether the search has the focus, which a new screen then leaves there. */
+export const isSearching = (): boolean => document.activeElement?.matches(searchField) === true;
+
 function focusSearch(): boolean {
   const field = document.querySelector<HTMLInputElement>(searchField);
   if (field === null || document.querySelector('dialog[open]') !== null) return false;
