@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { durable, engineEnvironment } from './engine.ts';
 import { repositoryRoot } from './source-files.ts';
 
@@ -41,7 +42,7 @@ function start(
   const listening = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (chunk) => {
       out += chunk;
-      const url = /"url":"([^"]+)"/.exec(out)?.[1];
+      const url = /"url":"([^"]+)"| API +(\S+)\/api/.exec(out)?.slice(1).find(Boolean);
       if (url !== undefined) resolve(url);
     });
     child.stderr.on('data', (chunk) => {
@@ -104,6 +105,86 @@ durable('the password of the first admin is shown at the first start and never a
     }
   }),
 );
+
+/** What the process is told of its output: that it is a terminal. */
+const terminal = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY=true' };
+const linkShown = /^ +dashboard +(http:\/\/localhost:\d+\/first#[\w-]{43})\r?$/m;
+
+/** What a start says until it was told to stop. */
+async function saidBy(run: Run, until: () => Promise<unknown> | undefined = () => undefined) {
+  let said = { out: '', err: '' };
+  await withRun(run, async () => {
+    await run.listening;
+    await until();
+    run.child.kill('SIGTERM');
+    said = await run.ended;
+  });
+  return said;
+}
+
+durable('a first start from a terminal shows a link beside the password, and no later one', () =>
+  withDirectory(async (directory) => {
+    const first = await saidBy(start(directory, terminal));
+    assert.match(first.out, linkShown);
+    assert.match(first.out, /Made the admin admin with password \S+ /);
+    const second = await saidBy(start(directory, terminal));
+    assert.match(second.out, /^ +dashboard +http:\/\/localhost:\d+\/\r?$/m);
+    assert.ok(!second.out.includes('#'));
+  }),
+);
+
+test('a link is under the public address, and there is none for a password that was given', () =>
+  withDirectory(async (directory) => {
+    const KIPIMO_DATABASE_URL = 'memory:';
+    const KIPIMO_PUBLIC_URL = 'https://sensors.example.org';
+    const memory = { ...terminal, KIPIMO_DATABASE_URL };
+    const outside = await saidBy(start(directory, { ...memory, KIPIMO_PUBLIC_URL }));
+    assert.match(outside.out, / https:\/\/sensors\.example\.org\/first#[\w-]{43}\r?\n/);
+    const given = await saidBy(
+      start(directory, { ...memory, KIPIMO_ADMIN_PASSWORD: 'long enough' }),
+    );
+    assert.ok(!given.out.includes('first#'), given.out);
+    const piped = await saidBy(start(directory, { KIPIMO_DATABASE_URL }));
+    assert.ok(!piped.out.includes('first#'), piped.out);
+  }));
+
+const onLinux = { skip: process.platform !== 'linux' && 'the program that opens is of Linux' };
+
+test('serve --open opens what it shows, and without --open nothing is opened', onLinux, () =>
+  withDirectory(async (directory) => {
+    const opened = join(directory, 'opened');
+    const part = `${opened}.part`;
+    const script = `#!/bin/sh\necho "$1 $KIPIMO_HOST" > ${part}; mv ${part} ${opened}\n`;
+    writeFileSync(join(directory, 'xdg-open'), script, { mode: 0o755 });
+    const PATH = `${directory}:${process.env['PATH']}`;
+    const environment = { ...terminal, PATH, KIPIMO_DATABASE_URL: 'memory:' };
+    const plain = await saidBy(start(directory, environment));
+    assert.match(plain.out, linkShown);
+    assert.ok(!existsSync(opened));
+    const { out } = await saidBy(start(directory, environment, ['--open']), () =>
+      untilThere(opened),
+    );
+    // The settings of the service are not told to the browser.
+    assert.equal(readFileSync(opened, 'utf8'), `${linkShown.exec(out)?.[1]} \n`);
+  }),
+);
+
+test('serve --open without a browser says so in a line, and goes on', onLinux, () =>
+  withDirectory(async (directory) => {
+    const environment = { PATH: directory, KIPIMO_DATABASE_URL: 'memory:' };
+    const run = start(directory, environment, ['--open']);
+    const { err } = await saidBy(run, async () => {
+      const reply = await fetch(`${await run.listening}/healthz`);
+      assert.equal(reply.status, 200);
+      await reply.arrayBuffer();
+    });
+    assert.equal(err, 'kipimo: xdg-open could not open a browser\n');
+  }),
+);
+
+async function untilThere(file: string): Promise<void> {
+  while (!existsSync(file)) await setTimeout(10);
+}
 
 test('the service goes on and leaves with 0 when nobody reads its output any more', () =>
   withDirectory(async (directory) => {

@@ -27,6 +27,8 @@ export interface ServiceOptions {
   readonly dashboardFolder?: string;
   /** How long peers may take. */
   readonly timeouts?: AppOptions['timeouts'];
+  /** A first start from a terminal: the password is made up, and there is a link to log in by. */
+  readonly isStartedByHand?: boolean;
   /** Puts faults or counters between the app and its storage. */
   readonly wrapStorage?: (storage: Storage) => Storage;
 }
@@ -36,6 +38,8 @@ export interface Service {
   readonly url: string;
   readonly mqttUrl: string;
   readonly app: RunningApp;
+  /** Of the admin, when it was started by hand for the first time. */
+  readonly generatedPassword: string | undefined;
   /** Sends a request to a path below /api/v2. */
   call(request: Call): Promise<Reply>;
   /** A token for a user; creates the account when it does not exist. Cached per service. */
@@ -80,7 +84,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     KIPIMO_MQTT_PORT: '0',
     KIPIMO_DATA_DIR: directory,
     ...engineEnvironment,
-    KIPIMO_ADMIN_PASSWORD: adminPassword,
+    ...(options.isStartedByHand !== true && { KIPIMO_ADMIN_PASSWORD: adminPassword }),
     // Most tests are about messages, not about who may get the first one.
     KIPIMO_PROVE_ADDRESSES: 'off',
     KIPIMO_SMS_CREDIT_NEW: 'unlimited',
@@ -90,8 +94,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     }),
     ...options.environment,
   });
+  let generatedPassword: string | undefined;
   const app = await startApp({
-    ...{ config, secrets, log, clock },
+    onGeneratedPassword: (password) => {
+      generatedPassword = password;
+    },
+    ...{ config, secrets, log, clock, makesFirstLink: options.isStartedByHand === true },
     ...(options.wrapStorage !== undefined && { wrapStorage: options.wrapStorage }),
     ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
     ...(options.channels !== undefined && { channels: options.channels }),
@@ -103,6 +111,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     url: app.url,
     mqttUrl: app.mqttUrl,
     app,
+    generatedPassword,
     call,
     tokenOf,
     as: (username) => async (request) =>

@@ -30,6 +30,11 @@ export interface ApiClient {
   send(request: ApiRequest): Promise<string>;
   /** `remember`: stay logged in on this device; absent: as before. */
   logIn(username: string, password: string, remember?: boolean): Promise<void>;
+  /** As logIn, with the secret of the link that the first start printed. */
+  logInFirst(
+    link: { readonly secret: string; readonly password?: string },
+    remember: boolean,
+  ): Promise<void>;
   logOut(): Promise<void>;
   /** Asks for a fresh token when the one at hand is past half of its life. */
   renewIfDue(): Promise<void>;
@@ -134,6 +139,18 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     onSession(session, 'changed');
   }
 
+  async function open(path: string, login: object, remember: boolean | undefined): Promise<void> {
+    const json = { ...login, ...(remember === true && { remember }) };
+    const wanted = { method: 'POST', path, json, accept: 'text/plain' } as const;
+    const response = await fetchOnce(options.fetch, wanted, undefined);
+    if (!response.ok) throw await errorOf(response);
+    const token = await response.text();
+    keep(token, {
+      username: await usernameOf(options.fetch, token),
+      ...(remember === true && { remembered: true }),
+    });
+  }
+
   return {
     request,
     renewIfDue,
@@ -158,23 +175,9 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
         await renewOnce(() => renewByCookie(before));
         if (store.read()?.token !== before.token && store.read() !== undefined) return;
       }
-      const response = await fetchOnce(
-        options.fetch,
-        {
-          method: 'POST',
-          path: '/auth/token',
-          json: { username: username.trim(), password, ...(remember === true && { remember }) },
-          accept: 'text/plain',
-        },
-        undefined,
-      );
-      if (!response.ok) throw await errorOf(response);
-      const token = await response.text();
-      keep(token, {
-        username: await usernameOf(options.fetch, token),
-        ...(remember === true && { remembered: true }),
-      });
+      await open('/auth/token', { username: username.trim(), password }, remember);
     },
+    logInFirst: (link, remember) => open('/auth/first', link, remember),
     async logOut() {
       const session = store.read();
       store.clear();
@@ -239,7 +242,7 @@ function requirePlainPath(path: string): void {
 }
 
 const jsonType = 'application/json';
-const cookiePaths: ReadonlySet<string> = new Set(['/auth/token', '/auth/renew']);
+const cookiePaths: ReadonlySet<string> = new Set(['/auth/token', '/auth/first', '/auth/renew']);
 const renewRequest = { method: 'POST', path: '/auth/renew', accept: 'text/plain' } as const;
 
 /** A query string with its question mark; what is undefined or empty is left out. */

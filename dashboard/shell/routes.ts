@@ -28,6 +28,11 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/welcome/login.tsx').then(({ Login }) => Login),
   },
   {
+    path: '/first',
+    title: 'welcome.firstTitle',
+    load: () => import('../screens/welcome/first-login.tsx').then(({ FirstLogin }) => FirstLogin),
+  },
+  {
     path: '/signup',
     title: 'shell.signup',
     load: () => import('../screens/welcome/signup.tsx').then(({ Signup }) => Signup),

@@ -37,6 +37,8 @@ export interface AppOptions {
    * it. It comes before the ports are opened, so that a start which fails there has shown it.
    */
   readonly onGeneratedPassword?: (password: string) => void;
+  /** Whether a first start that makes a password up makes a link for the first login as well. */
+  readonly makesFirstLink?: boolean;
   /** The settings that were changed since the start; absent: none can be. */
   readonly changedSettings?: () => readonly string[];
 }
@@ -48,6 +50,8 @@ export interface RunningApp {
   readonly mqttUrl: string;
   /** Where MQTT over TLS listens; absent without a certificate. */
   readonly mqttsUrl?: string;
+  /** The secret of the link by which the new admin logs in, once. */
+  readonly firstLoginSecret?: string;
   /** Answers what is under way, stores what was accepted, and leaves. */
   close(): Promise<void>;
 }
@@ -104,7 +108,8 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
       onOpened: (end) => opened.push(end),
     });
-    return { ...servers, close };
+    if (generatedPassword === undefined || !options.makesFirstLink) return { ...servers, close };
+    return { ...servers, close, firstLoginSecret: await built.services.firstLogin.createLink() };
   } catch (error) {
     await close().catch(() => undefined);
     throw error;

@@ -41,6 +41,7 @@ import { createAddressProving } from '../domain/users/address-proving.ts';
 import type { CodeSender } from '../domain/users/code-sender.ts';
 import { createDeviceCookies } from '../domain/users/device-cookies.ts';
 import { createFailureLimiters } from '../domain/users/failure-limiters.ts';
+import { createFirstLogin } from '../domain/users/first-login.ts';
 import { createLogins } from '../domain/users/logins.ts';
 import { createPasswordResets } from '../domain/users/password-resets.ts';
 import { createPasswordWork } from '../domain/users/password-work.ts';
@@ -207,15 +208,17 @@ function createAccountServices(parts: ServiceParts) {
   const failures = createFailureLimiters({ store: storage.failures, clock });
   const deviceCookies = createDeviceCookies(installationSecret);
   const logins = createLogins({ users, work, deviceCookies, failures, clock, reporter });
-  const { signup, smsCreditNew } = config.accounts;
+  const { signup, smsCreditNew, adminUsername } = config.accounts;
+  const { passwordResets: pending } = storage;
   const people = {
     sessions,
     logins,
     accounts: createAccounts({ users, logins, work, clock, signup, smsCreditNew }),
-    passwordResets: createPasswordResets({
-      ...{ users, work, failures, clock, codes, log },
-      pending: storage.passwordResets,
+    firstLogin: createFirstLogin({
+      ...{ users, work, failures, clock, pending, reporter },
+      username: adminUsername,
     }),
+    passwordResets: createPasswordResets({ users, work, failures, clock, codes, log, pending }),
     addressProving: createAddressProving({
       ...{ users, failures, clock, codes },
       pay: codePayment(parts),

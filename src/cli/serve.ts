@@ -7,6 +7,7 @@ import { limits } from '../domain/limits.ts';
 import type { Log } from '../lib/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
 import { dataDirOption } from './data-directory.ts';
+import { openInBrowser } from './open-browser.ts';
 import { leaveUnread } from './output.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
@@ -20,12 +21,14 @@ export function createServeCommand(): Command {
     )
     .option('--port <number>', 'where HTTP listens, instead of KIPIMO_HTTP_PORT')
     .option(...dataDirOption)
+    .option('--open', 'open the dashboard in the browser; at the first start, logged in')
     .action(serve);
 }
 
 async function serve(options: {
   readonly port?: string;
   readonly dataDir?: string;
+  readonly open?: true;
 }): Promise<void> {
   const { config, secrets } = loadConfigHere({
     KIPIMO_HTTP_PORT: options.port,
@@ -45,6 +48,8 @@ async function serve(options: {
   const { adminUsername } = config.accounts;
   const app = await startApp({
     ...{ config, secrets, log, changedSettings },
+    // Who sees what is printed is who started it; what is not a terminal may be a log for others.
+    makesFirstLink: process.stdout.isTTY,
     // Outside of the log, which blots passwords and may be off: nobody can see it a second time.
     onGeneratedPassword(password) {
       process.stdout.write(
@@ -52,7 +57,9 @@ async function serve(options: {
       );
     },
   });
-  announce(app, config, log);
+  const address = addressFor(app, config);
+  announce(app, { address, config, log });
+  if (options.open === true) openInBrowser(address);
   const signal = await stopped;
   log.info({ signal }, 'stopping');
   // Nothing acknowledged is lost by leaving before everything has been told goodbye.
@@ -70,7 +77,23 @@ function surviveClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
-function announce(app: RunningApp, config: Config, log: Log): void {
+/** Where the dashboard is for a browser on this machine; at the first start, with its secret. */
+function addressFor({ url, firstLoginSecret }: RunningApp, { listen }: Config): string {
+  const base = new URL(
+    listen.publicUrl ?? url.replace(/\/\/(127\.0\.0\.1|\[::1\]):/, '//localhost:'),
+  );
+  // Behind the #, which browsers keep to themselves: no log of a server or proxy has it.
+  return new URL(firstLoginSecret === undefined ? '/' : `/first#${firstLoginSecret}`, base).href;
+}
+
+function announce(
+  app: RunningApp,
+  {
+    address,
+    config,
+    log,
+  }: { readonly address: string; readonly config: Config; readonly log: Log },
+): void {
   const version = readVersion();
   const { engine, directory } = config.storage;
   if (!process.stdout.isTTY) {
@@ -80,6 +103,10 @@ function announce(app: RunningApp, config: Config, log: Log): void {
   }
   process.stdout.write(
     `Kipimo ${version} is ready.\n` +
+      `  dashboard  ${address}\n` +
+      (app.firstLoginSecret === undefined
+        ? ''
+        : '             logs the admin in: once, within an hour, with a password of your own\n') +
       `  API        ${app.url}/api/v2\n` +
       `  reference  ${app.url}/docs\n` +
       `  MQTT       ${[app.mqttUrl, app.mqttsUrl ?? []].flat().join(', ')}\n` +

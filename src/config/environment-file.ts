@@ -107,3 +107,7 @@ function readIfThere(path: string): string | undefined {
   }
   return bytes.toString('utf8');
 }
+
+/** The environment for programs that we start: without the settings, of which some are secrets. */
+export const environmentOfOthers = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('KIPIMO_')));

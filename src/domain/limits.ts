@@ -195,6 +195,8 @@ export const limits = {
   failuresPerSaveMax: 1_000,
   /** A renewed token lives until this long after the login. */
   renewalMs: 30 * day,
+  /** How long the link lives that the first start prints. */
+  firstLoginMs: 60 * minute,
   /** A code for a forgotten password: how long it lives, and how often it may be typed. */
   passwordResetMs: 30 * minute,
   passwordResetTriesMax: 5,

@@ -160,7 +160,7 @@ function codesOf({ method, errors, body, path, query, isLogin }: Route): Readonl
     // Of the disk, or of whose quota it is.
     if (body.kind !== 'optional' && isLogin !== true) codes.add('storage_full');
   }
-  if (path === '/auth/token' || path.startsWith('/auth/reset')) codes.add('rate_limited');
+  if (path === '/auth/token') codes.add('rate_limited');
   return codes;
 }
 

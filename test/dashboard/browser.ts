@@ -7,7 +7,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-import { type Service, startService } from '../service.ts';
+import { type Service, type ServiceOptions, startService } from '../service.ts';
 import { createRecordingChannels, type RecordingChannels } from '../v2/recording-channels.ts';
 import { builtDashboard } from './built-dashboard.ts';
 
@@ -61,10 +61,12 @@ export interface Stage {
 /** Opens the service and the browser. */
 export async function openStage(
   environment: Readonly<Record<string, string>> = {},
+  options: Pick<ServiceOptions, 'isStartedByHand'> = {},
 ): Promise<Stage> {
   const { folder } = await builtDashboard();
   const channels = createRecordingChannels();
   const service = await startService({
+    ...options,
     ...{ environment, dashboardFolder: folder, channels: channels.open },
   });
   // Opened when it is first needed: tests that are skipped for want of one do not fail before.

@@ -7,7 +7,16 @@ export const nastyText =
   '<img src=x onerror="globalThis.isRun=1">javascript:globalThis.isRun=1';
 
 /** Screens of somebody who is not logged in. */
-export const guestScreens = ['/', '/login', '/signup', '/forgotten', '/devices/public-1', '/more'];
+export const guestScreens = [
+  '/',
+  '/login',
+  '/signup',
+  '/forgotten',
+  '/first',
+  '/first#secret',
+  '/devices/public-1',
+  '/more',
+];
 
 /** What the service named by itself. */
 export interface Furniture {

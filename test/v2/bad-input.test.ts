@@ -111,6 +111,7 @@ const everyField = { ...notification, action: { ...action, type: 'SocialAction',
 /** A message for each operation that takes one, with every field it may have. */
 const validMessages: Readonly<Record<string, unknown>> = {
   'POST /auth/token': { username: 'nobody', password: 'wrong password', remember: true },
+  'POST /auth/first': { secret: 'none', password: 'password-1', remember: true },
   'POST /auth/reset': { username: 'nobody' },
   'POST /auth/reset/confirm': { username: 'nobody', password: 'password-1', code: '7KQ2-M9XD' },
   'POST /users/me/addresses/prove': { channel: 'email', address: 'nobody@example.org' },
@@ -344,6 +345,7 @@ test('a body a byte beyond the limit is 413, 8 MB on values and 1 MB elsewhere',
 /** Right messages that are refused for what they say: wrong credentials, and no mail set up. */
 const expectedOf: Readonly<Record<string, readonly number[]>> = {
   'POST /auth/token': [401],
+  'POST /auth/first': [401],
   'POST /auth/reset': [503],
   'POST /auth/reset/confirm': [401],
   // The profile does not have the address.

@@ -219,6 +219,7 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   'GET /auth/sessions': { status: person(200) },
   // Nobody's login: who may end logins at all is told that there is none.
   'DELETE /auth/sessions/{session_id}': { status: person(404) },
+  'POST /auth/first': { status: anybody(401), send: { json: { secret: 'no such secret' } } },
   'POST /auth/reset': { status: anybody(503), send: { json: { username: 'owner' } } },
   'POST /auth/reset/confirm': {
     status: anybody(401),

@@ -27,6 +27,11 @@ export const welcome: Translation<'welcome'> = {
   code: 'Code reçu par e-mail',
   codeWrong: 'Le code est faux ou trop ancien. Demandez-en un nouveau.',
   codeAgain: 'Demander un autre code',
+  firstTitle: 'Votre première connexion',
+  firstText: 'Choisissez un mot de passe d’administrateur. Celui affiché ne marchera plus.',
+  firstSet: 'Le définir et se connecter',
+  firstLater: 'Plus tard : garder celui affiché',
+  firstWrong: 'Ce lien a servi ou date de plus d’une heure. Utilisez le mot de passe affiché.',
   haveAccount: 'Vous avez déjà un compte ?',
   noAccount: 'Pas encore de compte ?',
   closed:

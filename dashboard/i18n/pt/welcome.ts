@@ -24,6 +24,12 @@ export const welcome: Translation<'welcome'> = {
   code: 'Código do e-mail',
   codeWrong: 'O código está errado ou é antigo. Peça um novo.',
   codeAgain: 'Pedir outro código',
+  firstTitle: 'A sua primeira entrada',
+  firstText: 'Escolha uma palavra-passe para o administrador. A que apareceu deixa de servir.',
+  firstSet: 'Definir e entrar',
+  firstLater: 'Mais tarde: manter a que apareceu',
+  firstWrong:
+    'Este link foi usado ou tem mais de uma hora. Entre com a palavra-passe que apareceu.',
   haveAccount: 'Já tem conta?',
   noAccount: 'Ainda não tem conta?',
   closed: 'Este serviço não aceita contas novas. Peça uma a quem o gere.',

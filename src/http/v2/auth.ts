@@ -3,7 +3,8 @@ import type { ResourceKind } from '../../domain/access/scopes.ts';
 import { unauthenticated } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
-import type { Logins } from '../../domain/users/logins.ts';
+import type { FirstLogin } from '../../domain/users/first-login.ts';
+import type { LoggedIn, Logins } from '../../domain/users/logins.ts';
 import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import { PermissionMessage } from '../../wire/grant.ts';
@@ -11,7 +12,7 @@ import { createReader } from '../../wire/validation.ts';
 import { bare, done, doneSetting, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
 import { browserNameOf } from '../browser-name.ts';
-import { createLoginCookies } from '../login-cookies.ts';
+import { createLoginCookies, type LoginCookies } from '../login-cookies.ts';
 import {
   bareTextAnswer,
   defineCommand,
@@ -33,6 +34,17 @@ const LoginMessage = Type.Object({
   ),
 });
 
+const FirstLoginMessage = Type.Object({
+  secret: Type.String({ maxLength: 64, description: 'What the link has behind its #.' }),
+  password: Type.Optional(
+    Type.String({
+      maxLength: limits.passwordCharactersMax,
+      description: 'The new password; absent: it stays as it is.',
+    }),
+  ),
+  remember: LoginMessage.properties.remember,
+});
+
 const ResetMessage = Type.Object({ username: LoginMessage.properties.username });
 
 const NewPasswordMessage = Type.Object({
@@ -52,32 +64,14 @@ export function authRoutes(options: {
   readonly logins: Logins;
   readonly sessions: Sessions;
   readonly sharing: Sharing;
+  readonly firstLogin: FirstLogin;
   readonly passwordResets: PasswordResets;
   readonly tokenLifeSeconds: number;
   readonly site: Site;
 }): readonly Route[] {
-  const { logins, sessions, sharing, tokenLifeSeconds } = options;
+  const { sessions, sharing, tokenLifeSeconds } = options;
   const cookies = createLoginCookies(options.site);
-
-  async function token(
-    login: { username: string; password: string; remember?: boolean },
-    { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
-  ) {
-    const deviceCookie = cookies.deviceOf(raw);
-    const loggedIn = await logins.logIn({
-      ...{ username: login.username, password: login.password, address },
-      ...(deviceCookie !== undefined && { deviceCookie }),
-    });
-    const set = cookies.isOwnPage(raw)
-      ? [cookies.device(raw, logins.deviceCookieOf(loggedIn.user))]
-      : [];
-    if (login.remember !== true || cookies.isForeignPage(raw)) {
-      return bare(await sessions.open(loggedIn, tokenLifeSeconds), noStore, set);
-    }
-    const browser = { name: browserNameOf(raw.headers['user-agent']), address };
-    const opened = await sessions.remember(loggedIn, browser, tokenLifeSeconds);
-    return bare(opened.token, noStore, [...set, cookies.session(raw, opened.cookie)]);
-  }
+  const { token, tokenOf } = createTokenAnswers(options, cookies);
 
   async function renew({ authorization, address, raw }: RouteRequest) {
     const cookie = bearerSecret(authorization) === undefined ? cookies.sessionOf(raw) : undefined;
@@ -139,9 +133,73 @@ export function authRoutes(options: {
       errors: ['unauthenticated', 'forbidden'],
       handle: renew,
     }),
+    firstLoginRoute(options.firstLogin, tokenOf),
     ...passwordResetRoutes(options.passwordResets),
     ...(['device', 'gateway', 'project'] as const).map((kind) => permissionsRoute(sharing, kind)),
   ];
+}
+
+/** How a login is answered: with a token, and with cookies for a browser that may have them. */
+function createTokenAnswers(
+  options: {
+    readonly logins: Logins;
+    readonly sessions: Sessions;
+    readonly tokenLifeSeconds: number;
+  },
+  cookies: LoginCookies,
+) {
+  const { logins, sessions, tokenLifeSeconds } = options;
+
+  async function token(
+    login: { username: string; password: string; remember?: boolean },
+    { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
+  ) {
+    const deviceCookie = cookies.deviceOf(raw);
+    const loggedIn = await logins.logIn({
+      ...{ username: login.username, password: login.password, address },
+      ...(deviceCookie !== undefined && { deviceCookie }),
+    });
+    return tokenOf(loggedIn, login.remember, { address, raw });
+  }
+
+  async function tokenOf(
+    loggedIn: LoggedIn,
+    remember: boolean | undefined,
+    { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
+  ) {
+    const set = cookies.isOwnPage(raw)
+      ? [cookies.device(raw, logins.deviceCookieOf(loggedIn.user))]
+      : [];
+    if (remember !== true || cookies.isForeignPage(raw)) {
+      return bare(await sessions.open(loggedIn, tokenLifeSeconds), noStore, set);
+    }
+    const browser = { name: browserNameOf(raw.headers['user-agent']), address };
+    const opened = await sessions.remember(loggedIn, browser, tokenLifeSeconds);
+    return bare(opened.token, noStore, [...set, cookies.session(raw, opened.cookie)]);
+  }
+
+  return { token, tokenOf };
+}
+
+function firstLoginRoute(
+  firstLogin: FirstLogin,
+  tokenOf: ReturnType<typeof createTokenAnswers>['tokenOf'],
+): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/auth/first',
+    tag,
+    summary:
+      'Get a token with the one-time link that the first start prints, and set a new password',
+    isLogin: true,
+    body: jsonBody(FirstLoginMessage, createReader(FirstLoginMessage, 'first login')),
+    answer: tokenAnswer,
+    errors: ['invalid', 'unauthenticated', 'rate_limited', 'unavailable'],
+    handle: async ({ body: { remember, ...answer }, address, raw }) => {
+      const loggedIn = await firstLogin.logIn({ ...answer, address });
+      return tokenOf(loggedIn, remember, { address, raw });
+    },
+  });
 }
 
 function passwordResetRoutes(resets: PasswordResets): readonly Route[] {

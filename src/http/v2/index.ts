@@ -20,6 +20,7 @@ import type { Socials } from '../../domain/socials/socials.ts';
 import type { AccessKeys } from '../../domain/users/access-keys.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
 import type { AddressProving } from '../../domain/users/address-proving.ts';
+import type { FirstLogin } from '../../domain/users/first-login.ts';
 import type { Logins } from '../../domain/users/logins.ts';
 import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
@@ -53,6 +54,7 @@ export interface Services extends NotificationServices {
   readonly logins: Logins;
   readonly sessions: Sessions;
   readonly accounts: Accounts;
+  readonly firstLogin: FirstLogin;
   readonly passwordResets: PasswordResets;
   readonly addressProving: AddressProving;
   /** What messages to a user's webhook are signed with. */

@@ -1,0 +1,95 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createSecret, hashSecret } from '../../lib/secret-token.ts';
+import { networkOf } from '../budgets/payer.ts';
+import { tooMany, unauthenticated } from '../errors.ts';
+import type { Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import type { Reporter } from '../reporter.ts';
+import type { FailureLimiters } from './failure-limiters.ts';
+import type { LoggedIn } from './logins.ts';
+import type { PasswordResetStore } from './password-reset-store.ts';
+import type { PasswordWork } from './password-work.ts';
+import { requireStrongPassword } from './profile.ts';
+import type { StoredLogin, UserStore } from './user-store.ts';
+
+/** The link by which whoever started the service logs in for the first time [contract 14]. */
+export interface FirstLogin {
+  /** A secret of 256 random bits that logs the first administrator in, once, within the hour. */
+  createLink(): Promise<string>;
+  /**
+   * Takes the secret for a login, and sets the password where one is given: it ends all tokens.
+   * Throws invalid, rate_limited, and unauthenticated for a secret that is wrong, used or older
+   * than an hour, and for one from before the password was changed.
+   */
+  logIn(answer: {
+    readonly secret: string;
+    readonly password?: string;
+    /** The client's IP address. */
+    readonly address: string;
+  }): Promise<LoggedIn>;
+}
+
+/** Kept among the codes for forgotten passwords: like them it stands in for a password. */
+export function createFirstLogin(options: {
+  readonly users: UserStore;
+  /** Whom the first start makes. */
+  readonly username: Username;
+  readonly work: PasswordWork;
+  readonly pending: PasswordResetStore;
+  readonly failures: FailureLimiters;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+}): FirstLogin {
+  const { users, username, work, pending, clock, reporter } = options;
+  const limiter = options.failures.of('first login', {
+    failuresMax: limits.loginFailuresPerAddress,
+    windowMs: limits.loginFailureWindowMs,
+  });
+
+  /** The administrator, if this secret is good for the password that there is now. */
+  async function find(secret: string): Promise<StoredLogin | undefined> {
+    const login = await users.findLogin(username);
+    if (login === undefined || login.user.isDisabled) return undefined;
+    return (await pending.find(login.user.id, hashFor(secret, login), clock.now())) && login;
+  }
+
+  function refuse(network: string): Error {
+    limiter.recordFailure(network);
+    reporter.loginFailed();
+    return unauthenticated('the link is wrong or no longer valid: log in with the password');
+  }
+
+  return {
+    async createLink() {
+      const login = await users.findLogin(username);
+      if (login === undefined) throw new Error(`there is no account ${username}`);
+      const secret = createSecret();
+      const now = clock.now();
+      const codeHash = hashFor(secret, login);
+      const expiresAt = now + limits.firstLoginMs;
+      await pending.insert({ userId: login.user.id, codeHash, expiresAt, provenAt: now }, now);
+      return secret;
+    },
+    async logIn({ secret, password, address }) {
+      if (password !== undefined) requireStrongPassword(password);
+      const network = networkOf(address);
+      const waitMs = limiter.blockedForMs(network);
+      if (waitMs > 0) throw tooMany('failed logins', waitMs);
+      const login = await find(secret);
+      if (login === undefined) throw refuse(network);
+      const { id } = login.user;
+      // Before the secret is spent: where no password can be hashed now, it is good for later.
+      const hashed = password && (await work.hash({ lane: 'known', payer: network }, password));
+      const taken = await pending.take(id, hashFor(secret, login), clock.now());
+      if (taken === undefined) throw refuse(network);
+      if (hashed) await users.setPassword(id, hashed);
+      await users.rememberNetwork(id, network, clock.now());
+      reporter.loginSucceeded();
+      return { ...login, ...(hashed && { passwordHash: hashed }) };
+    },
+  };
+}
+
+/** A new password makes another hash of the same secret; no code that is typed has one like it. */
+const hashFor = (secret: string, { passwordHash }: StoredLogin): string =>
+  hashSecret(`first login ${secret} ${passwordHash}`);
