@@ -166,6 +166,10 @@ test('serve --open opens what it shows, and without --open nothing is opened', o
     );
     // The settings of the service are not told to the browser.
     assert.equal(readFileSync(opened, 'utf8'), `${linkShown.exec(out)?.[1]} \n`);
+    rmSync(opened);
+    const later = { ...environment, KIPIMO_ADMIN_PASSWORD: 'long enough' };
+    await saidBy(start(directory, later, ['--open']), () => untilThere(opened));
+    assert.match(readFileSync(opened, 'utf8'), /^http:\/\/localhost:\d+\/ \n$/);
   }),
 );
 

@@ -106,7 +106,7 @@ function announce(
       `  dashboard  ${address}\n` +
       (app.firstLoginSecret === undefined
         ? ''
-        : '             logs the admin in: once, within an hour, with a password of your own\n') +
+        : '             logs the admin in, once, within an hour, and asks for a new password\n') +
       `  API        ${app.url}/api/v2\n` +
       `  reference  ${app.url}/docs\n` +
       `  MQTT       ${[app.mqttUrl, app.mqttsUrl ?? []].flat().join(', ')}\n` +
