@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { ApiError } from '../../api/api-error.ts';
 import { t } from '../../i18n/i18n.ts';
@@ -11,14 +11,22 @@ import { FormError } from '../../ui/form-error.tsx';
 
 const passwordCharactersMin = 8;
 
+const secretHere = (): string => location.hash.slice(1);
+
 /** The link that the first start printed: a login with a password of one's own, or without. */
 export function FirstLogin(): JSX.Element {
-  const secret = location.hash.slice(1);
-  const [isWrong, setWrong] = useState(secret === '');
+  const [secret, setSecret] = useState(secretHere);
+  const [wrongSecret, setWrong] = useState('');
+  useEffect(() => {
+    // Somebody puts the whole link in the place of a part of it: no other page is loaded.
+    const follow = (): void => setSecret(secretHere());
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
   return (
     <div class="stack narrow">
       <h1>{t('welcome.firstTitle')}</h1>
-      {isWrong ? (
+      {secret === wrongSecret ? (
         <>
           <p>{t('welcome.firstWrong')}</p>
           <a class="button" href="/login">
@@ -26,7 +34,7 @@ export function FirstLogin(): JSX.Element {
           </a>
         </>
       ) : (
-        <FirstPassword secret={secret} onWrong={() => setWrong(true)} />
+        <FirstPassword secret={secret} onWrong={() => setWrong(secret)} />
       )}
     </div>
   );
