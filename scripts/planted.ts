@@ -13,7 +13,7 @@ const root = resolve(import.meta.dirname, '..');
 const copied = ['src', 'test', 'scripts', 'bin', 'package.json', 'tsconfig.json'];
 const linked = ['node_modules', 'dist'];
 /** Without its mend an attack is worse than a busy machine: four times what the tests accept. */
-const honestMs = '8000';
+const honestMs = 8_000;
 /** Longer than any of the tests takes; without its mend one may never end. */
 const testMsMax = 240_000;
 
@@ -27,13 +27,16 @@ function copyWithout(plant: Plant): string {
 }
 
 /** Runs the one test; what it writes, or undefined when it does not end. */
-async function outputOf(directory: string, { test, file }: Plant): Promise<string | undefined> {
+async function outputOf(
+  directory: string,
+  { test, file, servedMs = honestMs }: Plant,
+): Promise<string | undefined> {
   const pattern = test.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const words = ['--test-force-exit', '--test-reporter=spec', `--test-name-pattern=${pattern}`];
   const child = spawn(process.execPath, [...words, file], {
     // A group of its own: the services that it started end with it.
     ...{ cwd: directory, stdio: ['ignore', 'pipe', 'ignore'], detached: true },
-    env: { NEIGHBOURS_MS: honestMs, ...process.env },
+    env: { NEIGHBOURS_MS: String(servedMs), ...process.env },
   });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -12,6 +12,8 @@ export interface Plant {
   readonly test: string;
   /** What the test says when it fails: by the attack, not because a machine was busy. */
   readonly says: RegExp;
+  /** What an honest client accepts, where four times the usual hides the attack. */
+  readonly servedMs?: number;
   /** This budget has no end. */
   readonly budget?: BudgetName;
   /** Texts of the sources that are replaced; each must be there once. */

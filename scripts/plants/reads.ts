@@ -13,7 +13,7 @@ export const plantsOfReads: readonly Plant[] = [
   },
   {
     name: 'long work takes turns',
-    ...{ ...filters, says: /healthz waited|held for|honest client's/ },
+    ...{ ...filters, says: /healthz waited|held for|honest client's/, servedMs: 2_000 },
     patches: [limit('turnMs: 5', 'turnMs: 5_000')],
   },
   {

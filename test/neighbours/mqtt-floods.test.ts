@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { generate } from 'mqtt-packet';
 import { type Neighbourhood, servedMsMax, startNeighbourhood } from './neighbours.ts';
 import { connectRaw, manyTimes, type RawClient } from './raw-mqtt.ts';
 
+/** In which what was sent is read. */
+const readMs = 3_000;
+
 const publish = (topic: string, payload: string): Buffer =>
-  generate({ cmd: 'publish', topic, payload, qos: 0, dup: false, retain: false });
+  generate(
+    { cmd: 'publish', topic, payload, qos: 0, dup: false, retain: false },
+    { protocolVersion: 5 },
+  );
 
 /** The service was never busy for so long without a look at its sockets. */
 async function assertNeverHeld(neighbourhood: Neighbourhood): Promise<void> {
@@ -24,6 +31,13 @@ test('thousands of subscribers of a stranger’s flood keep nobody waiting', asy
   // Each of them has to be looked at for the terms of a delivery.
   const topics = ['#', '+/#', 'devices/#', 'devices/+/#', 'devices/flood/#', 'devices/flood/+'];
   const subscriptions = topics.map((topic) => ({ topic, qos: 0 as const }));
+  // Its guests may have half of all connections: these come first.
+  const publishers: RawClient[] = [];
+  await manyTimes(10, async (index) => {
+    const client = await connectRaw(neighbourhood.mqttUrl, { clientId: `flood-${index}` });
+    if (client !== undefined) publishers.push(client);
+  });
+  assert.equal(publishers.length, 10);
   await neighbourhood.attack(async () => {
     await manyTimes(4_500, async (index) => {
       const client = await connectRaw(neighbourhood.mqttUrl, { clientId: `crowd-${index}` });
@@ -33,31 +47,38 @@ test('thousands of subscribers of a stranger’s flood keep nobody waiting', asy
     });
     // All in one piece, which is read at once.
     const packets = Array.from({ length: 2_000 }, () => publish('devices/flood/x', 'y'));
-    await manyTimes(10, async (index) => {
-      const publisher = await connectRaw(neighbourhood.mqttUrl, { clientId: `flood-${index}` });
-      await publisher?.send(Buffer.concat(packets));
-      if (publisher !== undefined) crowd.push(publisher);
-    });
+    for (const publisher of publishers) await publisher.send(Buffer.concat(packets));
+    await setTimeout(readMs);
   });
+  assert.ok(
+    [...publishers, ...crowd].every(({ isClosed }) => !isClosed),
+    'the flood was ended: it is no attack',
+  );
   await assertNeverHeld(neighbourhood);
-  for (const client of crowd) client.drop();
+  for (const client of [...publishers, ...crowd]) client.drop();
 });
 
 test('floods of tiny packets over many connections keep nobody waiting', async () => {
   await using neighbourhood = await startNeighbourhood();
   const nonsense = Buffer.concat(Array.from({ length: 8_000 }, () => publish('a', '')));
   const pings = Buffer.concat(Array.from({ length: 30_000 }, () => Buffer.from([0xc0, 0])));
-  await neighbourhood.attack(() =>
-    manyTimes(
-      600,
-      async (index) => {
-        const client = await connectRaw(neighbourhood.mqttUrl, { clientId: `tiny-${index}` });
-        client?.stopParsing();
-        for (let round = 0; round < 2; round += 1) await client?.send(nonsense, pings);
-        client?.drop();
-      },
-      600,
-    ),
-  );
+  await neighbourhood.attack(async () => {
+    const crowd: RawClient[] = [];
+    await manyTimes(600, async (index) => {
+      const client = await connectRaw(neighbourhood.mqttUrl, { clientId: `tiny-${index}` });
+      client?.stopParsing();
+      if (client !== undefined) crowd.push(client);
+    });
+    // All at once, and nobody leaves before it is read.
+    for (let round = 0; round < 2; round += 1) {
+      await Promise.all(crowd.map((client) => client.send(nonsense, pings)));
+    }
+    await setTimeout(readMs);
+    assert.ok(
+      crowd.every(({ isClosed }) => !isClosed),
+      'the flood was ended: it is no attack',
+    );
+    for (const client of crowd) client.drop();
+  });
   await assertNeverHeld(neighbourhood);
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import mqtt from 'mqtt';
-import { type Neighbourhood, startNeighbourhood } from './neighbours.ts';
+import { type Neighbourhood, servedMsMax, startNeighbourhood } from './neighbours.ts';
 import { connectRaw, manyTimes } from './raw-mqtt.ts';
 
 const device = { id: 'wasteland', sensors: [{ id: 's' }] };
@@ -12,7 +13,9 @@ async function makeDevice({ call }: Neighbourhood): Promise<void> {
 }
 
 test('sessions left behind and large publishes stop nobody’s deliveries', async () => {
-  await using neighbourhood = await startNeighbourhood();
+  // Small enough to be full before the attack is over.
+  const totals = 'mqtt_queued_bytes=8388608';
+  await using neighbourhood = await startNeighbourhood({ environment: { KIPIMO_BUDGETS: totals } });
   await makeDevice(neighbourhood);
   await neighbourhood.attack(async () => {
     await manyTimes(1_500, async (index) => {
@@ -40,10 +43,27 @@ test('sessions left behind and large publishes stop nobody’s deliveries', asyn
       }
       for (let at = 0; at < 50; at += 1) await publisher?.next('puback');
     }
+    assert.ok(await getsMessages(neighbourhood), 'her message with QoS 1 never came');
     publisher?.drop();
   });
   await neighbourhood.restart();
 });
+
+/** Whether a message with QoS 1 comes to an account that is there and waits for it. */
+async function getsMessages(neighbourhood: Neighbourhood): Promise<boolean> {
+  const password = await neighbourhood.tokenOf('bea');
+  const client = await mqtt.connectAsync(neighbourhood.mqttUrl, {
+    ...{ protocolVersion: 5, reconnectPeriod: 0, username: 'bea', password },
+  });
+  const came = new Promise<boolean>((resolve) => {
+    client.once('message', () => resolve(true));
+  });
+  await client.subscribeAsync('devices/wasteland/bea', { qos: 1 });
+  await client.publishAsync('devices/wasteland/bea', 'hello', { qos: 1 });
+  const hasCome = await Promise.race([came, setTimeout(servedMsMax, false)]);
+  await client.endAsync(true);
+  return hasCome;
+}
 
 test('guests who fill sessions and retained messages refuse no account', async () => {
   const totals = 'mqtt_sessions=2000,mqtt_retained=2000';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { servedMsMax, startNeighbourhood } from './neighbours.ts';
 
-const devices = 8_000;
+const devices = 20_000;
 const devicesAtOnce = 200;
 
 test('filters with costly patterns leave the event loop to others', async () => {
@@ -32,14 +32,14 @@ test('filters with costly patterns leave the event loop to others', async () => 
     isOver = true;
     await watching;
     assert.ok(longestMs < servedMsMax / 2, `/healthz waited for ${longestMs} ms`);
+    const token = await town.tokenOf('admin');
+    const { text } = await town.call({ path: '//metrics', token });
+    const held = Number(/kipimo_event_loop_held_seconds\{quantile="1"\} (\S+)/.exec(text)?.[1]);
+    assert.ok(held < servedMsMax / 4_000, `the event loop was held for ${held} s`);
     assert.ok(statuses.includes(429), `nobody was refused: ${statuses}`);
     assert.ok(
       statuses.every((status) => [200, 400, 429].includes(status)),
       `${statuses}`,
     );
   });
-  const token = await town.tokenOf('admin');
-  const { text } = await town.call({ path: '//metrics', token });
-  const held = Number(/kipimo_event_loop_held_seconds\{quantile="1"\} (\S+)/.exec(text)?.[1]);
-  assert.ok(held < servedMsMax / 4_000, `the event loop was held for ${held} s`);
 });
