@@ -325,6 +325,8 @@ export const limits = {
   deliveriesUnderWayPerPayerMax: 16,
   /** And those to one host that users name, whoever pays: a dead one keeps nobody waiting. */
   deliveriesUnderWayPerHostMax: 16,
+  /** And those to one address, whatever its names; many honest ones may be behind one. */
+  deliveriesUnderWayPerNetworkMax: 64,
   /** Claimed deliveries that wait for their host: they take no room of the channel. */
   deliveriesWaitingForHostsMax: 4_096,
   /** Then they come back later. The wait and the try end before the lease. */

@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from './address-filter.ts';
 
@@ -21,10 +21,38 @@ export type Resolve = (
   ) => void,
 ) => void;
 
-/** The machine's own resolver, hosts file included. */
-export const systemResolve: Resolve = (hostname, done) => {
-  lookup(hostname, { all: true, verbatim: true }, done);
-};
+/** How the name servers of the machine are asked; tests name their own. */
+export interface ResolveOptions {
+  readonly servers?: readonly string[];
+  readonly timeoutMs?: number;
+}
+
+const timeoutMsUsually = 2_000;
+
+/**
+ * Asks the name servers of the machine, any number of names at once. The resolver of the system
+ * has two threads for all: names that nobody answers for kept the webhooks of others waiting.
+ */
+export function createResolve(options: ResolveOptions = {}): Resolve {
+  const resolver = new Resolver({ timeout: options.timeoutMs ?? timeoutMsUsually, tries: 2 });
+  if (options.servers !== undefined) resolver.setServers(options.servers);
+  return (hostname, done) => {
+    const asked = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
+    void Promise.allSettled(asked).then(([four, six]) => {
+      const addresses = [
+        ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({
+          ...{ address, family: 4 },
+        })),
+        ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({
+          ...{ address, family: 6 },
+        })),
+      ];
+      // What c-ares rejects with is such an error.
+      const reason = four.status === 'rejected' ? (four.reason as NodeJS.ErrnoException) : null;
+      done(addresses.length > 0 ? null : reason, addresses);
+    });
+  };
+}
 
 /**
  * A look-up for sockets: the name is resolved once, and the socket connects to what was judged.

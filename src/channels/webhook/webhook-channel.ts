@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
+import { networkOf } from '../../domain/budgets/payer.ts';
 import type { Channel, ChannelMessage, Outcome } from '../../domain/notifications/channel.ts';
 import { createHttpClient, type HttpAnswer } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { pauseOf, refused, retry } from '../outcome.ts';
 import { isPublicAddress } from './address-filter.ts';
-import { createPinnedLookup, type Resolve, systemResolve } from './pinned-lookup.ts';
+import { createPinnedLookup, createResolve, type Resolve } from './pinned-lookup.ts';
 import { signedHeaders, webhookSecretOf } from './signature.ts';
 
 /** Whether webhooks may reach this machine and its network, and may do without TLS there. */
@@ -17,7 +18,7 @@ export function createWebhookChannel(parts: {
   readonly now: () => number;
   readonly resolve?: Resolve;
 }): Channel & { close(): void } {
-  const { installationSecret, privateAddresses, now, resolve = systemResolve } = parts;
+  const { installationSecret, privateAddresses, now, resolve = createResolve() } = parts;
   const mayBePrivate = privateAddresses === 'allowed';
   const http = createHttpClient({
     socketsMax: channelLimits.webhookParallelMax,
@@ -45,8 +46,22 @@ export function createWebhookChannel(parts: {
       });
       return outcomeOf(answer, now());
     },
+    async networkOf({ webhook }) {
+      const target = targetOf(webhook, mayBePrivate);
+      if (typeof target === 'string') return undefined;
+      const host = bareHost(target);
+      return networkOf(isIP(host) === 0 ? await addressOf(host) : host);
+    },
     close: () => http.close(),
   };
+
+  /** The first address of a name; the name itself where it has none, or the system is asked. */
+  function addressOf(host: string): Promise<string> {
+    if (mayBePrivate) return Promise.resolve(host);
+    return new Promise((done) => {
+      resolve(host, (_error, [first]) => done(first?.address ?? host));
+    });
+  }
 }
 
 const urlCharactersMax = 2_048;
@@ -62,10 +77,12 @@ function targetOf(text: string | undefined, mayBePrivate: boolean): URL | string
   if (url.username !== '' || url.password !== '') {
     return 'the webhook must hold no user and password: check the signature instead';
   }
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(url);
   if (!mayBePrivate && isIP(host) !== 0 && !isPublicAddress(host)) return privateReason;
   return url;
 }
+
+const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 
 const privateReason = 'the webhook leads to a private address, which this service does not call';
 

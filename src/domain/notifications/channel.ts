@@ -34,4 +34,6 @@ export type Outcome =
 /** Sends messages to users. Answers; never throws for what a provider does. */
 export interface Channel {
   send(message: ChannelMessage, signal: AbortSignal): Promise<Outcome>;
+  /** Where its messages go to, when users name it: an address, of IPv6 a network. */
+  networkOf?(to: Recipient): Promise<string | undefined>;
 }

@@ -10,7 +10,7 @@ import { notConfigured } from '../socials/social.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { Channel, Outcome } from './channel.ts';
 import type { ClaimedDelivery, Completion, DeliveryTarget } from './delivery.ts';
-import { createHostTurns, type HostTurns, hostOf } from './host-turns.ts';
+import { createHostTurns, createNetworkShares, type HostTurns, hostOf } from './host-turns.ts';
 import { channelNames } from './notification.ts';
 import { type DailyMax, type OutboxStore, unpaidReason } from './outbox-store.ts';
 import { recipientOf } from './recipient.ts';
@@ -181,6 +181,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 /** One try at a delivery; never throws. */
 function createTry(options: DispatcherOptions, turns: HostTurns) {
   const { users, channels, actuate, log, mustBeProven = false } = options;
+  const networks = createNetworkShares(limits.deliveriesUnderWayPerNetworkMax);
   return async (delivery: ClaimedDelivery, stop: AbortSignal): Promise<Outcome> => {
     const { id, channel: target, username, message: text, createdAt, source } = delivery;
     try {
@@ -202,7 +203,9 @@ function createTry(options: DispatcherOptions, turns: HostTurns) {
       };
       const host = target === 'webhook' ? hostOf(to.webhook) : undefined;
       if (host === undefined) return await send();
-      const outcome = await turns.run({ host, payer: delivery.payer.toLowerCase() }, send);
+      const outcome = await turns.run({ host, payer: delivery.payer.toLowerCase() }, async () =>
+        networks.run(await channel.networkOf?.(to), send),
+      );
       return outcome === 'busy' ? { kind: 'retry', reason: busyHost } : outcome;
     } catch (error) {
       log.error({ err: error, deliveryId: id }, 'a delivery failed for a reason of ours');

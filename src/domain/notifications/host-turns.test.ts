@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createHostTurns, hostOf } from './host-turns.ts';
+import { createHostTurns, createNetworkShares, hostOf } from './host-turns.ts';
 
 /** Turns with tasks that end when the test says, and what began of them. */
 function setUp(options: { underWayMax?: number; waitingMax?: number; waitMs?: number } = {}) {
@@ -86,4 +86,17 @@ test('a host has one spelling', () => {
   for (const nowhere of [undefined, '', 'no url', 'mailto:a']) {
     assert.equal(hostOf(nowhere), undefined);
   }
+});
+
+test('one network has so many at a time under whatever names, and others go on', async () => {
+  const shares = createNetworkShares(2);
+  const ends: (() => void)[] = [];
+  const work = () => new Promise<string>((resolve) => ends.push(() => resolve('done')));
+  const dead = [shares.run('203.0.113.7', work), shares.run('203.0.113.7', work)];
+  assert.equal(await shares.run('203.0.113.7', work), 'busy');
+  assert.equal(await shares.run('203.0.113.8', async () => 'done'), 'done');
+  assert.equal(await shares.run(undefined, async () => 'done'), 'done');
+  for (const end of ends) end();
+  assert.deepEqual(await Promise.all(dead), ['done', 'done']);
+  assert.equal(await shares.run('203.0.113.7', async () => 'done'), 'done');
 });

@@ -97,6 +97,31 @@ export function createHostTurns(options: HostTurnsOptions): HostTurns {
   };
 }
 
+/** Work for networks that many names may lead to: so much at a time for each. */
+export interface NetworkShares {
+  /** Does the work, or answers `busy` at once. */
+  run<Result>(network: string | undefined, work: () => Promise<Result>): Promise<Result | 'busy'>;
+}
+
+export function createNetworkShares(underWayMax: number): NetworkShares {
+  const underWay = new Map<string, number>();
+  return {
+    async run(network, work) {
+      if (network === undefined) return work();
+      const before = underWay.get(network) ?? 0;
+      if (before >= underWayMax) return 'busy';
+      underWay.set(network, before + 1);
+      try {
+        return await work();
+      } finally {
+        const left = (underWay.get(network) ?? 1) - 1;
+        if (left > 0) underWay.set(network, left);
+        else underWay.delete(network);
+      }
+    },
+  };
+}
+
 /** The host and port that a URL leads to, in one spelling; undefined when it leads nowhere. */
 export function hostOf(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
