@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
 import { bytesPerWeight, weightOf } from '../../../domain/datapoints/weight.ts';
-import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { decodeChunk, encodeChunk } from '../../chunks/chunk-codec.ts';
 import { cut, mergeByTime, sortByTime } from '../../chunks/chunk-merge.ts';
-import { datapointAt, toColumns } from '../../chunks/columns.ts';
+import { type Columns, datapointAt, toColumns } from '../../chunks/columns.ts';
+import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import { decodePushes, type LoggedPush } from './datapoint-log.ts';
 import type { UnreadableLogRow } from './datapoint-replay.ts';
@@ -25,19 +24,6 @@ const deleteLogRow = `
 const findFlushed = `
   select coalesce(last_values.sealed, 0)
   from sensors left join last_values using (series) where series = ?`;
-const findChunkFrom = `
-  select id, max_time, count from chunks where series = ? and min_time <= ?
-  order by min_time desc, max_time desc, id desc limit 1`;
-const findNextTime = `
-  select min_time from chunks where series = ? and min_time > ?
-  order by min_time, max_time, id limit 1`;
-const readChunk = 'select datapoints from chunks where id = ?';
-const insertChunk = `
-  insert into chunks (series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?)`;
-const deleteChunk = 'delete from chunks where id = ?';
-const keepDamaged = `
-  insert into damaged_chunks (id, series, min_time, max_time, count, datapoints)
-  select id, series, min_time, max_time, count, datapoints from chunks where id = ?`;
 const putFlushed = 'update last_values set sealed = ?, bytes = bytes + ? where series = ?';
 const putLastValue = `
   insert into last_values (series, sealed, timestamp, received_at, value, bytes)
@@ -61,12 +47,6 @@ export interface FlushReport {
   readonly trimmed: number;
   /** Chunks that could not be read and were set aside. */
   readonly damaged: number;
-}
-
-interface ChunkHead {
-  readonly id: number;
-  readonly maxTime: number;
-  readonly count: number;
 }
 
 /** What the writer thread does for datapoints. */
@@ -150,11 +130,11 @@ function createSeriesFlusher(database: DatabaseSync) {
       const run = datapoints.slice(from, to);
       const isJoined =
         isInside || (before?.count ?? limits.chunkDatapointsMax) < limits.chunkDatapointsMax;
-      const old = before !== undefined && isJoined ? chunks.take(before.id) : [];
+      const old = before !== undefined && isJoined ? chunks.take(before.id) : undefined;
       if (old === 'damaged') damaged += 1;
-      const merged = old === 'damaged' ? run : mergeByTime(old, run);
+      const merged = old === 'damaged' || old === undefined ? run : mergeByTime(toList(old), run);
       for (const chunk of cut(merged, limits, isInside ? 'even' : 'fill'))
-        chunks.insert(series, chunk);
+        chunks.insert(series, toColumns(chunk));
       from = to;
     }
     return damaged;
@@ -163,46 +143,5 @@ function createSeriesFlusher(database: DatabaseSync) {
   return { flush };
 }
 
-function createChunkTable(database: DatabaseSync) {
-  const find = database.prepare(findChunkFrom);
-  const findNext = database.prepare(findNextTime);
-  const read = database.prepare(readChunk);
-  const insert = database.prepare(insertChunk);
-  const remove = database.prepare(deleteChunk);
-  const setAside = database.prepare(keepDamaged);
-  for (const statement of [find, findNext, read]) statement.setReturnArrays(true);
-
-  return {
-    /** The last chunk that begins at this time or before it. */
-    findFrom(series: number, time: number): ChunkHead | undefined {
-      const row = find.get(series, time) as unknown as [number, number, number] | undefined;
-      return row === undefined ? undefined : { id: row[0], maxTime: row[1], count: row[2] };
-    },
-    /** When the first chunk after this time begins. */
-    nextTime(series: number, time: number): number {
-      const row = findNext.get(series, time) as unknown as [number] | undefined;
-      return row?.[0] ?? Number.POSITIVE_INFINITY;
-    },
-    /** Removes a chunk and answers its datapoints. */
-    take(id: number): Datapoint[] | 'damaged' {
-      const [bytes] = read.get(id) as unknown as [Uint8Array];
-      try {
-        const columns = decodeChunk(bytes, `${id}`);
-        return Array.from({ length: columns.count }, (_, at) => datapointAt(columns, at));
-      } catch (error) {
-        if (!(error instanceof DamagedBytesError)) throw error;
-        // A thread cannot log; the report says it, and the service goes on without the chunk.
-        setAside.run(id);
-        return 'damaged';
-      } finally {
-        remove.run(id);
-      }
-    },
-    insert(series: number, datapoints: readonly Datapoint[]): void {
-      const columns = toColumns(datapoints);
-      const first = columns.times[0] ?? 0;
-      const last = columns.times[columns.count - 1] ?? 0;
-      insert.run(series, first, last, columns.count, encodeChunk(columns));
-    },
-  };
-}
+const toList = (columns: Columns): Datapoint[] =>
+  Array.from({ length: columns.count }, (_, at) => datapointAt(columns, at));
