@@ -29,14 +29,18 @@ function copyWithout(plant: Plant): string {
 /** Runs the one test; what it writes, or undefined when it does not end. */
 async function outputOf(
   directory: string,
-  { test, file, servedMs = honestMs }: Plant,
+  { test, file, engine, servedMs = honestMs }: Plant,
 ): Promise<string | undefined> {
   const pattern = test.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const words = ['--test-force-exit', '--test-reporter=spec', `--test-name-pattern=${pattern}`];
   const child = spawn(process.execPath, [...words, file], {
     // A group of its own: the services that it started end with it.
     ...{ cwd: directory, stdio: ['ignore', 'pipe', 'ignore'], detached: true },
-    env: { NEIGHBOURS_MS: String(servedMs), ...process.env },
+    env: {
+      NEIGHBOURS_MS: String(servedMs),
+      ...process.env,
+      ...(engine !== undefined && { TEST_STORAGE: engine }),
+    },
   });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -1,5 +1,6 @@
 import { plantsOfAccounts } from './accounts.ts';
 import { plantsOfAlarms } from './alarms.ts';
+import { plantsOfEngines } from './engines.ts';
 import { plantsOfMqtt } from './mqtt.ts';
 import type { Plant } from './plant.ts';
 import { plantsOfPossessions } from './possessions.ts';
@@ -14,4 +15,5 @@ export const plants: readonly Plant[] = [
   ...plantsOfReads,
   ...plantsOfAccounts,
   ...plantsOfPossessions,
+  ...plantsOfEngines,
 ];

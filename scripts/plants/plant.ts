@@ -4,7 +4,7 @@ import type { BudgetName } from '../../src/domain/budgets/budget-table.ts';
 
 /** A mend that is taken out of a copy of the sources, and the test that has to notice. */
 export interface Plant {
-  /** The promise that ends with it; docs/security.md has it in its table. */
+  /** The promise that ends with it; docs/security.md has it in its table, or CONTRIBUTING.md. */
   readonly name: string;
   /** Where its test is. */
   readonly file: string;
@@ -14,6 +14,8 @@ export interface Plant {
   readonly says: RegExp;
   /** What an honest client accepts, where four times the usual hides the attack. */
   readonly servedMs?: number;
+  /** The engine that the test runs on; absent: the usual one. */
+  readonly engine?: 'memory';
   /** This budget has no end. */
   readonly budget?: BudgetName;
   /** Texts of the sources that are replaced; each must be there once. */
