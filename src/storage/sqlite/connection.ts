@@ -72,7 +72,9 @@ function configure(database: DatabaseSync, options: ConnectionOptions): void {
     database.exec(`pragma mmap_size = ${sqliteLimits.readMapBytes};`);
     return;
   }
+  // Means something for a file that is still empty alone: it is in the head of the first page.
   database.exec(`
+    pragma auto_vacuum = incremental;
     pragma journal_mode = wal;
     pragma synchronous = full;
     pragma wal_autocheckpoint = ${sqliteLimits.checkpointPages};

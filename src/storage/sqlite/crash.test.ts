@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Push } from '../../domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../../lib/log.ts';
 import { aDevice, aSensor, aUser, noon } from '../contract/builders.ts';
@@ -23,6 +24,9 @@ const smallLimits = {
   logWeightMax: 100,
   flushWeightPerStep: 20,
   trimRowsPerStep: 3,
+  restMs: 1,
+  restWeightMin: 1,
+  restEntryWeightMin: 1,
 };
 
 const open = (directory: string): Promise<Storage> =>
@@ -40,6 +44,8 @@ async function tellStory(directory: string, start: number): Promise<never> {
   for (let n = start; ; n += batchPushes) {
     await storage.datapoints.append(Array.from({ length: batchPushes }, (_, k) => pushOf(n + k)));
     process.stdout.write(`${n + batchPushes}\n`);
+    // Now and then long enough for a rest, in which all that is in memory is flushed.
+    if (n % 5 === 0) await wait(3);
   }
 }
 

@@ -25,4 +25,24 @@ export const sqliteLimits = {
   listPartsPerSlice: 500,
   /** … or so many characters of their descriptions. */
   listCharactersPerSlice: 2 * mebibyte,
+  /** Space that goes back to the disk. */
+  space: {
+    /** A writer that wrote nothing for so long is at rest. */
+    quietMs: 200,
+    /** A step is as long as a commit on a good disk. */
+    stepMs: 4,
+    pagesFirstStep: 32,
+    pagesPerStepMax: 2_048,
+    /** Between two steps: four fifths of the time are left for what arrives. */
+    pauseMs: 20,
+    /** Begins at 256 KiB of free pages, and goes on until there are none. */
+    freePagesMin: 64,
+    /** A writer that never rests gives back, too, when 64 MiB and a quarter of the file are free. */
+    freePagesWhileBusy: 16_384,
+    pauseWhileBusyMs: 200,
+    /** A write-ahead log may be so large at rest: 31 pages; moving it costs two syncs. */
+    walRestBytes: 128 * kibibyte,
+    walQuietMs: 5_000,
+    retryMs: 10_000,
+  },
 } as const;

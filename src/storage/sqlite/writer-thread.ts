@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
+import { createSpaceKeeper } from './space-keeper.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { createRunBatch } from './write-batch.ts';
 import type { WriterReport, WriterRequest, WriterSetup } from './writer-messages.ts';
@@ -17,6 +18,7 @@ const database = openConnection(setup.path, {
   ...(setup.pagesMax === undefined ? {} : { pagesMax: setup.pagesMax }),
 });
 const runBatch = createRunBatch(database, createWrites(database));
+const space = createSpaceKeeper(database, setup.path);
 
 port.on('message', (first: WriterRequest) => {
   const calls: NonNullable<WriterRequest>[] = [];
@@ -28,8 +30,12 @@ port.on('message', (first: WriterRequest) => {
         ? (receiveMessageOnPort(port)?.message as WriterRequest | undefined)
         : undefined;
   }
-  if (calls.length > 0) port.postMessage(runBatch(calls) satisfies WriterReport);
+  if (calls.length > 0) {
+    port.postMessage(runBatch(calls) satisfies WriterReport);
+    space.touch();
+  }
   if (request === null) {
+    space.stop();
     database.close();
     port.close();
   }

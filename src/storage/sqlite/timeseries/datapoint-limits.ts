@@ -10,6 +10,9 @@ export interface DatapointLimits extends ChunkLimits {
   readonly flushWeightPerStep: number;
   readonly flushSeriesPerStep: number;
   readonly trimRowsPerStep: number;
+  readonly restMs: number;
+  readonly restWeightMin: number;
+  readonly restEntryWeightMin: number;
   readonly flushRetryMsMin: number;
   readonly flushRetryMsMax: number;
   readonly decodedChunksMax: number;
@@ -45,6 +48,12 @@ export const datapointLimits: DatapointLimits = {
   flushWeightPerStep: 8_192,
   flushSeriesPerStep: 24,
   trimRowsPerStep: 256,
+  /** When nothing arrived for so long, what is in memory is flushed: the log is large. */
+  restMs: 10_000,
+  /** … if it is more than this in all, about 100 KB of log, … */
+  restWeightMin: 4_096,
+  /** … and this for each sensor: its last chunk is written anew. */
+  restEntryWeightMin: 16,
   flushRetryMsMin: 500,
   flushRetryMsMax: 30_000,
   /** About 25 KB each. */

@@ -5,7 +5,7 @@ import { cut, mergeByTime, sortByTime } from '../../chunks/chunk-merge.ts';
 import { type Columns, datapointAt, toColumns } from '../../chunks/columns.ts';
 import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-import { decodePushes, type LoggedPush } from './datapoint-log.ts';
+import { decodePushes, encodePushes, type LoggedPush } from './datapoint-log.ts';
 import type { UnreadableLogRow } from './datapoint-replay.ts';
 
 const insertLogRow = 'insert into datapoint_log (pushes) values (?)';
@@ -14,6 +14,11 @@ const trimLog = `
     select seq from datapoint_log
     where seq <= ? and seq < (select max(seq) from datapoint_log)
     order by seq limit ?)`;
+// The newest stays, so that "seq" never starts again; when all of it is in chunks, it stays empty.
+const emptyNewestRow = `
+  update datapoint_log set pushes = :empty
+  where seq = (select max(seq) from datapoint_log) and seq <= :through
+    and octet_length(pushes) > octet_length(:empty)`;
 const keepLogRow = `
   insert or replace into damaged_log_rows (seq, reason, pushes)
   select seq, ?2, pushes from datapoint_log where seq = ?1`;
@@ -53,6 +58,8 @@ export interface FlushReport {
 export function createDatapointWrites(database: DatabaseSync) {
   const insertRow = database.prepare(insertLogRow);
   const trim = database.prepare(trimLog);
+  const empty = database.prepare(emptyNewestRow);
+  const noPushes = encodePushes([]);
   const keepRow = database.prepare(keepLogRow);
   const deleteRow = database.prepare(deleteLogRow);
   const flusher = createSeriesFlusher(database);
@@ -77,6 +84,7 @@ export function createDatapointWrites(database: DatabaseSync) {
         damaged += flusher.flush(push, lasts[at]?.datapoints[0], order.limits);
       }
       const { changes } = trim.run(order.trimThrough, order.limits.trimRowsPerStep);
+      empty.run({ empty: noPushes, through: order.trimThrough });
       return { trimmed: Number(changes), damaged };
     },
   };

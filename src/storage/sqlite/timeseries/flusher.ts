@@ -11,7 +11,7 @@ import type { Series } from './series.ts';
  * Moves datapoints from memtable to chunks, one small step at a time, whenever there are too many.
  */
 export interface Flusher {
-  /** Starts if something is due and nothing is under way. */
+  /** Something arrived: starts if something is due and nothing is under way. */
   poke(): void;
   /** Resolves when a step has made room. Throws DomainError unavailable when steps fail. */
   makeRoom(): Promise<void>;
@@ -34,8 +34,12 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
   let step: Promise<void> = Promise.resolve();
   let trimmedThrough = 0;
   let failures = 0;
+  const rest = createRestTimer(limits.restMs, () => {
+    memtable.rest();
+    start();
+  });
 
-  function poke(): void {
+  function start(): void {
     if (running !== undefined || closing.signal.aborted || !memtable.isDue()) return;
     running = run().finally(() => {
       running = undefined;
@@ -81,19 +85,48 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
   }
 
   return {
-    poke,
+    poke() {
+      rest.restart();
+      start();
+    },
     async makeRoom() {
       if (failures > 0 || closing.signal.aborted) {
         throw new DomainError('unavailable', 'datapoints cannot be moved to their place on disk', {
           retryAfterSeconds: 30,
         });
       }
-      poke();
+      start();
       await step;
     },
     async close() {
+      rest.stop();
       closing.abort();
       await running;
+    },
+  };
+}
+
+/** Calls when it was not started again for so long; one timer, however often that is done. */
+function createRestTimer(restMs: number, onRest: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let startedAt = 0;
+
+  function arm(delayMs: number): void {
+    timer = setTimeout(() => {
+      const leftMs = startedAt + restMs - performance.now();
+      timer = undefined;
+      if (leftMs > 0) arm(leftMs);
+      else onRest();
+    }, delayMs).unref();
+  }
+
+  return {
+    restart(): void {
+      startedAt = performance.now();
+      if (timer === undefined) arm(restMs);
+    },
+    stop(): void {
+      clearTimeout(timer);
     },
   };
 }

@@ -38,3 +38,23 @@ test('a failed step lets no log row go that an older sensor still needs', () => 
   assert.deepEqual(memtable.freezeDue(), [longer]);
   assert.equal(memtable.doneThrough(), 4);
 });
+
+test('a rest makes all due until something arrives, unless it is little for each sensor', () => {
+  const memtable = createMemtable({ ...datapointLimits, restWeightMin: 8, restEntryWeightMin: 4 });
+  const [first, second, third] = [seriesOf(1), seriesOf(2), seriesOf(3)];
+  memtable.add(first, many(7), 1);
+  memtable.rest();
+  assert.equal(memtable.isDue(), false);
+  memtable.add(second, many(1), 2);
+  memtable.rest();
+  assert.equal(memtable.isDue(), true);
+  memtable.add(third, many(1), 3);
+  assert.equal(memtable.isDue(), false);
+  memtable.rest();
+  assert.equal(memtable.isDue(), false, 'nine for three sensors');
+  memtable.add(third, many(3), 4);
+  memtable.rest();
+  assert.deepEqual(memtable.freezeDue(), [first, second, third]);
+  assert.equal(memtable.isDue(), false);
+  assert.equal(memtable.doneThrough(), 4);
+});

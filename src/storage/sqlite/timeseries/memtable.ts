@@ -16,6 +16,8 @@ export interface Memtable {
   weights(): ReadonlyMap<DeviceId, number>;
   /** Whether freezeDue would find something. */
   isDue(): boolean;
+  /** Nothing arrived for a while: all is due until something does, if it is worth the work. */
+  rest(): void;
   /** Freezes what is to be flushed next: full entries, else the oldest while there are too many. */
   freezeDue(): readonly Series[];
   /** The frozen datapoints of the series are in chunks. */
@@ -36,6 +38,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
   let frozenWeight = 0;
   let logged = 0;
   let lastRow = 0;
+  let isResting = false;
 
   function add(
     series: Series,
@@ -44,6 +47,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     added: number = weightOf(datapoints),
   ): void {
     const { memtableEntry } = series;
+    isResting = false;
     if (memtableEntry.datapoints.length === 0) {
       Object.assign(memtableEntry, { firstRow: row, startedAt: logged, isSorted: true });
       live.set(series.number, series);
@@ -71,6 +75,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     const first = oldest();
     if (first === undefined) return false;
     return (
+      isResting ||
       liveWeight > limits.memtableWeightMax ||
       logged - first.memtableEntry.startedAt > limits.logWeightMax
     );
@@ -136,6 +141,10 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     },
     weights: () => weightsOf(live.values()),
     isDue: () => nextDue() !== undefined,
+    rest() {
+      const worthwhile = Math.max(limits.restWeightMin, limits.restEntryWeightMin * live.size);
+      isResting = liveWeight >= worthwhile;
+    },
     freezeDue() {
       const frozen: Series[] = [];
       let room = limits.flushWeightPerStep;
