@@ -37,7 +37,7 @@ export const sqliteLimits = {
     pauseMs: 20,
     /** Begins at 256 KiB of free pages, and goes on until there are none. */
     freePagesMin: 64,
-    /** A writer that never rests gives back, too, when 64 MiB and a quarter of the file are free. */
+    /** Without a rest it begins when 64 MiB and a quarter of the file are free. */
     freePagesWhileBusy: 16_384,
     pauseWhileBusyMs: 200,
     /** A write-ahead log may be so large at rest: 31 pages; moving it costs two syncs. */

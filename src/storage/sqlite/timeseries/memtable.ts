@@ -52,13 +52,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       Object.assign(memtableEntry, { firstRow: row, startedAt: logged, isSorted: true });
       live.set(series.number, series);
     }
-    let latest = newestOf(memtableEntry);
-    for (const datapoint of datapoints) {
-      const time = orderTime(datapoint);
-      if (time < latest) memtableEntry.isSorted = false;
-      else latest = time;
-      memtableEntry.datapoints.push(datapoint);
-    }
+    addTo(memtableEntry, datapoints);
     memtableEntry.weight += added;
     series.sorted = undefined;
     liveWeight += added;
@@ -183,6 +177,16 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       return first === undefined ? lastRow : first.memtableEntry.firstRow - 1;
     },
   };
+}
+
+function addTo(memtableEntry: MemtableEntry, datapoints: readonly Datapoint[]): void {
+  let latest = newestOf(memtableEntry);
+  for (const datapoint of datapoints) {
+    const time = orderTime(datapoint);
+    if (time < latest) memtableEntry.isSorted = false;
+    else latest = time;
+    memtableEntry.datapoints.push(datapoint);
+  }
 }
 
 function weightsOf(all: Iterable<Series>): ReadonlyMap<DeviceId, number> {

@@ -14,7 +14,7 @@ const limits = { ...datapointLimits, restMs: 1, restWeightMin: 100, restEntryWei
 const datapoints = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) => at(from + n, from + n));
 
-test('what waits in the log goes to chunks when nothing arrives, if it is much', async (context) => {
+test('what waits in the log goes to chunks at rest, if it is much', async (context) => {
   const directory = temporaryDirectory(context);
   const open = () => openSqlite({ directory, log: silentLog, datapointLimits: limits });
   const storage = await open();
