@@ -28,7 +28,7 @@ export function createSpaceKeeper(
   const givesBack = numberOf('auto_vacuum') === incremental;
   let touchedAt = performance.now();
   let timer: NodeJS.Timeout | undefined;
-  let pagesPerStep = limits.pagesFirstStep;
+  let pagesPerStep = limits.pagesPerStepMin;
   let isUnderWay = false;
 
   function arm(delayMs: number): void {
@@ -77,7 +77,10 @@ export function createSpaceKeeper(
     );
     const tookMs = performance.now() - startedAt;
     const next = Math.round(pagesPerStep * (limits.stepMs / Math.max(tookMs, 0.1)));
-    pagesPerStep = Math.max(1, Math.min(next, 2 * pagesPerStep, limits.pagesPerStepMax));
+    pagesPerStep = Math.max(
+      limits.pagesPerStepMin,
+      Math.min(next, 2 * pagesPerStep, limits.pagesPerStepMax),
+    );
   }
 
   function walBytes(): number {

@@ -31,7 +31,8 @@ export const sqliteLimits = {
     quietMs: 200,
     /** A step is as long as a commit on a good disk. */
     stepMs: 4,
-    pagesFirstStep: 32,
+    /** The first step has these, and each one on a machine that is busy with something else. */
+    pagesPerStepMin: 16,
     pagesPerStepMax: 2_048,
     /** Between two steps: four fifths of the time are left for what arrives. */
     pauseMs: 20,
