@@ -2,8 +2,13 @@ import type { OpenChannels } from '../channels/index.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { budgetTable } from '../domain/budgets/budget-table.ts';
 import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
+import type { ChangeFeed } from '../domain/changes.ts';
 import type { ServiceFacts } from '../domain/service-state.ts';
 import { ensureAdmin } from '../domain/users/first-admin.ts';
+import {
+  createInstallationSettings,
+  type InstallationSettings,
+} from '../domain/users/installation-settings.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -93,11 +98,15 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
     });
     if (generatedPassword !== undefined) options.onGeneratedPassword?.(generatedPassword);
-    const channels = await openChannelServices({ ...options, storage, clock, installationSecret });
+    const settings = await openSettings(storage, feed, options);
+    const { signUp } = settings.current();
+    const channels = await openChannelServices({
+      ...{ ...options, storage, clock, installationSecret, signUp },
+    });
     opened.push(() => channels.close());
     const built = createServices({
       ...{ config, storage, feed, clock, reporter, log, budgets, installationSecret, room },
-      facts: factsOf(options, clock),
+      ...{ facts: factsOf(options, clock), settings },
       ...channels.forServices,
     });
     opened.push(built.drain);
@@ -116,12 +125,30 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   }
 }
 
+/** What administrators set at run time; said where it is not what the configuration says. */
+async function openSettings(
+  { installation }: Pick<Storage, 'installation'>,
+  changes: ChangeFeed,
+  { config, log }: AppOptions,
+): Promise<InstallationSettings> {
+  const signUpDefault = config.accounts.signup;
+  const settings = createInstallationSettings({ installation, changes, signUpDefault });
+  await settings.load();
+  const { signUp } = settings.current();
+  if (signUp !== signUpDefault) {
+    log.warn(
+      { signUp, KIPIMO_SIGNUP: signUpDefault },
+      'an administrator set sign-up on the Usage screen, which KIPIMO_SIGNUP does not change',
+    );
+  }
+  return settings;
+}
+
 /** What administrators are told of this run of the service. */
-function factsOf({ config, changedSettings }: AppOptions, clock: Clock): ServiceFacts {
+function factsOf({ changedSettings }: AppOptions, clock: Clock): ServiceFacts {
   return {
     version: readVersion(),
     startedAt: clock.now(),
-    signup: config.accounts.signup,
     changedSettings: changedSettings ?? (() => []),
   };
 }

@@ -24,6 +24,8 @@ export async function openChannelServices(parts: {
   readonly secrets: Secrets;
   readonly installationSecret: string;
   readonly storage: Pick<Storage, 'callTexts'>;
+  /** Whether strangers may make accounts. */
+  readonly signUp: 'open' | 'closed';
   readonly clock: Clock;
   readonly log: Log;
   readonly channels?: OpenChannels;
@@ -38,7 +40,7 @@ export async function openChannelServices(parts: {
     }));
   log.info({ channels: [...channels.keys()] }, 'these channels can send');
   const paid = [...channels.keys()].filter((name) => paidChannels.some((one) => one === name));
-  if (paid.length > 0 && config.accounts.signup === 'open') {
+  if (paid.length > 0 && parts.signUp === 'open') {
     log.warn(
       { channels: paid, perDay: config.notifications.messagesPerDay },
       'strangers can sign up and send messages that you pay for: see KIPIMO_SIGNUP, ' +

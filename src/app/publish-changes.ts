@@ -21,6 +21,11 @@ export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publish
     grants: { ...storage.grants, ...grantWrites(storage, tell), ...ofGroups.grants },
     credentials: { ...storage.credentials, ...credentialWrites(storage, tell) },
     users: { ...storage.users, ...userWrites(storage, tell) },
+    installation: {
+      ...storage.installation,
+      changeSettings: (changes) =>
+        tell(storage.installation.changeSettings(changes), { kind: 'settings_changed' }),
+    },
   };
 }
 

@@ -103,7 +103,7 @@ function httpSettings({ accounts, dashboard, listen, publicPush }: Config) {
     ...(listen.publicUrl !== undefined && { publicUrl: listen.publicUrl }),
     version: readVersion(),
     dashboard: {
-      ...{ ...dashboard, signup: accounts.signup, publicPush },
+      ...{ ...dashboard, publicPush },
       mqttPort: listen.mqttPort,
     },
   };

@@ -42,6 +42,7 @@ import type { CodeSender } from '../domain/users/code-sender.ts';
 import { createDeviceCookies } from '../domain/users/device-cookies.ts';
 import { createFailureLimiters } from '../domain/users/failure-limiters.ts';
 import { createFirstLogin } from '../domain/users/first-login.ts';
+import type { InstallationSettings } from '../domain/users/installation-settings.ts';
 import { createLogins } from '../domain/users/logins.ts';
 import { createPasswordResets } from '../domain/users/password-resets.ts';
 import { createPasswordWork } from '../domain/users/password-work.ts';
@@ -59,6 +60,7 @@ import type { ServiceStorage } from './service-storage.ts';
 export interface ServiceParts {
   readonly config: Config;
   readonly facts: ServiceFacts;
+  readonly settings: InstallationSettings;
   readonly storage: ServiceStorage;
   readonly feed: Feed;
   readonly clock: Clock;
@@ -87,13 +89,14 @@ export interface BuiltServices {
 
 /** What administrators see of the service as a whole. */
 function createAdminServices(
-  { budgets, storage, facts }: ServiceParts,
+  { budgets, storage, facts, settings, room }: ServiceParts,
   failedMessages: ReadonlyMap<string, number>,
-): Pick<Services, 'usage' | 'serviceState'> {
+): Pick<Services, 'usage' | 'serviceState' | 'settings'> {
   const { users, installation } = storage;
   return {
     usage: createUsage({ budgets, users }),
-    serviceState: createServiceState({ facts, installation, failedMessages }),
+    serviceState: createServiceState({ facts, installation, settings, room, failedMessages }),
+    settings,
   };
 }
 
@@ -208,12 +211,13 @@ function createAccountServices(parts: ServiceParts) {
   const failures = createFailureLimiters({ store: storage.failures, clock });
   const deviceCookies = createDeviceCookies(installationSecret);
   const logins = createLogins({ users, work, deviceCookies, failures, clock, reporter });
-  const { signup, smsCreditNew, adminUsername } = config.accounts;
+  const { smsCreditNew, adminUsername } = config.accounts;
+  const signUpNow = () => parts.settings.current().signUp;
   const { passwordResets: pending } = storage;
   const people = {
     sessions,
     logins,
-    accounts: createAccounts({ users, logins, work, clock, signup, smsCreditNew }),
+    accounts: createAccounts({ users, logins, work, clock, signUpNow, smsCreditNew }),
     firstLogin: createFirstLogin({
       ...{ users, work, failures, clock, pending, reporter },
       username: adminUsername,

@@ -104,7 +104,9 @@ export const configKeys = {
   KIPIMO_SIGNUP: key({
     kind: choice('open', 'closed'),
     default: 'open',
-    meaning: 'Whether anybody may create an account, or administrators alone.',
+    meaning:
+      'Whether anybody may create an account, or administrators alone, until an administrator ' +
+      'sets it on the Usage screen.',
   }),
   KIPIMO_PROVE_ADDRESSES: key({
     kind: choice('on', 'off'),

@@ -53,7 +53,9 @@ export type Change =
   | { readonly kind: 'account_disabled' | 'account_removed'; readonly userId: UserId }
   | { readonly kind: 'key_removed'; readonly userId: UserId; readonly keyId: AccessKeyId }
   /** A token, or a browser that stayed logged in, with its tokens. */
-  | { readonly kind: 'login_ended' };
+  | { readonly kind: 'login_ended' }
+  /** What administrators set for the whole installation. */
+  | { readonly kind: 'settings_changed' };
 
 /** Acts on a change: at once in memory, and resolves when the rest is durable. */
 export type ChangeListener = (change: Change) => Promise<void>;

@@ -1,25 +1,31 @@
 import type { Instant } from '../lib/clock.ts';
 import type { Actor } from './actor.ts';
+import type { StorageReport, StorageRoom } from './budgets/storage-room.ts';
 import { forbidden } from './errors.ts';
 import type { InstallationStore } from './installation-store.ts';
 import type { Reporter } from './reporter.ts';
+import type { EffectiveSettings, InstallationSettings } from './users/installation-settings.ts';
 
 /** What the service knows of itself from its start on. */
 export interface ServiceFacts {
   readonly version: string;
   readonly startedAt: Instant;
-  readonly signup: 'open' | 'closed';
   /** The settings that say something else now than at the start; they hold after the next one. */
   readonly changedSettings: () => readonly string[];
 }
 
 /** How the service is, for administrators. */
 export interface ServiceReport extends Omit<ServiceFacts, 'changedSettings'> {
+  readonly settings: EffectiveSettings;
+  readonly storage: StorageReport;
   readonly restartNeeded: readonly string[];
   readonly lastBackupAt?: Instant;
   /** Messages given up since the start, by channel. */
   readonly failedMessages: ReadonlyMap<string, number>;
 }
+
+/** Of those who have most on disk, so many are named. */
+const largestMax = 10;
 
 /** Tells how the service is. Throws forbidden unless an admin asks. */
 export type ServiceState = (actor: Actor) => Promise<ServiceReport>;
@@ -27,15 +33,19 @@ export type ServiceState = (actor: Actor) => Promise<ServiceReport>;
 export function createServiceState(options: {
   readonly facts: ServiceFacts;
   readonly installation: Pick<InstallationStore, 'lastBackupAt'>;
+  readonly settings: Pick<InstallationSettings, 'current'>;
+  readonly room: Pick<StorageRoom, 'report'>;
   readonly failedMessages: ReadonlyMap<string, number>;
 }): ServiceState {
-  const { facts, installation, failedMessages } = options;
+  const { facts, installation, settings, room, failedMessages } = options;
   return async (actor) => {
     if (actor.kind !== 'admin') throw forbidden('only administrators see how the service is');
     const { changedSettings, ...known } = facts;
     const lastBackupAt = await installation.lastBackupAt();
     return {
       ...known,
+      settings: settings.current(),
+      storage: room.report(largestMax),
       restartNeeded: changedSettings(),
       ...(lastBackupAt !== undefined && { lastBackupAt }),
       failedMessages,

@@ -58,7 +58,7 @@ export interface HttpServerOptions {
   readonly tokenLifeSeconds: number;
   readonly v1TokenLifeSeconds: number;
   readonly version: string;
-  readonly dashboard: Omit<DashboardSettings, 'version' | 'tokenLifeSeconds'>;
+  readonly dashboard: Omit<DashboardSettings, 'version' | 'tokenLifeSeconds' | 'signup'>;
   /** Where the built web app is; undefined: its usual place. */
   readonly dashboardFolder?: string | undefined;
   readonly tls?: TlsSource;
@@ -133,6 +133,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       version: options.version,
       tokenLifeSeconds: options.tokenLifeSeconds,
     },
+    signUpNow: () => services.settings.current().signUp,
     folder: options.dashboardFolder,
   });
   return fastify;

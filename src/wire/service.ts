@@ -1,15 +1,33 @@
 import Type from 'typebox';
+import type { StorageReport } from '../domain/budgets/storage-room.ts';
 import type { ServiceReport } from '../domain/service-state.ts';
+import type { EffectiveSettings, SettingsChange } from '../domain/users/installation-settings.ts';
+import { createReader } from './validation.ts';
 
 const Moment = Type.String({ format: 'date-time' });
+
+const Bytes = Type.Integer({ minimum: 0 });
 
 export const ServiceMessage = Type.Object(
   {
     version: Type.String(),
     started_at: Moment,
     signup: Type.Union([Type.Literal('open'), Type.Literal('closed')], {
-      description: 'KIPIMO_SIGNUP: whether strangers may make accounts.',
+      description: 'Whether strangers may make accounts: see /admin/settings.',
     }),
+    storage: Type.Object(
+      {
+        used: Bytes,
+        guests: Bytes,
+        guests_max: Bytes,
+        account_max: Type.Optional(Bytes),
+        disk_free: Type.Optional(Bytes),
+        disk_floor: Bytes,
+        refusals: Bytes,
+        largest: Type.Array(Type.Object({ username: Type.String(), used: Bytes })),
+      },
+      { description: 'Bytes, counted as quotas count them; who has most, the largest first.' },
+    ),
     restart_needed: Type.Array(Type.String(), {
       description: 'Settings of .env that were changed since the start; they hold after a restart.',
     }),
@@ -22,13 +40,60 @@ export const ServiceMessage = Type.Object(
   { title: 'Service' },
 );
 
+function storageToWire({ guestsMax, accountMax, diskFree, diskFloor, ...rest }: StorageReport) {
+  return {
+    ...{ used: rest.used, guests: rest.guests, guests_max: guestsMax },
+    ...(accountMax !== undefined && { account_max: accountMax }),
+    ...(diskFree !== undefined && { disk_free: diskFree }),
+    ...{ disk_floor: diskFloor, refusals: rest.refusals },
+    largest: rest.largest.map(({ username, used }) => ({ username, used })),
+  };
+}
+
 export const serviceToWire = (report: ServiceReport) => ({
   version: report.version,
   started_at: new Date(report.startedAt).toISOString(),
-  signup: report.signup,
+  signup: report.settings.signUp,
+  storage: storageToWire(report.storage),
   restart_needed: [...report.restartNeeded],
   ...(report.lastBackupAt !== undefined && {
     last_backup_at: new Date(report.lastBackupAt).toISOString(),
   }),
   failed_messages: [...report.failedMessages].map(([channel, count]) => ({ channel, count })),
 });
+
+const SignUp = Type.Union([Type.Literal('open'), Type.Literal('closed')]);
+
+export const SettingsMessage = Type.Object(
+  {
+    sign_up: SignUp,
+    sign_up_from: Type.Union([Type.Literal('configuration'), Type.Literal('administrator')], {
+      description: 'Who says so: KIPIMO_SIGNUP, or an administrator.',
+    }),
+    sign_up_default: SignUp,
+  },
+  { title: 'Settings' },
+);
+
+export const settingsToWire = (settings: EffectiveSettings) => ({
+  sign_up: settings.signUp,
+  sign_up_from: settings.signUpFrom,
+  sign_up_default: settings.signUpDefault,
+});
+
+export const SettingsChangeMessage = Type.Object(
+  {
+    sign_up: Type.Optional(
+      Type.Union([SignUp, Type.Null()], { description: 'null: as KIPIMO_SIGNUP says.' }),
+    ),
+  },
+  { title: 'SettingsChange' },
+);
+
+const readSettingsChange = createReader(SettingsChangeMessage, 'settings');
+
+/** Throws invalid for what is no change of settings. */
+export function settingsChangeFromWire(message: unknown): SettingsChange {
+  const { sign_up: signUp } = readSettingsChange(message);
+  return signUp === undefined ? {} : { signUp };
+}

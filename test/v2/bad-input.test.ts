@@ -153,6 +153,7 @@ const validMessages: Readonly<Record<string, unknown>> = {
   'PUT /devices/{device_id}/grants/groups/{group_id}': ['devices:view'],
   'PUT /gateways/{gateway_id}/grants/groups/{group_id}': ['gateways:view'],
   'PUT /projects/{project_id}/grants/groups/{group_id}': ['projects:view'],
+  'PUT /admin/settings': { sign_up: null },
   'POST /groups': { name: 'n', usernames: ['victim'] },
   'PUT /groups/{group_id}/usernames': ['victim'],
   'POST /gateways': {

@@ -308,6 +308,8 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   'GET /ontologies/actuator_kinds': { status: anybody(200) },
   'GET /admin/usage': { status: admin(200) },
   'GET /admin/service': { status: admin(200) },
+  'GET /admin/settings': { status: admin(200) },
+  'PUT /admin/settings': { status: admin(204), send: { json: {} } },
 };
 
 /** Line protocol has its place in version 2 only. */

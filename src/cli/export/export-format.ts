@@ -3,6 +3,7 @@ import type { Device } from '../../domain/devices/device.ts';
 import type { Gateway } from '../../domain/gateways/gateway.ts';
 import type { Group } from '../../domain/groups/group.ts';
 import type { Username } from '../../domain/ids.ts';
+import type { KeptSettings } from '../../domain/installation-store.ts';
 import type { DeviceState, Notification, Tally } from '../../domain/notifications/notification.ts';
 import type { Project, UnsharedMembers } from '../../domain/projects/project.ts';
 import type { Social } from '../../domain/socials/social.ts';
@@ -23,6 +24,7 @@ export type ExportedDatapoint = readonly [
 /** One line of an export. What a line names stands in a line before it. */
 export type ExportLine =
   | { readonly kind: 'kipimo-export'; readonly version: number; readonly account: Username | null }
+  | { readonly kind: 'settings'; readonly settings: KeptSettings }
   | { readonly kind: 'user'; readonly user: User; readonly passwordHash: string }
   | { readonly kind: 'key'; readonly key: AccessKeyRecord }
   | { readonly kind: 'device'; readonly device: Device }

@@ -41,6 +41,8 @@ async function* allLines(
   account: Username | null,
 ): AsyncGenerator<ExportLine> {
   yield { kind: 'kipimo-export', version: exportVersion, account };
+  const settings = account === null ? await storage.installation.settings() : {};
+  if (Object.keys(settings).length > 0) yield { kind: 'settings', settings };
   yield* userLines(storage, isWanted);
   yield* groupLines(storage, account);
   yield* deviceLines(storage, isWanted);

@@ -55,6 +55,9 @@ async function take(storage: Storage, line: ExportLine): Promise<number> {
     case 'kipimo-export':
     case 'end':
       return 0;
+    case 'settings':
+      await storage.installation.changeSettings(line.settings);
+      return 0;
     case 'user':
     case 'key':
       return takeAccount(storage, line);

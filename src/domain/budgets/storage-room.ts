@@ -10,6 +10,23 @@ export interface StorageUse {
   readonly quota?: number;
 }
 
+/** What all owners have on disk. */
+export interface StorageReport {
+  readonly used: number;
+  readonly guests: number;
+  /** What guests may fill together. */
+  readonly guestsMax: number;
+  /** What one account may fill; absent: as much as the disk has. */
+  readonly accountMax?: number;
+  /** Free space of the disk; absent: it cannot be told. */
+  readonly diskFree?: number;
+  /** Below it guests are refused, below half of it everybody. */
+  readonly diskFloor: number;
+  readonly refusals: number;
+  /** Who has most, the largest first. */
+  readonly largest: readonly { readonly username: Username; readonly used: number }[];
+}
+
 /** Room on the disk [contract 14]: what each owner may fill, and what is left for the service. */
 export interface StorageRoom {
   /**
@@ -27,6 +44,8 @@ export interface StorageRoom {
   useOf(owner: Username): StorageUse;
   /** Takes over what was counted from the store. */
   recount(uses: ReadonlyMap<Username, number>): void;
+  /** For administrators, with this many of those who have most. */
+  report(largestMax: number): StorageReport;
   /** Bytes of all owners, those of the guest, and refusals since the start. */
   metrics(): { readonly total: number; readonly guests: number; readonly refusals: number };
 }
@@ -49,14 +68,14 @@ export interface StorageRoomOptions {
 export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
   const { guestsBytesMax, accountBytesMax, diskFloorBytes, disk } = options;
   // By the username in lower case: usernames differ in more than that.
-  const used = new Map<string, number>();
+  const used = new Map<string, { readonly username: Username; readonly bytes: number }>();
   const guestShares = createGuestShares();
   let total = 0;
   let refusals = 0;
 
   const quotaOf = (owner: Username): number | undefined =>
     owner === guestUsername ? guestsBytesMax : accountBytesMax;
-  const usedBy = (owner: Username): number => used.get(owner.toLowerCase()) ?? 0;
+  const usedBy = (owner: Username): number => used.get(owner.toLowerCase())?.bytes ?? 0;
 
   function refuse(sentence: string): never {
     refusals += 1;
@@ -96,11 +115,11 @@ export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
     requireDisk: () => requireDisk(false),
     add(owner, bytes) {
       const key = owner.toLowerCase();
-      const before = used.get(key) ?? 0;
+      const before = usedBy(owner);
       const after = Math.max(0, before + bytes);
       total += after - before;
       if (after === 0) used.delete(key);
-      else used.set(key, after);
+      else used.set(key, { username: owner, bytes: after });
     },
     addFor(actor, owner, bytes) {
       if (owner === guestUsername) guestShares.add(actor, bytes);
@@ -114,9 +133,23 @@ export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
       total = 0;
       for (const [owner, bytes] of uses) {
         const key = owner.toLowerCase();
-        used.set(key, (used.get(key) ?? 0) + bytes);
+        used.set(key, { username: owner, bytes: usedBy(owner) + bytes });
         total += bytes;
       }
+    },
+    report(largestMax) {
+      const diskFree = disk.freeBytes();
+      const accounts = [...used.values()].filter(({ username }) => username !== guestUsername);
+      return {
+        ...{ used: total, guests: usedBy(guestUsername), guestsMax: guestsBytesMax, refusals },
+        ...(accountBytesMax !== undefined && { accountMax: accountBytesMax }),
+        ...(diskFree !== undefined && { diskFree }),
+        diskFloor: diskFloorBytes,
+        largest: accounts
+          .sort((one, other) => other.bytes - one.bytes)
+          .slice(0, largestMax)
+          .map(({ username, bytes }) => ({ username, used: bytes })),
+      };
     },
     metrics: () => ({ total, guests: usedBy(guestUsername), refusals }),
   };

@@ -64,7 +64,8 @@ export function createAccounts(options: {
   readonly logins: Logins;
   readonly work: PasswordWork;
   readonly clock: Clock;
-  readonly signup: 'open' | 'closed';
+  /** Whether strangers may make accounts now. */
+  readonly signUpNow: () => 'open' | 'closed';
   /** The credit of an account that signs up itself; absent: no end. */
   readonly smsCreditNew?: number | 'unlimited';
 }): Accounts {
@@ -114,7 +115,7 @@ export function createAccounts(options: {
     },
     async signUp(actor, { username, password, profile }, address) {
       requireAccount(actor);
-      if (options.signup === 'closed' && actor.kind !== 'admin') {
+      if (options.signUpNow() === 'closed' && actor.kind !== 'admin') {
         throw forbidden('sign-up is closed here: ask an admin for an account');
       }
       requireStrongPassword(password);

@@ -7,10 +7,9 @@ import { brotliDecompressSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { type DashboardSettings, mountDashboard } from './pages.ts';
 
-const settings: DashboardSettings = {
+const settings: Omit<DashboardSettings, 'signup'> = {
   version: '1.2.3',
   tokenLifeSeconds: 600,
-  signup: 'open',
   mqttPort: 1883,
 };
 
@@ -24,8 +23,16 @@ async function setUp(given: Partial<DashboardSettings> = {}) {
   writeFileSync(join(folder, 'assets', 'app-1.js.br'), 'as brotli');
   const fastify = Fastify();
   fastify.setErrorHandler((_error, _request, reply) => reply.code(404).send('refused'));
-  await mountDashboard(fastify, { settings: { ...settings, ...given }, folder });
+  let signUp: 'open' | 'closed' = 'open';
+  await mountDashboard(fastify, {
+    settings: { ...settings, ...given },
+    signUpNow: () => signUp,
+    folder,
+  });
   return {
+    setSignUp: (now: 'open' | 'closed') => {
+      signUp = now;
+    },
     // As browsers ask for a page.
     get: (url: string, headers: Record<string, string> = {}) =>
       fastify.inject({ url, headers: { accept: 'text/html,*/*;q=0.8', ...headers } }),
@@ -115,6 +122,13 @@ test('assets may be kept for ever and come compressed as they were built', async
   assert.equal(small.body, 'as brotli');
 });
 
+test('the page says whether sign-up is open now', async () => {
+  await using pages = await setUp();
+  assert.match((await pages.get('/')).body, /signup&quot;:&quot;open/);
+  pages.setSignUp('closed');
+  assert.match((await pages.get('/')).body, /signup&quot;:&quot;closed/);
+});
+
 test('the page is compressed for those who take it so', async () => {
   await using pages = await setUp();
   const plain = (await pages.get('/')).body;
@@ -132,7 +146,7 @@ test('the service worker is asked for anew', async () => {
 test('where nothing was built, the page says how to build it', async () => {
   const fastify = Fastify();
   const empty = mkdtempSync(join(tmpdir(), 'kipimo-pages-'));
-  await mountDashboard(fastify, { settings, folder: empty });
+  await mountDashboard(fastify, { settings, signUpNow: () => 'open', folder: empty });
   const headers = { accept: 'text/html' };
   const reply = await fastify.inject({ url: '/anything', headers });
   assert.equal(reply.statusCode, 200);

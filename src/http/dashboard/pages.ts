@@ -9,7 +9,8 @@ import { nothingAt } from '../lost-paths.ts';
 export interface DashboardSettings {
   readonly version: string;
   readonly tokenLifeSeconds: number;
-  readonly signup: 'open' | 'closed';
+  /** Whether strangers may make accounts now. */
+  readonly signup: SignUp;
   /** Whether anybody may push to a public device; absent: anybody may. */
   readonly publicPush?: 'open' | 'granted';
   /** Where MQTT over TCP listens. */
@@ -17,6 +18,8 @@ export interface DashboardSettings {
   readonly tileUrl?: string;
   readonly tileAttribution?: string;
 }
+
+type SignUp = 'open' | 'closed';
 
 const html = 'text/html; charset=utf-8';
 
@@ -49,15 +52,20 @@ const yearSeconds = 31_536_000;
 /** The built web app at `/`: assets for ever, the page anew each time, under a strict policy. */
 export async function mountDashboard(
   fastify: FastifyInstance,
-  options: { readonly settings: DashboardSettings; readonly folder?: string | undefined },
+  options: {
+    readonly settings: Omit<DashboardSettings, 'signup'>;
+    readonly signUpNow: () => SignUp;
+    readonly folder?: string | undefined;
+  },
 ): Promise<void> {
   const folder = findFolder(options.folder);
-  const page = createPage(folder, options.settings);
+  const pageOf = (signup: SignUp): Page => createPage(folder, { ...options.settings, signup });
+  const pages = { open: pageOf('open'), closed: pageOf('closed') };
   const policy = contentSecurityPolicy(options.settings.tileUrl);
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { accept } = request.headers;
     if (!isScreen(request.url, accept)) throw nothingAt(request.url);
-    return sendPage(request, reply, { page, policy });
+    return sendPage(request, reply, { page: pages[options.signUpNow()], policy });
   };
   fastify.get('/', answer);
   fastify.get('/*', answer);

@@ -1,13 +1,30 @@
 import Type from 'typebox';
 import type { Usage } from '../../domain/budgets/usage.ts';
 import type { ServiceState } from '../../domain/service-state.ts';
-import { ServiceMessage, serviceToWire } from '../../wire/service.ts';
+import type { InstallationSettings } from '../../domain/users/installation-settings.ts';
+import {
+  ServiceMessage,
+  SettingsChangeMessage,
+  SettingsMessage,
+  serviceToWire,
+  settingsChangeFromWire,
+  settingsToWire,
+} from '../../wire/service.ts';
 import { BudgetMessage, budgetToWire } from '../../wire/usage.ts';
 import { json } from '../answer.ts';
-import { defineRoute, messageAnswer, type Route } from '../route.ts';
+import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { jsonBody } from '../route-body.ts';
 
 /** What administrators see of the service as a whole. */
-export function adminRoutes(usage: Usage, serviceState: ServiceState): readonly Route[] {
+export function adminRoutes({
+  usage,
+  serviceState,
+  settings,
+}: {
+  readonly usage: Usage;
+  readonly serviceState: ServiceState;
+  readonly settings: InstallationSettings;
+}): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -30,6 +47,25 @@ export function adminRoutes(usage: Usage, serviceState: ServiceState): readonly 
       },
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json(serviceToWire(await serviceState(actor))),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/admin/settings',
+      tag: 'Administration',
+      summary: 'See what administrators set while the service runs (administrators)',
+      answer: messageAnswer('What holds now, and who says so.', SettingsMessage),
+      errors: ['unauthenticated', 'forbidden'],
+      handle: async ({ actor }) => json(settingsToWire(settings.read(actor))),
+    }),
+    defineCommand({
+      method: 'PUT',
+      path: '/admin/settings',
+      tag: 'Administration',
+      summary: 'Open or close sign-up, at once and for later starts (administrators)',
+      body: jsonBody(SettingsChangeMessage, settingsChangeFromWire),
+      done: 'Kept, and in force.',
+      errors: ['invalid', 'unauthenticated', 'forbidden'],
+      perform: ({ actor, body }) => settings.change(actor, body),
     }),
   ];
 }

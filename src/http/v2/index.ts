@@ -21,6 +21,7 @@ import type { AccessKeys } from '../../domain/users/access-keys.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
 import type { AddressProving } from '../../domain/users/address-proving.ts';
 import type { FirstLogin } from '../../domain/users/first-login.ts';
+import type { InstallationSettings } from '../../domain/users/installation-settings.ts';
 import type { Logins } from '../../domain/users/logins.ts';
 import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
@@ -80,6 +81,7 @@ export interface Services extends NotificationServices {
   readonly missingSensors: MissingSensors;
   readonly usage: Usage;
   readonly serviceState: ServiceState;
+  readonly settings: InstallationSettings;
   readonly room: StorageRoom;
   readonly clock: Clock;
 }
@@ -119,6 +121,6 @@ export function v2Routes(
     ...notificationRoutes(services),
     ...socialRoutes(services.socials),
     ...ontologyRoutes(),
-    ...adminRoutes(services.usage, services.serviceState),
+    ...adminRoutes(services),
   ];
 }

@@ -24,6 +24,17 @@ const promises: Promises = {
     assert.equal(await installation.lastBackupAt(), undefined);
   },
 
+  'settings of the installation are kept until they are taken away': async ({ installation }) => {
+    assert.deepEqual(await installation.settings(), {});
+    await installation.changeSettings({ signUp: 'closed' });
+    await installation.changeSettings({});
+    assert.deepEqual(await installation.settings(), { signUp: 'closed' });
+    await installation.changeSettings({ signUp: 'open' });
+    assert.deepEqual(await installation.settings(), { signUp: 'open' });
+    await installation.changeSettings({ signUp: null });
+    assert.deepEqual(await installation.settings(), {});
+  },
+
   'a code is found for its account alone, until it expires': async ({ passwordResets }) => {
     await passwordResets.insert(aReset('one'), noon);
     assert.deepEqual(await passwordResets.find(ana, 'one', noon + 9), aReset('one'));

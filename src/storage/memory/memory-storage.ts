@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { sensorOf } from '../../domain/devices/device.ts';
 import type { Storage } from '../storage.ts';
 import { createCredentialStore } from './credentials.ts';
@@ -7,6 +6,7 @@ import { createDeviceStore } from './devices.ts';
 import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
+import { createInstallationStore } from './installation.ts';
 import { createMemoryState } from './memory-state.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
@@ -23,7 +23,6 @@ import { createUserStore } from './users.ts';
 /** The engine that keeps nothing: for tests and demonstrations, with the promises of the others. */
 export function createMemoryStorage(): Storage {
   const state = createMemoryState();
-  const secret = randomBytes(32).toString('hex');
   const datapoints = createDatapointStore(({ deviceId, sensorId }) => {
     const device = state.devices.get(deviceId);
     return device !== undefined && sensorOf(device, sensorId) !== undefined;
@@ -42,7 +41,7 @@ export function createMemoryStorage(): Storage {
     outbox: createOutboxStore(state),
     datapoints,
     mqttSessions: createSessionStore(state),
-    installation: { secret: async () => secret, lastBackupAt: async () => undefined },
+    installation: createInstallationStore(),
     passwordResets: createPasswordResetStore(state),
     failures: createFailureStore(),
     callTexts: createCallTextStore(),

@@ -2,14 +2,13 @@ import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import type { Storage } from '../storage.ts';
-import { lastBackupOf } from './backup-mark.ts';
 import { openConnection } from './connection.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
-import { ensureInstallationSecret } from './installation-secret.ts';
+import { createInstallationStore } from './installation.ts';
 import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
@@ -69,10 +68,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     outbox: createOutboxStore(context),
     datapoints,
     mqttSessions: createSessionStore(context),
-    installation: {
-      secret: async () => ensureInstallationSecret(directory),
-      lastBackupAt: () => lastBackupOf(directory),
-    },
+    installation: createInstallationStore(context, directory),
     passwordResets: createPasswordResetStore(context),
     failures: createFailureStore(context),
     callTexts: createCallTextStore(context),

@@ -4,6 +4,7 @@ import { createDeviceWrites } from './device-writes.ts';
 import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
 import { createGroupWrites } from './group-writes.ts';
+import { createInstallationWrites } from './installation.ts';
 import { createNotificationWrites } from './notification-writes.ts';
 import { createOutboxWrites } from './outbox-writes.ts';
 import { createProjectWrites } from './project-writes.ts';
@@ -33,6 +34,7 @@ export function createWrites(database: DatabaseSync) {
     ...createDatapointWrites(database),
     ...createSessionWrites(database),
     ...createShortLivedWrites(database),
+    ...createInstallationWrites(database),
   };
 }
 

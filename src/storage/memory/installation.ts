@@ -1,0 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import type { InstallationStore, KeptSettings } from '../../domain/installation-store.ts';
+
+/** What belongs to the installation, in memory: it is new at each start. */
+export function createInstallationStore(): InstallationStore {
+  const secret = randomBytes(32).toString('hex');
+  let kept: KeptSettings = {};
+  return {
+    secret: async () => secret,
+    lastBackupAt: async () => undefined,
+    settings: async () => kept,
+    async changeSettings({ signUp }) {
+      if (signUp === null) kept = {};
+      else if (signUp !== undefined) kept = { signUp };
+    },
+  };
+}
