@@ -12,7 +12,7 @@ import type { GroupMessage } from '../../src/wire/group.ts';
 import type { LocationMessage } from '../../src/wire/location.ts';
 import type { ProjectMessage } from '../../src/wire/project.ts';
 import type { SensorMessage } from '../../src/wire/sensor.ts';
-import type { ServiceMessage } from '../../src/wire/service.ts';
+import type { ServiceMessage, SettingsMessage } from '../../src/wire/service.ts';
 import type { BudgetMessage } from '../../src/wire/usage.ts';
 import type { UserMessage } from '../../src/wire/user.ts';
 
@@ -41,6 +41,7 @@ export type Group = Wire<typeof GroupMessage>;
 export type BrowserLogin = Wire<typeof BrowserSessionMessage>;
 export type Budget = Wire<typeof BudgetMessage>;
 export type ServiceState = Wire<typeof ServiceMessage>;
+export type ServiceSettings = Wire<typeof SettingsMessage>;
 export type AccessKey = Wire<typeof AccessKeyMessage>;
 export type Gateway = Omit<Wire<typeof GatewayMessage>, 'devices'> & {
   /** With full=true. */

@@ -6,7 +6,7 @@ import { now } from '../../state/clock.ts';
 
 /** How the service is: what runs, since when, and what waits for an administrator. */
 export function ServiceFacts({ state }: { readonly state: ServiceState }): JSX.Element {
-  const { version, started_at, signup, last_backup_at, failed_messages, restart_needed } = state;
+  const { version, started_at, last_backup_at, failed_messages, restart_needed } = state;
   const age = (date: string): string => formatAge(Date.parse(date), now.value, t);
   const failed = failed_messages
     .map(({ channel, count }) => `${channel} ${formatNumber(count, language.value)}`)
@@ -14,7 +14,6 @@ export function ServiceFacts({ state }: { readonly state: ServiceState }): JSX.E
   const facts = [
     { name: t('usage.version'), text: version },
     { name: t('usage.started'), text: age(started_at) },
-    { name: t('usage.signup'), text: t(`usage.signup_${signup}`) },
     {
       name: t('usage.backup'),
       text: last_backup_at === undefined ? t('usage.noBackup') : age(last_backup_at),

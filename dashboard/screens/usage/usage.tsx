@@ -9,7 +9,10 @@ import { api, isAdmin } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AdminsOnly } from '../users/users.tsx';
+import { bytesText } from './bytes-text.ts';
 import { ServiceFacts } from './service-state.tsx';
+import { SignUpSwitch } from './sign-up-switch.tsx';
+import { StorageUse } from './storage-use.tsx';
 
 /** What budgets are called, by their names; a newer service has more of them. */
 const labels = new Map<string, MessageKey>(
@@ -45,6 +48,9 @@ function Budgets(): JSX.Element {
       {value !== undefined && (
         <>
           <ServiceFacts state={value.state} />
+          <SignUpSwitch />
+          <StorageUse storage={value.state.storage} />
+          <h2>{t('usage.shared')}</h2>
           <p class="quiet">{t('usage.text')}</p>
           <ul class="lines surface">
             {value.budgets.map((budget) => (
@@ -94,5 +100,5 @@ function BudgetLine({ budget }: { readonly budget: Budget }): JSX.Element {
 
 function amountOf(value: number, { unit }: Budget): string {
   if (unit !== 'bytes') return formatNumber(value, language.value);
-  return `${formatNumber(Math.round(value / 104_857.6) / 10, language.value)} MiB`;
+  return bytesText(value);
 }

@@ -18,6 +18,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { PasswordForm } from '../../ui/password-form.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { Switch } from '../../ui/switch.tsx';
 import { creditOf, fullName } from './user-words.ts';
 import { AdminsOnly } from './users.tsx';
 
@@ -96,27 +97,6 @@ function Rights(props: { readonly user: User; readonly resource: Resource<User> 
       />
       <FormError text={action.error} />
     </section>
-  );
-}
-
-function Switch(props: {
-  readonly label: string;
-  readonly isOn: boolean;
-  readonly onChange: () => void;
-}): JSX.Element {
-  const { label, isOn, onChange } = props;
-  return (
-    <label class="choice row-apart">
-      <span class="grow">{label}</span>
-      <input
-        type="checkbox"
-        role="switch"
-        class="switch"
-        aria-checked={isOn}
-        checked={isOn}
-        onChange={onChange}
-      />
-    </label>
   );
 }
 
