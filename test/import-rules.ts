@@ -71,6 +71,7 @@ export const domainOrder: readonly string[] = [
   'access',
   'budgets',
   'users',
+  'administration',
   'groups',
   'devices',
   'sharing',

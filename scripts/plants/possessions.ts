@@ -38,7 +38,7 @@ export const plantsOfPossessions: readonly Plant[] = [
     patches: [
       patch(
         'src/app/channels.ts',
-        "if (paid.length > 0 && config.accounts.signup === 'open') {",
+        "if (paid.length > 0 && parts.signUp === 'open') {",
         "if (paid.length > 0 && config.accounts.signup === 'closed') {",
       ),
     ],

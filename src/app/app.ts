@@ -1,14 +1,14 @@
 import type { OpenChannels } from '../channels/index.ts';
 import type { Config, Secrets } from '../config/config.ts';
-import { budgetTable } from '../domain/budgets/budget-table.ts';
-import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
-import type { ChangeFeed } from '../domain/changes.ts';
-import type { ServiceFacts } from '../domain/service-state.ts';
-import { ensureAdmin } from '../domain/users/first-admin.ts';
 import {
   createInstallationSettings,
   type InstallationSettings,
-} from '../domain/users/installation-settings.ts';
+} from '../domain/administration/installation-settings.ts';
+import type { ServiceFacts } from '../domain/administration/service-state.ts';
+import { budgetTable } from '../domain/budgets/budget-table.ts';
+import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
+import type { ChangeFeed } from '../domain/changes.ts';
+import { ensureAdmin } from '../domain/users/first-admin.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,6 +1,12 @@
 import type { Config } from '../config/config.ts';
 import { type Access, createAccess } from '../domain/access/access.ts';
 import { createGrantDirectory } from '../domain/access/grant-directory.ts';
+import type { InstallationSettings } from '../domain/administration/installation-settings.ts';
+import {
+  countFailedMessages,
+  createServiceState,
+  type ServiceFacts,
+} from '../domain/administration/service-state.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
 import { createLongWork } from '../domain/budgets/long-work.ts';
 import type { StorageRoom } from '../domain/budgets/storage-room.ts';
@@ -27,11 +33,6 @@ import { unpaidReason } from '../domain/notifications/outbox-store.ts';
 import { createOwnedResources } from '../domain/projects/owned-resources.ts';
 import { createProjects } from '../domain/projects/projects.ts';
 import type { Reporter } from '../domain/reporter.ts';
-import {
-  countFailedMessages,
-  createServiceState,
-  type ServiceFacts,
-} from '../domain/service-state.ts';
 import { createSharing } from '../domain/sharing/sharing.ts';
 import { channels as socialChannels } from '../domain/socials/social.ts';
 import { createSocials } from '../domain/socials/socials.ts';
@@ -42,7 +43,6 @@ import type { CodeSender } from '../domain/users/code-sender.ts';
 import { createDeviceCookies } from '../domain/users/device-cookies.ts';
 import { createFailureLimiters } from '../domain/users/failure-limiters.ts';
 import { createFirstLogin } from '../domain/users/first-login.ts';
-import type { InstallationSettings } from '../domain/users/installation-settings.ts';
 import { createLogins } from '../domain/users/logins.ts';
 import { createPasswordResets } from '../domain/users/password-resets.ts';
 import { createPasswordWork } from '../domain/users/password-work.ts';

@@ -1,7 +1,10 @@
 import Type from 'typebox';
+import type {
+  EffectiveSettings,
+  SettingsChange,
+} from '../domain/administration/installation-settings.ts';
+import type { ServiceReport } from '../domain/administration/service-state.ts';
 import type { StorageReport } from '../domain/budgets/storage-room.ts';
-import type { ServiceReport } from '../domain/service-state.ts';
-import type { EffectiveSettings, SettingsChange } from '../domain/users/installation-settings.ts';
 import { createReader } from './validation.ts';
 
 const Moment = Type.String({ format: 'date-time' });

@@ -39,7 +39,7 @@ test('an administrator opens sign-up where the configuration closed it', async (
   assert.equal((await signUp(service, 'kofi')).status, 200);
 });
 
-test('nobody else sees or changes the settings, an access key of an administrator neither', async () => {
+test('nobody else sees or changes the settings, not even a key of an administrator', async () => {
   await using service = await startService();
   const admin = service.as('admin');
   const key = (await admin({ method: 'POST', path: '/auth/keys', json: { name: 'k' } })).json;

@@ -1,5 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
-import type { InstallationStore, KeptSettings } from '../../domain/installation-store.ts';
+import type { InstallationStore } from '../../domain/installation-store.ts';
 import { lastBackupOf } from './backup-mark.ts';
 import { readSafely } from './failures.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
@@ -7,20 +6,6 @@ import { createSelection } from './selection.ts';
 import type { StoreContext } from './store-context.ts';
 
 const selectSettings = 'select name, value from installation_settings';
-const putSetting = 'insert or replace into installation_settings (name, value) values (?, ?)';
-const deleteSetting = 'delete from installation_settings where name = ?';
-
-/** What the writer thread does to what belongs to the installation. */
-export function createInstallationWrites(database: DatabaseSync) {
-  const put = database.prepare(putSetting);
-  const remove = database.prepare(deleteSetting);
-  return {
-    changeSetting(name: keyof KeptSettings, value: string | null): void {
-      if (value === null) remove.run(name);
-      else put.run(name, value);
-    },
-  };
-}
 
 /** What belongs to the installation: its secret beside the database, its settings within. */
 export function createInstallationStore(

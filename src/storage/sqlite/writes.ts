@@ -4,7 +4,7 @@ import { createDeviceWrites } from './device-writes.ts';
 import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
 import { createGroupWrites } from './group-writes.ts';
-import { createInstallationWrites } from './installation.ts';
+import { createInstallationWrites } from './installation-writes.ts';
 import { createNotificationWrites } from './notification-writes.ts';
 import { createOutboxWrites } from './outbox-writes.ts';
 import { createProjectWrites } from './project-writes.ts';

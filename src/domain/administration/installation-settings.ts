@@ -1,7 +1,7 @@
 import type { Actor } from '../actor.ts';
 import type { ChangeFeed } from '../changes.ts';
 import type { InstallationStore, KeptSettings } from '../installation-store.ts';
-import { requireAdmin } from './account-access.ts';
+import { requireAdmin } from '../users/account-access.ts';
 
 /** Whether strangers may make accounts. */
 export type SignUp = 'open' | 'closed';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentReporter } from './reporter.ts';
+import { silentReporter } from '../reporter.ts';
 import { countFailedMessages } from './service-state.ts';
 
 test('messages that were given up are counted by channel, and told on', () => {

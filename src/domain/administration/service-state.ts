@@ -1,10 +1,10 @@
-import type { Instant } from '../lib/clock.ts';
-import type { Actor } from './actor.ts';
-import type { StorageReport, StorageRoom } from './budgets/storage-room.ts';
-import { forbidden } from './errors.ts';
-import type { InstallationStore } from './installation-store.ts';
-import type { Reporter } from './reporter.ts';
-import type { EffectiveSettings, InstallationSettings } from './users/installation-settings.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { Actor } from '../actor.ts';
+import type { StorageReport, StorageRoom } from '../budgets/storage-room.ts';
+import { forbidden } from '../errors.ts';
+import type { InstallationStore } from '../installation-store.ts';
+import type { Reporter } from '../reporter.ts';
+import type { EffectiveSettings, InstallationSettings } from './installation-settings.ts';
 
 /** What the service knows of itself from its start on. */
 export interface ServiceFacts {
