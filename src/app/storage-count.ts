@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { createStorageRoom, type StorageRoom } from '../domain/budgets/storage-room.ts';
+import type { AppendOutcome, Push } from '../domain/datapoints/datapoint-store.ts';
 import { bytesPerWeight } from '../domain/datapoints/weight.ts';
 import { actuatorOf, type Device, sensorOf } from '../domain/devices/device.ts';
 import type { DeviceDirectory } from '../domain/devices/device-directory.ts';
@@ -38,6 +39,33 @@ function createStorageCount(storage: ServiceStorage, room: StorageRoom): Service
       room.requireDisk();
       return insert(...given);
     };
+
+  /** Neighbours in a batch mostly have one owner: what they take is added at once. */
+  async function countBatch(batch: readonly Push[], outcomes: readonly AppendOutcome[]) {
+    let owner: Username | undefined;
+    let weight = 0;
+    const add = (): void => {
+      if (owner !== undefined) room.add(owner, bytesPerWeight * weight);
+      weight = 0;
+    };
+    for (let at = 0; at < batch.length; at += 1) {
+      const outcome = outcomes[at];
+      const id = batch[at]?.deviceId;
+      if (outcome?.kind !== 'stored' || outcome.weight === undefined || id === undefined) continue;
+      // At hand, as it was asked for its rights a moment ago.
+      let device = storage.devices.peek(id);
+      if (device === undefined) {
+        add();
+        device = await storage.devices.find(id);
+      }
+      if (device === undefined) continue;
+      if (device.owner !== owner) add();
+      owner = device.owner;
+      weight += outcome.weight;
+    }
+    add();
+  }
+
   return {
     ...storage,
     devices: countedDevices(storage.devices, room),
@@ -61,15 +89,7 @@ function createStorageCount(storage: ServiceStorage, room: StorageRoom): Service
       ...datapoints,
       async append(batch) {
         const outcomes = await datapoints.append(batch);
-        for (const [at, outcome] of outcomes.entries()) {
-          const id = batch[at]?.deviceId;
-          if (outcome.kind !== 'stored' || outcome.weight === undefined || id === undefined)
-            continue;
-          const bytes = bytesPerWeight * outcome.weight;
-          // At hand, as it was asked for its rights a moment ago.
-          const device = storage.devices.peek(id) ?? (await storage.devices.find(id));
-          if (device !== undefined) room.add(device.owner, bytes);
-        }
+        await countBatch(batch, outcomes);
         return outcomes;
       },
     },

@@ -1,6 +1,8 @@
-export interface GroupCommitOptions<Item, Outcome> {
-  /** Makes one batch durable; answers an outcome per item, in order. Throws: nothing was kept. */
-  readonly commit: (batch: readonly Item[]) => Promise<readonly Outcome[]>;
+export interface GroupCommitOptions<Item, Committed, Outcome> {
+  /** Makes one batch durable; answers what became of each item, in order. Throws: none was kept. */
+  readonly commit: (batch: readonly Item[]) => Promise<readonly Committed[]>;
+  /** Tells the caller what became of its item. */
+  readonly settle: (committed: Committed, caller: Caller<Outcome>) => void;
   /** How much of a batch an item takes up, for instance its bytes. */
   readonly weigh: (item: Item) => number;
   /** Who pays for it. Items of one payer keep their order; payers take turns by weight. */
@@ -17,6 +19,12 @@ export interface GroupCommitOptions<Item, Outcome> {
   readonly refusal: (full: 'payer' | 'queue') => Error;
 }
 
+/** Who waits for the outcome of one item: as in the executor of a promise. */
+export interface Caller<Outcome> {
+  readonly resolve: (outcome: Outcome | PromiseLike<Outcome>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 export interface GroupCommit<Item, Outcome> {
   /** Joins the next batch that its payer's turn allows; resolves when that batch is durable. */
   add(item: Item): Promise<Outcome>;
@@ -29,11 +37,9 @@ export interface GroupCommit<Item, Outcome> {
   drain(): Promise<void>;
 }
 
-interface Waiting<Item, Outcome> {
+interface Waiting<Item, Outcome> extends Caller<Outcome> {
   readonly item: Item;
   readonly weight: number;
-  readonly resolve: (outcome: Outcome) => void;
-  readonly reject: (reason: unknown) => void;
 }
 
 /** What waits of one payer. */
@@ -46,6 +52,10 @@ interface PayerLine<Item, Outcome> {
   credit: number;
 }
 
+/** For a commit that answers each caller's outcome as it is. */
+export const tellAsIs = <Outcome>(outcome: Outcome, caller: Caller<Outcome>): void =>
+  caller.resolve(outcome);
+
 const turnsPerBatch = 8;
 
 /**
@@ -56,10 +66,10 @@ const turnsPerBatch = 8;
  * the same credit at each of its turns, and a heavy item waits until its payer has saved up for it,
  * so light items of others leave before it however many heavy ones wait.
  */
-export function createGroupCommit<Item, Outcome>(
-  options: GroupCommitOptions<Item, Outcome>,
+export function createGroupCommit<Item, Committed, Outcome>(
+  options: GroupCommitOptions<Item, Committed, Outcome>,
 ): GroupCommit<Item, Outcome> {
-  const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor } = options;
+  const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor, settle } = options;
   const creditPerTurn = Math.max(1, Math.floor(batchWeightMax / turnsPerBatch));
   /** In the order of their turns; a payer is here while something of it waits. */
   const lines = new Map<string, PayerLine<Item, Outcome>>();
@@ -70,10 +80,14 @@ export function createGroupCommit<Item, Outcome>(
   let isScheduled = false;
   let inFlight: Promise<void> | undefined;
 
-  /** The refusal of so much more of a payer; undefined: there is room. */
-  function refusalOf(name: string, weight: number): Error | undefined {
-    const heldWeight = held.get(name);
-    const line = lines.get(name);
+  /** The refusal of so much more of a payer, whose line this is; undefined: there is room. */
+  function refusalOf(
+    name: string,
+    line: PayerLine<Item, Outcome> | undefined,
+    weight: number,
+  ): Error | undefined {
+    // Mostly nothing waits elsewhere: that is no reason to look for it.
+    const heldWeight = held.size === 0 ? undefined : held.get(name);
     const payerWeight = (line?.weight ?? 0) + (heldWeight ?? 0) + weight;
     const isAlone = line === undefined && heldWeight === undefined;
     if (!isAlone && payerWeight > payerWeightMax) return options.refusal('payer');
@@ -84,7 +98,7 @@ export function createGroupCommit<Item, Outcome>(
   function hold(item: Item): () => void {
     const weight = options.weigh(item);
     const name = options.payerOf(item);
-    const refusal = refusalOf(name, weight);
+    const refusal = refusalOf(name, lines.get(name), weight);
     if (refusal !== undefined) throw refusal;
     held.set(name, (held.get(name) ?? 0) + weight);
     queueWeight += weight;
@@ -99,9 +113,9 @@ export function createGroupCommit<Item, Outcome>(
   function add(item: Item): Promise<Outcome> {
     const weight = options.weigh(item);
     const name = options.payerOf(item);
-    const refusal = refusalOf(name, weight);
-    if (refusal !== undefined) return Promise.reject(refusal);
     let line = lines.get(name);
+    const refusal = refusalOf(name, line, weight);
+    if (refusal !== undefined) return Promise.reject(refusal);
     if (line === undefined) {
       line = { waiting: [], next: 0, weight: 0, credit: 0 };
       lines.set(name, line);
@@ -137,8 +151,9 @@ export function createGroupCommit<Item, Outcome>(
     for (const [name, line] of lines) {
       const countBefore = batch.length;
       line.credit += creditPerTurn;
+      const weightBefore = line.weight;
       const isFull = takeFrom(line, batch, room);
-      for (let at = countBefore; at < batch.length; at += 1) room -= batch[at]?.weight ?? 0;
+      room -= weightBefore - line.weight;
       const isEmpty = line.next === line.waiting.length;
       if (isEmpty) lines.delete(name);
       // Who did not get all it may send goes first in the next batch.
@@ -156,31 +171,35 @@ export function createGroupCommit<Item, Outcome>(
   function takeFrom(
     line: PayerLine<Item, Outcome>,
     batch: Waiting<Item, Outcome>[],
-    roomBefore: number,
+    room: number,
   ): boolean {
-    let room = roomBefore;
-    for (; line.next < line.waiting.length; line.next += 1) {
-      const waiting = line.waiting[line.next];
-      if (waiting === undefined || waiting.weight > line.credit) break;
-      if (batch.length > 0 && waiting.weight > room) return true;
-      batch.push(waiting);
-      room -= waiting.weight;
-      line.credit -= waiting.weight;
-      line.weight -= waiting.weight;
-      queueWeight -= waiting.weight;
+    const { waiting, credit } = line;
+    let taken = 0;
+    let isFull = false;
+    for (; line.next < waiting.length; line.next += 1) {
+      const next = waiting[line.next];
+      if (next === undefined || taken + next.weight > credit) break;
+      isFull = batch.length > 0 && taken + next.weight > room;
+      if (isFull) break;
+      batch.push(next);
+      taken += next.weight;
     }
-    dropTaken(line);
-    return false;
+    line.credit -= taken;
+    line.weight -= taken;
+    queueWeight -= taken;
+    if (!isFull) dropTaken(line);
+    return isFull;
   }
 
   async function flush(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     try {
-      const outcomes = await options.commit(batch.map((waiting) => waiting.item));
+      const committed = await options.commit(batch.map((waiting) => waiting.item));
       // First of all: the disk works on the next batch while the callers of this one are answered.
       startNext();
-      batch.forEach((waiting, index) => {
-        waiting.resolve(outcomes[index] as Outcome);
-      });
+      for (let at = 0; at < batch.length; at += 1) {
+        // As many as the batch has.
+        settle(committed[at] as Committed, batch[at] as Waiting<Item, Outcome>);
+      }
     } catch (reason) {
       startNext();
       for (const waiting of batch) waiting.reject(reason);

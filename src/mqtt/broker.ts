@@ -13,6 +13,8 @@ export interface Broker {
   deliver(messages: readonly Message[], reach?: Reach): void;
   /** Whether a message on this topic would be delivered to, or queued for, anybody. */
   hasSubscribers(topic: string, reach?: Reach): boolean;
+  /** Whether anybody subscribed to anything at all. */
+  hasAnySubscriber(): boolean;
   /** Keeps the message for those who subscribe later; without a payload: forgets it. Durable. */
   retain(message: Message): Promise<void>;
   /** Keeps the message if it can take the place of a retained one of its topic. */

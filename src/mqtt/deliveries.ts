@@ -12,8 +12,8 @@ import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
 export function deliverLive(watch: Watch, broker: Broker): () => void {
   return watch.open((events) => {
     for (const event of events) {
-      if (event.kind === 'datapoints') deliverDatapoints(broker, event);
-      else deliverSetting(broker, event);
+      if (event.kind === 'actuator') deliverSetting(broker, event);
+      else if (broker.hasAnySubscriber()) deliverDatapoints(broker, event);
     }
   });
 }

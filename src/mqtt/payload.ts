@@ -6,6 +6,7 @@ import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.
 import { readActuatorValue } from '../wire/actuator.ts';
 import { readDatapoints } from '../wire/datapoint.ts';
 import { isRawText } from '../wire/raw-text.ts';
+import { bufferOf } from './packets/publish-encoder.ts';
 
 /** What a publish on …/value or …/values holds. */
 export interface PublishedValues {
@@ -34,8 +35,7 @@ export function readPublishedSetting(payload: Uint8Array): JsonValue {
 function readPayload(payload: Uint8Array): JsonValue {
   if (payload.byteLength === 0) throw invalid('the value is missing: the payload is empty');
   if (!isUtf8(payload)) throw invalid('the payload is not valid UTF-8');
-  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-  const text = bytes.toString('utf8');
+  const text = bufferOf(payload).toString('utf8');
   try {
     return parseJson(text, limits.jsonDepthMax);
   } catch (error) {

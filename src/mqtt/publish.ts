@@ -55,11 +55,13 @@ export function createPublish(options: PublishOptions): Publish {
     }
   }
 
-  /** As most publishes: one promise less for each than `await` would make. */
+  /** As most publishes: fewer promises for each than `await` would make. */
   function storeValues(actor: Actor, sensor: SensorRef, message: Message): Promise<PublishOutcome> {
     const values = readPublishedValues(message.payload);
     const publishContext = new MqttPublishContext(message, values);
-    return ingest(actor, sensor, values.datapoints, publishContext).then(accept);
+    return ingest(actor, sensor, values.datapoints, publishContext).then(accept, (error: unknown) =>
+      outcomeOf(error, message),
+    );
   }
 
   async function retainValues(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
@@ -143,16 +145,12 @@ export function createPublish(options: PublishOptions): Publish {
     return unavailableOutcome;
   }
 
-  function begin(actor: Actor, message: Message): Promise<PublishOutcome> {
-    const target = readTopic(message.topic);
-    return target.kind === 'datapoints' && !message.retain
-      ? storeValues(actor, target.sensor, message)
-      : take(actor, target, message);
-  }
-
   return (actor, message) => {
     try {
-      return begin(actor, message).catch((error: unknown) => outcomeOf(error, message));
+      const target = readTopic(message.topic);
+      return target.kind === 'datapoints' && !message.retain
+        ? storeValues(actor, target.sensor, message)
+        : take(actor, target, message).catch((error: unknown) => outcomeOf(error, message));
     } catch (error) {
       return Promise.resolve(outcomeOf(error, message));
     }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts';
-import { createGroupCommit } from '../../lib/group-commit.ts';
+import { type Caller, createGroupCommit } from '../../lib/group-commit.ts';
 import type { Payer } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
@@ -48,35 +48,24 @@ export function createAppender(options: {
       const outcomes = await appendApart(store, batch);
       let datapoints = 0;
       let fresh = 0;
-      const events: Extract<FeedEvent, { kind: 'datapoints' }>[] = [];
+      const events: DatapointsEvent[] = [];
       /** Stored before, and perhaps never told: a crash may have come between [contract 8]. */
       const repeated: FeedEvent[] = [];
       /** The places of the events in the batch. */
       const places: number[] = [];
-      batch.forEach(({ deviceId, sensorId, datapoints: pushed, publishContext }, index) => {
+      batch.forEach((push, index) => {
         const outcome = outcomes[index];
         if (outcome?.kind !== 'stored') return;
-        datapoints += pushed.length;
+        datapoints += push.datapoints.length;
         fresh += outcome.fresh.length;
         if (outcome.fresh.length === 0) {
-          if (publishContext?.isRepetition !== true) return;
-          repeated.push({
-            kind: 'datapoints',
-            deviceId,
-            sensorId,
-            datapoints: pushed,
-            publishContext,
-          });
+          if (push.publishContext?.isRepetition === true) {
+            repeated.push(eventOf(push, push.datapoints));
+          }
           return;
         }
         places.push(index);
-        events.push({
-          kind: 'datapoints',
-          deviceId,
-          sensorId,
-          datapoints: outcome.fresh,
-          ...(publishContext !== undefined && { publishContext }),
-        });
+        events.push(eventOf(push, outcome.fresh));
       });
       const waits = events.length > 0 ? consequences?.(events) : undefined;
       if (events.length > 0) feed.publish(events);
@@ -90,8 +79,9 @@ export function createAppender(options: {
     }
   }
 
-  const group = createGroupCommit<QueuedPush, Appended>({
+  const group = createGroupCommit<QueuedPush, Appended, AppendOutcome>({
     commit,
+    settle,
     weigh: weightOf,
     payerOf: (push) => push.payer,
     batchWeightMax: limits.commitBytesMax,
@@ -124,13 +114,13 @@ export function createAppender(options: {
     try {
       return await longPushes.run(push.payer, async () => {
         await store.readyForLong?.();
-        await group.add({ ...push, datapoints: [] }).then(whole);
+        await group.add({ ...push, datapoints: [] });
         const storing = commit([push]).finally(() => {
           long = undefined;
         });
         long = { deviceId: push.deviceId, isOver: storing.then(ignore, ignore) };
         const [appended] = await storing;
-        return whole(appended as Appended);
+        return await whole(appended as Appended);
       });
     } finally {
       release();
@@ -150,9 +140,7 @@ export function createAppender(options: {
     if (long !== undefined && long.deviceId === push.deviceId) {
       return appendBehind(long.isOver, push);
     }
-    return push.datapoints.length > limits.datapointsPerTurn
-      ? appendLong(push)
-      : group.add(push).then(whole);
+    return push.datapoints.length > limits.datapointsPerTurn ? appendLong(push) : group.add(push);
   }
 
   return {
@@ -221,9 +209,24 @@ function withWaits(
   return appended;
 }
 
-/** The outcome, once all that the push has to wait for has happened. */
-async function whole(appended: Appended): Promise<AppendOutcome> {
-  if (appended.kind === 'failed') throw appended.reason;
-  if ('waitsFor' in appended) await appended.waitsFor;
-  return appended;
+/** Tells the outcome, once all that the push has to wait for has happened. */
+function settle(appended: Appended, caller: Caller<AppendOutcome>): void {
+  if (appended.kind === 'failed') caller.reject(appended.reason);
+  else if ('waitsFor' in appended) caller.resolve(appended.waitsFor.then(() => appended));
+  else caller.resolve(appended);
+}
+
+const whole = (appended: Appended): Promise<AppendOutcome> =>
+  new Promise((resolve, reject) => settle(appended, { resolve, reject }));
+
+type DatapointsEvent = Extract<FeedEvent, { kind: 'datapoints' }>;
+
+/** By hand: a spread costs more than all the rest of it. */
+function eventOf(
+  { deviceId, sensorId, publishContext }: Push,
+  datapoints: Push['datapoints'],
+): DatapointsEvent {
+  return publishContext === undefined
+    ? { kind: 'datapoints', deviceId, sensorId, datapoints }
+    : { kind: 'datapoints', deviceId, sensorId, datapoints, publishContext };
 }

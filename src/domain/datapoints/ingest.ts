@@ -4,7 +4,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import { payerOf } from '../budgets/payer.ts';
+import { type Payer, payerOf } from '../budgets/payer.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
@@ -14,7 +14,7 @@ import { type DomainError, invalid } from '../errors.ts';
 import type { DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
-import type { Appender } from './appender.ts';
+import type { Appender, QueuedPush } from './appender.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
 import { bytesPerWeight } from './weight.ts';
@@ -48,23 +48,86 @@ export interface IngestOptions {
 
 export function createIngest(options: IngestOptions): Ingest {
   const { appender, clock, valueBytesMax, room } = options;
-  return async (actor, { deviceId, sensorId }, datapoints, publishContext) => {
-    const device =
-      peekPushable(options, actor, deviceId) ?? (await requirePushable(options, actor, deviceId));
-    if (sensorOf(device, sensorId) === undefined) throw noSensor(deviceId, sensorId);
-    if (datapoints.length === 0) return;
+  const payerFor = createPayerMemory();
+
+  /** Whether there is anything to store. Throws not_found and storage_full. */
+  function requireStorable(push: NewPush, device: Device): boolean {
+    const { actor, sensor, datapoints } = push;
+    if (sensorOf(device, sensor.sensorId) === undefined) {
+      throw noSensor(sensor.deviceId, sensor.sensorId);
+    }
+    if (datapoints.length === 0) return false;
     room.require(actor, device.owner);
-    const now = clock.now();
-    const received =
-      datapoints.length > limits.datapointsPerTurn
-        ? await runInSteps(receiveSteps(actor, datapoints, { now, valueBytesMax }))
-        : receiveAll(actor, datapoints, { now, valueBytesMax });
-    const push = { deviceId, sensorId, datapoints: received, payer: payerOf(actor) };
-    const outcome = await appender.append(
-      publishContext === undefined ? push : { ...push, publishContext },
-    );
-    if (outcome.kind === 'missing') throw noSensor(deviceId, sensorId);
-    if (actor.kind === 'guest') countForAddress(room, actor, device.owner, outcome);
+    return true;
+  }
+
+  function store(
+    { actor, sensor, publishContext }: NewPush,
+    { owner }: Device,
+    datapoints: readonly Datapoint[],
+  ): Promise<void> {
+    const { deviceId, sensorId } = sensor;
+    const payer = payerFor(actor);
+    const push: QueuedPush =
+      publishContext === undefined
+        ? { deviceId, sensorId, datapoints, payer }
+        : { deviceId, sensorId, datapoints, payer, publishContext };
+    return appender.append(push).then((outcome) => {
+      if (outcome.kind === 'missing') throw noSensor(deviceId, sensorId);
+      if (actor.kind === 'guest') countForAddress(room, actor, owner, outcome);
+    });
+  }
+
+  /** A push whose rights have to be looked up first, or a long one. */
+  async function ingestInSteps(push: NewPush): Promise<void> {
+    const { actor, sensor, datapoints } = push;
+    const device =
+      peekPushable(options, actor, sensor.deviceId) ??
+      (await requirePushable(options, actor, sensor.deviceId));
+    if (!requireStorable(push, device)) return;
+    const rules = { now: clock.now(), valueBytesMax };
+    await store(push, device, await runInSteps(receiveSteps(actor, datapoints, rules)));
+  }
+
+  function ingestAtOnce(push: NewPush): Promise<void> {
+    const { actor, sensor, datapoints } = push;
+    const device = peekPushable(options, actor, sensor.deviceId);
+    if (device === undefined || datapoints.length > limits.datapointsPerTurn) {
+      return ingestInSteps(push);
+    }
+    if (!requireStorable(push, device)) return Promise.resolve();
+    const rules = { now: clock.now(), valueBytesMax };
+    return store(push, device, receiveAll(actor, datapoints, rules));
+  }
+
+  return (actor, sensor, datapoints, publishContext) => {
+    try {
+      return ingestAtOnce({ actor, sensor, datapoints, publishContext });
+    } catch (reason) {
+      return Promise.reject(reason);
+    }
+  };
+}
+
+/** A push as it is handed over. */
+interface NewPush {
+  readonly actor: Actor;
+  readonly sensor: SensorRef;
+  readonly datapoints: readonly NewDatapoint[];
+  readonly publishContext: PublishContext | undefined;
+}
+
+/** `payerOf`, which spells the name of an account once for all pushes of one login. */
+function createPayerMemory(): (actor: Actor) => Payer {
+  const payers = new WeakMap<Actor, Payer>();
+  return (actor) => {
+    // Each request of a guest has an actor of its own.
+    if (actor.kind === 'guest') return payerOf(actor);
+    const known = payers.get(actor);
+    if (known !== undefined) return known;
+    const payer = payerOf(actor);
+    payers.set(actor, payer);
+    return payer;
   };
 }
 
@@ -129,6 +192,7 @@ interface ReceiveRules {
   readonly valueBytesMax: number;
 }
 
+/** The datapoints as they were received; `first` counts those of `total` that came before. */
 function receiveAll(
   actor: Actor,
   datapoints: readonly NewDatapoint[],
@@ -137,14 +201,16 @@ function receiveAll(
   total = datapoints.length,
 ): readonly Datapoint[] {
   return datapoints.map((datapoint, index) => {
-    const where = (): string => (total === 1 ? '' : ` of datapoint ${first + index + 1}`);
     if (isTooLarge(actor, datapoint.value, valueBytesMax)) {
-      throw valueTooLarge(valueBytesMax, where());
+      throw valueTooLarge(valueBytesMax, whereOf(first + index, total));
     }
-    if (isAhead(datapoint, now)) throw aheadOfClock(now, where());
+    if (isAhead(datapoint, now)) throw aheadOfClock(now, whereOf(first + index, total));
     return receive(datapoint, now);
   });
 }
+
+const whereOf = (index: number, total: number): string =>
+  total === 1 ? '' : ` of datapoint ${index + 1}`;
 
 /** The same for an array so long that others must have their turn meanwhile. */
 function* receiveSteps(

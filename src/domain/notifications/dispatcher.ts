@@ -1,6 +1,6 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createGroupCommit } from '../../lib/group-commit.ts';
+import { createGroupCommit, tellAsIs } from '../../lib/group-commit.ts';
 import type { Log } from '../../lib/log.ts';
 import { DomainError } from '../errors.ts';
 import type { Username } from '../ids.ts';
@@ -218,7 +218,8 @@ const busyHost = 'many messages wait for the server of this webhook: it is tried
 
 /** Completions that come together are recorded together. */
 function createCompleting({ store }: DispatcherOptions): (completion: Completion) => Promise<void> {
-  const group = createGroupCommit<Completion, undefined>({
+  const group = createGroupCommit<Completion, undefined, undefined>({
+    settle: tellAsIs,
     commit: async (batch) => {
       await store.complete(batch);
       return batch.map(() => undefined);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createGroupCommit } from '../../lib/group-commit.ts';
+import { createGroupCommit, tellAsIs } from '../../lib/group-commit.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Payer } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
@@ -136,7 +136,8 @@ function storeInTurn({ store, outbox, log }: FireParts) {
     }
   }
 
-  return createGroupCommit<PlannedFiring, FiringOutcome>({
+  return createGroupCommit<PlannedFiring, FiringOutcome, FiringOutcome>({
+    settle: tellAsIs,
     async commit(batch) {
       const outcomes = await keep(batch.map(({ firing }) => firing));
       for (const [index, outcome] of outcomes.entries()) complete(batch[index], outcome);

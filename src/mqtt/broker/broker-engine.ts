@@ -85,6 +85,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
     hasSubscribers(topic, reach) {
       return tree.match(topic, reach).count > 0;
     },
+    hasAnySubscriber: () => tree.size > 0,
     async retain(message) {
       retained.keep(message);
       await context.journal.synced();

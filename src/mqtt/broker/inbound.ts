@@ -78,14 +78,14 @@ export class Inbound {
     const refusal = this.#refusalOf(topic, payload.length);
     if (refusal !== undefined) {
       // Without its payload, for which there may be no room.
-      this.#enter(unanswered(packet, { outcome: refusal }));
+      this.#enter(unanswered(packet, undefined, refusal));
       return;
     }
     const { client, session } = this.#publisher;
     const message = messageOf(packet, topic, this.#publisher, clock);
     const outcome = client.publish(message);
     if (qos === 2) rememberId(session, packetId, outcome, journal);
-    this.#enter(unanswered(packet, { message }), outcome);
+    this.#enter(unanswered(packet, message, undefined), outcome);
   }
 
   /** PUBREL: the id may be used again. */
@@ -130,7 +130,7 @@ export class Inbound {
     if (received?.has(packet.packetId) !== true) return false;
     const underWay = received.get(packet.packetId);
     const outcome = underWay === undefined ? acceptedByService : undefined;
-    this.#enter(unanswered(packet, { isRepetition: true, outcome }), underWay);
+    this.#enter({ ...unanswered(packet, undefined, outcome), isRepetition: true }, underWay);
     return true;
   }
 
@@ -196,13 +196,11 @@ function messageOf(
   clock: Clock,
 ): Message {
   const { payload, qos, retain, properties, expirySeconds, isDuplicate } = packet;
+  const plain = { topic, payload, qos, retain, publisher: session.key, payer: client.payer };
+  // As most are: spreading nothing would cost more than all the rest of it.
+  if (!isDuplicate && properties === undefined && expirySeconds === undefined) return plain;
   return {
-    topic,
-    payload,
-    qos,
-    retain,
-    publisher: session.key,
-    payer: client.payer,
+    ...plain,
     ...(isDuplicate && { isRepetition: true }),
     ...(properties !== undefined && { properties }),
     ...(expirySeconds !== undefined && { expiresAt: clock.now() + expirySeconds * 1_000 }),
@@ -239,15 +237,11 @@ const isForRoom = (outcome: PublishOutcome): boolean =>
 
 function unanswered(
   { packetId, qos }: PublishPacket,
-  known: {
-    readonly message?: Message;
-    readonly isRepetition?: boolean;
-    readonly outcome?: PublishOutcome | undefined;
-  },
+  message: Message | undefined,
+  outcome: PublishOutcome | undefined,
 ): UnansweredPublish {
-  const { message, isRepetition = false, outcome } = known;
-  const bytes = message?.payload.length ?? 0;
-  return { packetId, qos, bytes, message, isRepetition, outcome, code: 0 };
+  const bytes = message === undefined ? 0 : message.payload.length;
+  return { packetId, qos, bytes, message, isRepetition: false, outcome, code: 0 };
 }
 
 function isTooLong(topic: string): boolean {

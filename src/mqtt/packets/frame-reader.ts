@@ -84,7 +84,7 @@ export class FrameReader {
       for (let shift = 0; byte >= 0x80 && at < bytes.length; shift += 7) {
         if (shift === 28) throw tooLong();
         byte = bytes[at] ?? 0;
-        length += (byte & 0x7f) * 2 ** shift;
+        length += (byte & 0x7f) << shift;
         at += 1;
       }
       if (byte >= 0x80) {
@@ -150,6 +150,7 @@ export class FrameReader {
 /** Refuses what no client sends before its body arrives, which may never be. */
 function requireClients(header: number, length: number): void {
   const type = header >> 4;
+  if (type === packetType.publish) return;
   if (type === 0) throw malformed('there is no packet of this type');
   if (ofServer.has(type)) throw protocolError('this packet is one of a server');
   if (type !== packetType.pingreq) return;
