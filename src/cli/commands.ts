@@ -53,6 +53,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./restore.ts')).createRestoreCommand(),
   },
   {
+    name: 'compact',
+    summary: 'write the database anew, as small as it can be, while the service is stopped',
+    load: async () => (await import('./compact.ts')).createCompactCommand(),
+  },
+  {
     name: 'export',
     summary: 'write all accounts, or one, with everything they have into one file',
     load: async () => (await import('./export.ts')).createExportCommand(),

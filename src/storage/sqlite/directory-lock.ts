@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { createPrivately } from './connection.ts';
 import { resultCodeOf } from './failures.ts';
-import { undoReplacement } from './replacement.ts';
+import { removeCompactionRest, undoReplacement } from './replacement.ts';
 
 const busy = 5;
 
@@ -13,8 +13,8 @@ export interface DirectoryLock {
 }
 
 /**
- * Takes the lock or refuses at once with a sentence that names the directory. A restore or import
- * that was broken off there is undone.
+ * Takes the lock or refuses at once with a sentence that names the directory. A restore, import
+ * or compaction that was broken off there is undone.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const path = join(directory, 'kipimo.lock');
@@ -33,6 +33,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   }
   try {
     undoReplacement(directory);
+    removeCompactionRest(directory);
   } catch (error) {
     database.close();
     throw error;

@@ -54,6 +54,16 @@ export function replaceData(directory: string, label: string, put: () => void): 
   return names.length > 0 ? aside : undefined;
 }
 
+/** The file that a compaction writes, until it takes the place of the database. */
+export const unfinishedCompaction = (directory: string): string =>
+  `${databasePath(directory)}.compact`;
+
+/** Removes what a compaction left that was broken off in a locked data directory. */
+export function removeCompactionRest(directory: string): void {
+  const made = unfinishedCompaction(directory);
+  for (const end of ['', '-journal', '-wal', '-shm']) rmSync(`${made}${end}`, { force: true });
+}
+
 /** Puts back what was in a locked data directory before a replacement that was broken off. */
 export function undoReplacement(directory: string): void {
   const record = recordPath(directory);

@@ -21,6 +21,8 @@ export const sqliteLimits = {
   expiredTokensPerStep: 1_000,
   /** Pages that a backup copies between two looks at its progress: 4 MiB. */
   backupPagesPerStep: 1_024,
+  /** Compacting leaves so much of the disk free. */
+  compactRoomBytes: 16 * mebibyte,
   /** A list reads this many devices, sensors and actuators, then lets others run. */
   listPartsPerSlice: 500,
   /** … or so many characters of their descriptions. */

@@ -1,0 +1,120 @@
+import { closeSync, existsSync, openSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { createPrivately, databasePath, openConnection } from './connection.ts';
+import { lockDirectory } from './directory-lock.ts';
+import { putDurably } from './durable-file.ts';
+import { describeFailure } from './failures.ts';
+import { readMigrations, refuseUnknown } from './migrate.ts';
+import { removeCompactionRest, unfinishedCompaction } from './replacement.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
+
+/** What compacting did, in bytes of the database file. */
+export interface Compaction {
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /** Of those before: pages that nothing was in. */
+  readonly freeBefore: number;
+}
+
+/**
+ * Writes the database of a data directory anew into a file beside it, in which pages are full and
+ * free ones go back to the disk from then on, and puts that in its place. Whenever this ends, killed
+ * or not, the old file or the new one is whole and in place; what else is left goes with the next
+ * lock. Throws UnusableStorageError where a service or another command uses the directory, the disk
+ * has no room for the second file, or the database is damaged.
+ */
+export function compact(directory: string): Compaction {
+  const path = databasePath(directory);
+  if (!existsSync(path)) {
+    throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
+  }
+  const lock = lockDirectory(directory);
+  // Not to be closed before the end: that would end the locks of SQLite on the file (POSIX).
+  const old = openSync(path, 'r+');
+  try {
+    using source = openAlone(path);
+    const before = sizeOf(source);
+    requireRoom(directory, before.bytes - before.freeBytes);
+    const made = unfinishedCompaction(directory);
+    writeAnew(source, made);
+    const bytesAfter = statSync(made).size;
+    putDurably(made, path);
+    // A command that waits for the old file must not write into it any more, nor make a log of
+    // its name: it finds no database in it.
+    writeSync(old, Buffer.alloc(16), 0, 16, 0);
+    return { bytesBefore: before.bytes, bytesAfter, freeBefore: before.freeBytes };
+  } finally {
+    closeSync(old);
+    removeCompactionRest(directory);
+    lock.release();
+  }
+}
+
+/** The database with everything in one file, which nobody else reads or writes until it closes. */
+function openAlone(path: string): DatabaseSync {
+  const database = openConnection(path, { role: 'write' });
+  try {
+    refuseUnknown(database, path, readMigrations());
+    // Refused as long as anybody else has it open.
+    const mode = database.prepare('pragma journal_mode = delete').get()?.['journal_mode'];
+    if (mode !== 'delete') throw new Error('another command uses it');
+    database.exec('pragma main.locking_mode = exclusive; begin exclusive; commit');
+    return database;
+  } catch (error) {
+    database.close();
+    throw asUnusable(error, `${path} cannot be compacted`);
+  }
+}
+
+function sizeOf(database: DatabaseSync): { readonly bytes: number; readonly freeBytes: number } {
+  const read = (name: string): number =>
+    Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);
+  const pageBytes = read('page_size');
+  return {
+    bytes: read('page_count') * pageBytes,
+    freeBytes: read('freelist_count') * pageBytes,
+  };
+}
+
+function requireRoom(directory: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(directory);
+  const room = bavail * bsize;
+  const needed = bytes + sqliteLimits.compactRoomBytes;
+  if (room >= needed) return;
+  const mebibytes = (count: number): string => (count / 1_048_576).toFixed(0);
+  throw new UnusableStorageError(
+    `compacting needs ${mebibytes(needed)} MiB for a second file beside the first, and the disk ` +
+      `has ${mebibytes(room)} MiB: make room, or restore a backup on a larger disk`,
+  );
+}
+
+function writeAnew(source: DatabaseSync, path: string): void {
+  createPrivately(path);
+  try {
+    source.prepare('vacuum into ?').run(path);
+    using made = new DatabaseSync(path, { readOnly: true });
+    const [check] = made.prepare('pragma integrity_check(1)').all();
+    if (check?.['integrity_check'] !== 'ok') throw new Error(String(check?.['integrity_check']));
+    requireSameRows(source, made);
+  } catch (error) {
+    throw asUnusable(error, `${path} could not be written, and nothing was changed`);
+  }
+}
+
+function requireSameRows(source: DatabaseSync, made: DatabaseSync): void {
+  const tables = source
+    .prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'")
+    .all();
+  for (const { name } of tables) {
+    const count = `select count(*) as n from "${String(name)}"`;
+    const [before, after] = [source, made].map((database) => database.prepare(count).get()?.['n']);
+    if (before !== after) throw new Error(`${String(name)} has ${after} rows instead of ${before}`);
+  }
+}
+
+function asUnusable(error: unknown, what: string): UnusableStorageError {
+  if (error instanceof UnusableStorageError) return error;
+  const reason = describeFailure(error) ?? (error instanceof Error ? error.message : String(error));
+  return new UnusableStorageError(`${what}: ${reason}`, error);
+}
