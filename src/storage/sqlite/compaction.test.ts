@@ -144,8 +144,8 @@ function runKilledAt(directory: string, step: number) {
       };
     };
     import(${module}).then(({ compact }) => {
-      for (const name of ['openSync', 'fsyncSync', 'renameSync', 'writeSync', 'closeSync', 'rmSync'])
-        patch(fs, name);
+      for (const name of ['open', 'fsync', 'rename', 'write', 'close', 'rm'])
+        patch(fs, name + 'Sync');
       patch(DatabaseSync.prototype, 'exec');
       patch(StatementSync.prototype, 'run');
       require('node:module').syncBuiltinESMExports();
