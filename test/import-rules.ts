@@ -95,6 +95,8 @@ export const engineChoosers: readonly string[] = [
   'src/cli/user.ts',
   'src/cli/backup.ts',
   'src/cli/restore.ts',
+  'src/cli/compact.ts',
+  'src/cli/doctor.ts',
   'src/cli/data-directory.ts',
   'src/cli/export.ts',
   'src/cli/key.ts',

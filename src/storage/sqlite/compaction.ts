@@ -20,9 +20,9 @@ export interface Compaction {
 /**
  * Writes the database of a data directory anew into a file beside it, in which pages are full and
  * free ones go back to the disk from then on, and puts that in its place. Whenever this ends,
- * killed or not, the old file or the new one is whole and in place; what else is left goes with the
- * next lock. Throws UnusableStorageError where a service or another command uses the directory, the disk
- * has no room for the second file, or the database is damaged.
+ * killed or not, the old file or the new one is whole and in place; what else is left goes with
+ * the next lock. Throws UnusableStorageError where a service or another command uses the
+ * directory, the disk has no room for the second file, or the database is damaged.
  */
 export function compact(directory: string): Compaction {
   const path = databasePath(directory);
