@@ -110,7 +110,10 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const { people, failures } = createAccountServices(parts);
   const { sessions, logins } = people;
   const longWork = createLongWork(parts.budgets);
-  const devices = createDevices({ store: storage.devices, users, access, clock, room });
+  const devices = createDevices({
+    ...{ store: storage.devices, datapoints, users },
+    ...{ access, clock, room },
+  });
   const { valueBytesMax } = config.datapoints;
   const { actuators, timedSettings } = createActuatorServices(parts, access);
   const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });

@@ -1,11 +1,9 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-turns.ts';
-import type { DataReach, VisibleTo } from '../access/viewer.ts';
+import type { VisibleTo } from '../access/viewer.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../ids.ts';
 import type { Actuator, ActuatorChanges } from './actuator.ts';
 import type { ActuatorStep, TimedSetting } from './actuator-step.ts';
 import type { Device, DeviceChanges } from './device.ts';
-import type { Filter } from './query.ts';
 import type { Sensor, SensorChanges } from './sensor.ts';
 
 export type { VisibleTo };
@@ -18,6 +16,25 @@ export interface DeviceListing {
   readonly devices: readonly DeviceHead[];
   /** All that match, whatever the page. */
   readonly total: number;
+}
+
+/** Which devices a search wants to look at. */
+export interface CandidateSearch {
+  readonly visibleTo: VisibleTo;
+  /**
+   * Texts that a device must have, by the names `id`, `owner`, `gateway_id` and `domain`: an engine
+   * may answer too many devices, never too few.
+   */
+  readonly equals: ReadonlyMap<string, string>;
+  /** `next` of the answer before; absent: from the first one on. */
+  readonly after?: number;
+}
+
+/** The next devices that a search has to look at, a bounded number of them. */
+export interface Candidates {
+  readonly ids: readonly DeviceId[];
+  /** Where the next answer begins; undefined: there are no more. */
+  readonly next: number | undefined;
 }
 
 /** Some of the devices that were asked for. */
@@ -40,15 +57,11 @@ export interface DeviceStore {
   insert(device: Device): Promise<'inserted' | 'duplicate'>;
   find(id: DeviceId): Promise<Device | undefined>;
   list(page: {
-    visibleTo: VisibleTo;
-    filter?: Filter;
-    /** Of which devices a filter may ask for last values, others have none; absent: of none. */
-    valuesWithin?: DataReach;
-    limit: number;
-    offset: number;
-    /** How long work takes its turns; absent: it lets everybody run now and then. */
-    pace?: Pace;
+    readonly visibleTo: VisibleTo;
+    readonly limit: number;
+    readonly offset: number;
   }): Promise<DeviceListing>;
+  candidates(search: CandidateSearch): Promise<Candidates>;
   /** As many of these devices, in their order, as fit into memory beside what others read. */
   readSome(ids: readonly DeviceId[]): Promise<SomeDevices>;
   /** Whether each of these exists. */

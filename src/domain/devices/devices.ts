@@ -11,7 +11,9 @@ import { type DeviceId, guestUsername, type SensorId, type Username } from '../i
 import { limits } from '../limits.ts';
 import type { UserStore } from '../users/user-store.ts';
 import { type Device, type DeviceChanges, sensorOf } from './device.ts';
+import { searchDevices } from './device-search.ts';
 import type { DeviceHead, DeviceListing, DeviceStore, SomeDevices } from './device-store.ts';
+import type { LastValueReads } from './filter-round.ts';
 import type { Filter } from './query.ts';
 import type { Sensor, SensorChanges } from './sensor.ts';
 import { requireRoomOn } from './value-size.ts';
@@ -73,12 +75,14 @@ export const noSensor = (id: DeviceId, sensorId: SensorId) =>
 
 export function createDevices(options: {
   readonly store: DeviceStore;
+  /** What filters ask for. */
+  readonly datapoints: LastValueReads;
   readonly users: UserStore;
   readonly access: Access;
   readonly clock: Clock;
   readonly room: StorageRoom;
 }): Devices {
-  const { store, users, access, clock, room } = options;
+  const { store, datapoints, users, access, clock, room } = options;
   const shares = createGuestShares();
 
   async function requireRight(
@@ -116,12 +120,15 @@ export function createDevices(options: {
       if (outcome === 'duplicate') throw conflict(`the device id ${device.id} is taken`);
     },
     get: (actor, id) => requireRight(actor, 'devices:view', id),
-    list: ({ viewer, ...page }) =>
-      store.list({
-        ...page,
-        visibleTo: viewer.visibleTo,
-        valuesWithin: viewer.dataReach,
-      }),
+    list({ viewer, filter, pace, ...page }) {
+      const { visibleTo, dataReach } = viewer;
+      if (filter === undefined) return store.list({ ...page, visibleTo });
+      const search = { ...page, visibleTo, filter, valuesWithin: dataReach };
+      return searchDevices(
+        { store, datapoints },
+        pace === undefined ? search : { ...search, pace },
+      );
+    },
     async readSome(viewer, ids) {
       const { devices, taken } = await store.readSome(ids);
       const mayView = (device: Device) => viewer.may('devices:view', deviceResource(device));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { DataReach, VisibleTo } from '../../domain/access/viewer.ts';
+import { searchDevices } from '../../domain/devices/device-search.ts';
 import { parseFilter } from '../../domain/devices/query.ts';
 import { guestUsername } from '../../domain/ids.ts';
 import type { Storage } from '../storage.ts';
@@ -10,13 +11,23 @@ const everything: VisibleTo = { who: 'everything' };
 const allValues: DataReach = { ...everything, granted: new Set() };
 const wholePage = { limit: 1_000, offset: 0 };
 
+interface Asked {
+  readonly visibleTo: VisibleTo;
+  readonly q?: string | undefined;
+  readonly valuesWithin?: DataReach;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A page of a list, or of a search where something is searched for. */
+function list(opened: Storage, { q, valuesWithin = allValues, ...page }: Asked) {
+  if (q === undefined) return opened.devices.list(page);
+  const stores = { store: opened.devices, datapoints: opened.datapoints };
+  return searchDevices(stores, { ...page, valuesWithin, filter: parseFilter(q) });
+}
+
 async function idsVisibleTo(opened: Storage, visibleTo: VisibleTo, q?: string): Promise<string[]> {
-  const { devices, total } = await opened.devices.list({
-    visibleTo,
-    valuesWithin: allValues,
-    ...(q !== undefined && { filter: parseFilter(q) }),
-    ...wholePage,
-  });
+  const { devices, total } = await list(opened, { visibleTo, q, ...wholePage });
   assert.equal(total, devices.length);
   return devices.map(({ id }) => id);
 }
@@ -27,13 +38,7 @@ const promises: Promises = {
     for (const device of all) await opened.devices.insert(device);
     await opened.devices.update(deviceId('c'), { name: 'changed' }, noon);
     const page = (limit: number, offset: number, q?: string) =>
-      opened.devices.list({
-        visibleTo: everything,
-        valuesWithin: allValues,
-        ...(q !== undefined && { filter: parseFilter(q) }),
-        limit,
-        offset,
-      });
+      list(opened, { visibleTo: everything, q, limit, offset });
     const heads = (from: number, to?: number) =>
       all.slice(from, to).map(({ id, owner }) => ({ id, owner }));
     assert.deepEqual(await page(2, 1), { devices: heads(1, 3), total: 5 });
@@ -130,9 +135,9 @@ const promises: Promises = {
       })),
     );
     assert.equal(outcome.length, 3);
-    const { devices, total } = await opened.devices.list({
+    const { devices, total } = await list(opened, {
       visibleTo: everything,
-      filter: parseFilter('TC>10'),
+      q: 'TC>10',
       valuesWithin: { ...allValues, only: new Set(['cold', 'hot', 'empty']) },
       ...wholePage,
     });
@@ -193,21 +198,14 @@ const promises: Promises = {
     await Promise.all(
       ids.map((id, index) => opened.devices.insert(aDevice(id, { name: `n${index % 3}` }))),
     );
-    const filter = parseFilter('name==n2');
-    const page = {
-      visibleTo: everything,
-      valuesWithin: allValues,
-      filter,
-      limit: 3,
-      offset: 398,
-    };
-    const { devices, total } = await opened.devices.list(page);
+    const page = { visibleTo: everything, q: 'name==n2', limit: 3, offset: 398 };
+    const { devices, total } = await list(opened, page);
     assert.equal(total, 400);
     assert.deepEqual(
       devices.map(({ id }) => id),
       ['d1196', 'd1199'],
     );
-    const all = await opened.devices.list({ ...page, limit: 2_000, offset: 0 });
+    const all = await list(opened, { ...page, limit: 2_000, offset: 0 });
     assert.equal(all.devices.length, 400);
   },
 };

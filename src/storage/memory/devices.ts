@@ -1,3 +1,4 @@
+import type { VisibleTo } from '../../domain/access/viewer.ts';
 import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
 import type { Actuator } from '../../domain/devices/actuator.ts';
 import { actuatorAfter } from '../../domain/devices/actuator-step.ts';
@@ -6,7 +7,6 @@ import type { DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId, Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { withChanges } from '../../lib/record.ts';
-import { type LastValueReads, passing } from '../device-filter.ts';
 import { descriptionBytes, partBytes } from '../sql/stored-size.ts';
 import type { MemoryDatapoints } from './datapoints.ts';
 import {
@@ -20,7 +20,7 @@ import {
 /** Devices in memory. */
 export function createDeviceStore(
   state: MemoryState,
-  datapoints: LastValueReads & Pick<MemoryDatapoints, 'weightOf'>,
+  datapoints: Pick<MemoryDatapoints, 'weightOf'>,
 ): DeviceStore {
   const { devices } = state;
 
@@ -32,6 +32,9 @@ export function createDeviceStore(
     if (device !== undefined) devices.set(id, withChanges(device, changes));
   }
 
+  const visibleOf = (visibleTo: VisibleTo): readonly Device[] =>
+    [...devices.values()].filter((device) => isVisible(state, 'device', device, visibleTo));
+
   return {
     async insert(device) {
       if (devices.has(device.id)) return 'duplicate';
@@ -40,20 +43,18 @@ export function createDeviceStore(
       return 'inserted';
     },
     find: async (id) => devices.get(id),
-    async list({ visibleTo, filter, valuesWithin, limit, offset }) {
-      const visible = [...devices.values()].filter((device) =>
-        isVisible(state, 'device', device, visibleTo),
-      );
-      const matching =
-        filter === undefined
-          ? visible
-          : await passing(visible, filter, { valuesWithin, datapoints });
-      const page = matching.slice(offset, offset + limit).map(({ id, owner, visibility }) => ({
+    async list({ visibleTo, limit, offset }) {
+      const visible = visibleOf(visibleTo);
+      const page = visible.slice(offset, offset + limit).map(({ id, owner, visibility }) => ({
         ...{ id, owner },
         ...(visibility !== undefined && { visibility }),
       }));
-      return { devices: page, total: matching.length };
+      return { devices: page, total: visible.length };
     },
+    candidates: async ({ visibleTo }) => ({
+      ids: visibleOf(visibleTo).map(({ id }) => id),
+      next: undefined,
+    }),
     async readSome(ids) {
       const found = ids.map((id) => devices.get(id)).filter((device) => device !== undefined);
       return { devices: found, taken: ids.length };

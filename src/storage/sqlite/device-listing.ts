@@ -1,21 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Device, Visibility } from '../../domain/devices/device.ts';
 import type {
+  CandidateSearch,
+  Candidates,
   DeviceHead,
-  DeviceListing,
   DeviceStore,
   SomeDevices,
 } from '../../domain/devices/device-store.ts';
-import { type Filter, requiredEquals } from '../../domain/devices/query.ts';
 import type { DeviceId, Username } from '../../domain/ids.ts';
-import { ownPace, type Pace } from '../../lib/fair-turns.ts';
-import { createFilterRound, type LastValueReads } from '../device-filter.ts';
-import { asRefusal, readSafely } from './failures.ts';
+import { readSafely } from './failures.ts';
 import { allOf, type Condition, once, visibleRows } from './list-conditions.ts';
 import { createSelection, inSnapshot } from './selection.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
-
-type ListPage = Parameters<DeviceStore['list']>[0];
 
 /** A device with what its description weighs, in characters of JSON text. */
 export interface WeighedDevice {
@@ -35,6 +31,9 @@ interface HeadRow {
   readonly visibility: Visibility | null;
 }
 
+/** Before all positions. */
+const firstPosition = -1;
+
 // Fields that have a column; a column may find too much, never too little.
 const columnOf = new Map([
   ['id', 'id'],
@@ -43,24 +42,17 @@ const columnOf = new Map([
   ['domain', 'domain'],
 ]);
 
-/**
- * Lists devices in bounded slices, letting others run between them. A device that changes or goes
- * while a list is gathered is shown as it is then, or left out.
- */
+/** Lists of devices, in bounded slices. */
 export function createDeviceListing(options: {
   readonly reader: DatabaseSync;
   readonly load: (id: DeviceId) => WeighedDevice | undefined;
-  readonly datapoints: LastValueReads;
-}): Pick<DeviceStore, 'list' | 'readSome'> {
-  const { reader, load, datapoints } = options;
+}): Pick<DeviceStore, 'list' | 'candidates' | 'readSome'> {
+  const { reader, load } = options;
   const select = createStatements(reader);
 
-  /** Devices from the head of these, as many as one slice may hold in memory. */
-  function loadSome(ids: readonly DeviceId[], pace?: Pace): SomeDevices {
-    return inSnapshot(reader, () => loadSlice(ids, pace));
-  }
-
-  function loadSlice(ids: readonly DeviceId[], pace?: Pace): SomeDevices {
+  /** Devices from the head of these, as many as one slice may hold, or a few ms of work. */
+  function loadSome(ids: readonly DeviceId[]): SomeDevices {
+    const startedAt = performance.now();
     const devices: Device[] = [];
     let [taken, parts, characters] = [0, 0, 0];
     for (const id of ids) {
@@ -71,85 +63,43 @@ export function createDeviceListing(options: {
       parts += 1 + weighed.device.sensors.length + weighed.device.actuators.length;
       characters += weighed.characters;
       if (parts >= sqliteLimits.listPartsPerSlice) break;
-      if (characters >= sqliteLimits.listCharactersPerSlice || pace?.isOver() === true) break;
+      if (characters >= sqliteLimits.listCharactersPerSlice) break;
+      if (performance.now() - startedAt > sqliteLimits.listMsPerSlice) break;
     }
     return { devices, taken };
   }
 
-  function listAll(page: ListPage): DeviceListing {
-    const { sql, parameters } = allOf(visibleRows('device', page.visibleTo));
-    return inSnapshot(reader, () => ({
-      total: select.count(sql).first(...parameters)?.n ?? 0,
-      devices: select
-        .page(sql)
-        .all(...parameters, page.limit, page.offset)
-        .map(headOf),
-    }));
-  }
-
-  async function listPassing(page: ListPage, filter: Filter): Promise<DeviceListing> {
-    const { valuesWithin, pace = ownPace() } = page;
-    const conditions = [...visibleRows('device', page.visibleTo), ...narrowing(filter)];
+  function candidates({ visibleTo, equals, after = firstPosition }: CandidateSearch): Candidates {
+    const conditions = [...visibleRows('device', visibleTo), ...narrowing(equals)];
     const { sql, parameters } = allOf(conditions);
-    const round = createFilterRound(filter, { valuesWithin, datapoints });
-    const devices: DeviceHead[] = [];
-    let total = 0;
-    const keep = (device: Device): void => {
-      if (total >= page.offset && devices.length < page.limit) devices.push(headOf(device));
-      total += 1;
-    };
-
-    async function search(candidates: readonly Device[]): Promise<void> {
-      const verdicts: ReturnType<typeof round.look>[] = [];
-      for (const device of candidates) {
-        verdicts.push(round.look(device));
-        if (pace.isOver()) await pace.rest();
-      }
-      const wanting = candidates.filter((_, at) => verdicts[at] === 'wants values');
-      const values = await datapoints.briefLastValues(wanting.map(({ id }) => id));
-      for (const [at, device] of candidates.entries()) {
-        const verdict = verdicts[at];
-        const passes =
-          verdict === 'wants values' ? await round.decide(device, values) : verdict === 'passes';
-        if (passes) keep(device);
-        if (pace.isOver()) await pace.rest();
-      }
-    }
-
-    let position = 0;
-    for (;;) {
-      const slice = select.slice(sql).all(...parameters, position, sqliteLimits.listPartsPerSlice);
-      const last = slice.at(-1);
-      if (last === undefined) return { devices, total };
-      position = last.position;
-      let ids = slice.map(({ id }) => id);
-      while (ids.length > 0) {
-        const { devices: candidates, taken } = loadSome(ids, pace);
-        ids = ids.slice(taken);
-        await search(candidates);
-        if (pace.isOver()) await pace.rest();
-      }
-    }
+    const slice = select.slice(sql).all(...parameters, after, sqliteLimits.listPartsPerSlice);
+    const next = slice.length < sqliteLimits.listPartsPerSlice ? undefined : slice.at(-1)?.position;
+    return { ids: slice.map(({ id }) => id), next };
   }
 
   return {
-    async list(page) {
-      try {
-        return page.filter === undefined ? listAll(page) : await listPassing(page, page.filter);
-      } catch (error) {
-        throw asRefusal(error);
-      }
-    },
-    readSome: (ids) => readSafely(() => loadSome(ids)),
+    list: ({ visibleTo, limit, offset }) =>
+      readSafely(() => {
+        const { sql, parameters } = allOf(visibleRows('device', visibleTo));
+        return inSnapshot(reader, () => ({
+          total: select.count(sql).first(...parameters)?.n ?? 0,
+          devices: select
+            .page(sql)
+            .all(...parameters, limit, offset)
+            .map(headOf),
+        }));
+      }),
+    candidates: (search) => readSafely(() => candidates(search)),
+    readSome: (ids) => readSafely(() => inSnapshot(reader, () => loadSome(ids))),
   };
 }
 
-const headOf = ({ id, owner, visibility }: HeadRow | Device): DeviceHead =>
-  visibility === null || visibility === undefined ? { id, owner } : { id, owner, visibility };
+const headOf = ({ id, owner, visibility }: HeadRow): DeviceHead =>
+  visibility === null ? { id, owner } : { id, owner, visibility };
 
-function narrowing(filter: Filter): Condition[] {
+function narrowing(equals: ReadonlyMap<string, string>): Condition[] {
   const conditions: Condition[] = [];
-  for (const [field, text] of requiredEquals(filter)) {
+  for (const [field, text] of equals) {
     const column = columnOf.get(field);
     if (column !== undefined) conditions.push({ sql: `${column} = ?`, parameters: [text] });
   }

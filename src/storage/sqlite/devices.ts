@@ -4,7 +4,6 @@ import type { Device } from '../../domain/devices/device.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
-import type { LastValueReads } from '../device-filter.ts';
 import {
   actuatorFromRow,
   type DeviceRow,
@@ -41,8 +40,7 @@ const selectExists = `
 const countOwned = 'select count(*) as n from devices where owner = ?';
 
 export interface DeviceStoreOptions extends StoreContext {
-  readonly datapoints: LastValueReads &
-    Pick<SqliteDatapoints, 'unflushedWeight' | 'unflushedWeights' | 'forget'>;
+  readonly datapoints: Pick<SqliteDatapoints, 'unflushedWeight' | 'unflushedWeights' | 'forget'>;
 }
 
 /** Devices in SQLite. */
@@ -56,7 +54,7 @@ export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
   return {
     insert: (device) => writer.call('insertDevice', insertOf(device)),
     find: (id) => readSafely(() => read(id)?.device),
-    ...createDeviceListing({ reader, load: read, datapoints }),
+    ...createDeviceListing({ reader, load: read }),
     ...createStoredBytes(reader, datapoints),
     existing: (parts) =>
       readSafely(() =>

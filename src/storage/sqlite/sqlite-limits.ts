@@ -27,6 +27,8 @@ export const sqliteLimits = {
   listPartsPerSlice: 500,
   /** … or so many characters of their descriptions. */
   listCharactersPerSlice: 2 * mebibyte,
+  /** … or for so long, whatever they hold. */
+  listMsPerSlice: 5,
   /** Space that goes back to the disk. */
   space: {
     /** A writer that wrote nothing for so long is at rest. */

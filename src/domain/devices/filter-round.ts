@@ -1,10 +1,10 @@
-import { type DataReach, reaches } from '../domain/access/viewer.ts';
-import type { BriefLastValues, DatapointStore } from '../domain/datapoints/datapoint-store.ts';
-import { calibratedDatapoint } from '../domain/datapoints/history.ts';
-import { type Device, sensorOf } from '../domain/devices/device.ts';
-import { type Filter, matches } from '../domain/devices/query.ts';
-import type { DeviceId, SensorId } from '../domain/ids.ts';
-import type { JsonValue } from '../lib/json.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import { type DataReach, reaches } from '../access/viewer.ts';
+import type { BriefLastValues, DatapointStore } from '../datapoints/datapoint-store.ts';
+import { calibratedDatapoint } from '../datapoints/history.ts';
+import type { SensorId } from '../ids.ts';
+import { type Device, sensorOf } from './device.ts';
+import { type Filter, matches } from './query.ts';
 
 /** What a filter asks the datapoint store for. */
 export type LastValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
@@ -76,26 +76,4 @@ function lastValueIn(
   const datapoint = sensor && values.get(device.id)?.get(sensor.id);
   if (datapoint === 'large') return isLarge;
   return datapoint && calibratedDatapoint(sensor, datapoint).value;
-}
-
-/** Those devices that pass the filter. */
-export async function passing(
-  devices: readonly Device[],
-  filter: Filter,
-  options: Parameters<typeof createFilterRound>[1],
-): Promise<readonly Device[]> {
-  const round = createFilterRound(filter, options);
-  const wanting = new Set<DeviceId>();
-  const passed = devices.filter((device) => {
-    const verdict = round.look(device);
-    if (verdict === 'wants values') wanting.add(device.id);
-    return verdict !== 'fails';
-  });
-  if (wanting.size === 0) return passed;
-  const values = await options.datapoints.briefLastValues([...wanting]);
-  const kept: Device[] = [];
-  for (const device of passed) {
-    if (!wanting.has(device.id) || (await round.decide(device, values))) kept.push(device);
-  }
-  return kept;
 }
