@@ -110,10 +110,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const { people, failures } = createAccountServices(parts);
   const { sessions, logins } = people;
   const longWork = createLongWork(parts.budgets);
-  const devices = createDevices({
-    ...{ store: storage.devices, datapoints, users },
-    ...{ access, clock, room },
-  });
+  const devices = createDevices({ store: storage.devices, users, access, clock, room });
   const { valueBytesMax } = config.datapoints;
   const { actuators, timedSettings } = createActuatorServices(parts, access);
   const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });
@@ -139,7 +136,10 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const readPath = { devices: storage.devices, datapoints, access, longWork };
   const readHistory = createHistory(readPath);
   const readMany = createReadMany(readPath);
-  const snapshots = createSnapshots({ devices, datapoints, grants, access, longWork });
+  const snapshots = createSnapshots({
+    ...{ devices, datapoints, grants, access, longWork },
+    store: storage.devices,
+  });
   const presence = createPresence();
   return {
     services: {

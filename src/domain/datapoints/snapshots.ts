@@ -5,12 +5,14 @@ import { createViewer, type Viewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import { type Device, withoutActuatorValues } from '../devices/device.ts';
+import type { DeviceStore } from '../devices/device-store.ts';
 import { type Devices, deviceResource } from '../devices/devices.ts';
 import type { Filter } from '../devices/query.ts';
 import type { Sensor } from '../devices/sensor.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
+import { type DeviceSearch, searchDevices } from './device-search.ts';
 import { calibratedDatapoint } from './history.ts';
 
 /** A device with its last values as the actor may see them: calibrated, or absent. */
@@ -69,12 +71,14 @@ const absent = { lastValueOf: () => undefined, largeValueOf: async () => undefin
 
 export function createSnapshots(options: {
   readonly devices: Devices;
+  /** Where a search looks. */
+  readonly store: Pick<DeviceStore, 'candidates' | 'readSome'>;
   readonly datapoints: DatapointStore;
   readonly grants: GrantStore;
   readonly access: Access;
   readonly longWork: LongWork;
 }): Snapshots {
-  const { devices, datapoints, grants, access, longWork } = options;
+  const { devices, store, datapoints, grants, access, longWork } = options;
 
   function withLastValues(
     device: Device,
@@ -140,10 +144,16 @@ export function createSnapshots(options: {
     }
   }
 
+  const search = (
+    { visibleTo, dataReach }: Viewer,
+    what: Pick<DeviceSearch, 'filter' | 'limit' | 'offset' | 'pace'>,
+  ) => searchDevices({ store, datapoints }, { ...what, visibleTo, valuesWithin: dataReach });
+
   async function list(actor: Actor, viewer: Viewer, page: ListPage): Promise<SnapshotList> {
-    const find = (pace?: Pace) =>
-      devices.list({ ...page, viewer, ...(pace !== undefined && { pace }) });
-    const listing = await (page.filter === undefined ? find() : longWork.run(actor, find));
+    const { filter, limit, offset } = page;
+    const listing = await (filter === undefined
+      ? devices.list({ viewer, limit, offset })
+      : longWork.run(actor, (pace) => search(viewer, { filter, limit, offset, pace })));
     const ids = listing.devices.map(({ id }) => id);
     const options = { ...page, pace: longWork.paceOf(actor) };
     return { steps: stepsOf(actor, viewer, ids, options), total: listing.total };

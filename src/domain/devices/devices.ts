@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-turns.ts';
 import type { Access } from '../access/access.ts';
 import type { Resource } from '../access/policy.ts';
 import type { Viewer } from '../access/viewer.ts';
@@ -11,10 +10,7 @@ import { type DeviceId, guestUsername, type SensorId, type Username } from '../i
 import { limits } from '../limits.ts';
 import type { UserStore } from '../users/user-store.ts';
 import { type Device, type DeviceChanges, sensorOf } from './device.ts';
-import { searchDevices } from './device-search.ts';
 import type { DeviceHead, DeviceListing, DeviceStore, SomeDevices } from './device-store.ts';
-import type { LastValueReads } from './filter-round.ts';
-import type { Filter } from './query.ts';
 import type { Sensor, SensorChanges } from './sensor.ts';
 import { requireRoomOn } from './value-size.ts';
 
@@ -27,13 +23,7 @@ export interface Devices {
   create(actor: Actor, device: NewDevice): Promise<void>;
   /** The device, if the actor may view it. Throws not_found, forbidden. */
   get(actor: Actor, id: DeviceId): Promise<Device>;
-  list(page: {
-    viewer: Viewer;
-    filter?: Filter;
-    limit: number;
-    offset: number;
-    pace?: Pace;
-  }): Promise<DeviceListing>;
+  list(page: { viewer: Viewer; limit: number; offset: number }): Promise<DeviceListing>;
   /** As many of these devices as fit into memory; those that its viewer may view. */
   readSome(viewer: Viewer, ids: readonly DeviceId[]): Promise<SomeDevices>;
   update(actor: Actor, id: DeviceId, changes: DeviceChanges): Promise<void>;
@@ -75,14 +65,12 @@ export const noSensor = (id: DeviceId, sensorId: SensorId) =>
 
 export function createDevices(options: {
   readonly store: DeviceStore;
-  /** What filters ask for. */
-  readonly datapoints: LastValueReads;
   readonly users: UserStore;
   readonly access: Access;
   readonly clock: Clock;
   readonly room: StorageRoom;
 }): Devices {
-  const { store, datapoints, users, access, clock, room } = options;
+  const { store, users, access, clock, room } = options;
   const shares = createGuestShares();
 
   async function requireRight(
@@ -120,15 +108,7 @@ export function createDevices(options: {
       if (outcome === 'duplicate') throw conflict(`the device id ${device.id} is taken`);
     },
     get: (actor, id) => requireRight(actor, 'devices:view', id),
-    list({ viewer, filter, pace, ...page }) {
-      const { visibleTo, dataReach } = viewer;
-      if (filter === undefined) return store.list({ ...page, visibleTo });
-      const search = { ...page, visibleTo, filter, valuesWithin: dataReach };
-      return searchDevices(
-        { store, datapoints },
-        pace === undefined ? search : { ...search, pace },
-      );
-    },
+    list: ({ viewer, ...page }) => store.list({ ...page, visibleTo: viewer.visibleTo }),
     async readSome(viewer, ids) {
       const { devices, taken } = await store.readSome(ids);
       const mayView = (device: Device) => viewer.may('devices:view', deviceResource(device));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { DataReach, VisibleTo } from '../../domain/access/viewer.ts';
-import { searchDevices } from '../../domain/devices/device-search.ts';
+import { searchDevices } from '../../domain/datapoints/device-search.ts';
 import { parseFilter } from '../../domain/devices/query.ts';
 import { guestUsername } from '../../domain/ids.ts';
 import type { Storage } from '../storage.ts';

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../lib/json.ts';
 import { type DataReach, reaches } from '../access/viewer.ts';
-import type { BriefLastValues, DatapointStore } from '../datapoints/datapoint-store.ts';
-import { calibratedDatapoint } from '../datapoints/history.ts';
+import { type Device, sensorOf } from '../devices/device.ts';
+import { type Filter, matches } from '../devices/query.ts';
 import type { SensorId } from '../ids.ts';
-import { type Device, sensorOf } from './device.ts';
-import { type Filter, matches } from './query.ts';
+import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
+import { calibratedDatapoint } from './history.ts';
 
 /** What a filter asks the datapoint store for. */
 export type LastValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;

@@ -1,10 +1,10 @@
 import { ownPace, type Pace } from '../../lib/fair-turns.ts';
 import type { DataReach, VisibleTo } from '../access/viewer.ts';
+import type { Device } from '../devices/device.ts';
+import type { DeviceHead, DeviceListing, DeviceStore } from '../devices/device-store.ts';
+import { type Filter, requiredEquals } from '../devices/query.ts';
 import type { DeviceId } from '../ids.ts';
-import type { Device } from './device.ts';
-import type { DeviceHead, DeviceListing, DeviceStore } from './device-store.ts';
 import { createFilterRound, type LastValueReads } from './filter-round.ts';
-import { type Filter, requiredEquals } from './query.ts';
 
 /** What a search looks for, and which page of what it finds is wanted. */
 export interface DeviceSearch {
