@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { Block } from './chunk.ts';
 
 /** What the index knows of a chunk. */
 export interface ChunkHead {
@@ -6,4 +7,11 @@ export interface ChunkHead {
   readonly minTime: Instant;
   readonly maxTime: Instant;
   readonly count: number;
+}
+
+/** Where a block is. */
+export interface BlockHead {
+  readonly chunk: number;
+  readonly index: number;
+  readonly block: Block;
 }

@@ -1,6 +1,5 @@
-import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../../lib/clock.ts';
-import type { ChunkHead } from '../../chunks/chunk-head.ts';
+import type { BlockHead } from '../../chunks/chunk-head.ts';
 import { type Columns, rowAfter, rowFrom, valueTextAt } from '../../chunks/columns.ts';
 
 /** Answers which values a series has in chunks at one timestamp after the other. */
@@ -17,8 +16,8 @@ const none: ReadonlySet<string> = new Set();
  * it looks into the last of them only: a push must not cost more with every one before it.
  */
 export function createChunkLookup(
-  headsFrom: (from: Range) => Iterable<ChunkHead>,
-  columnsOf: (head: ChunkHead) => Columns,
+  headsFrom: (timestamp: Instant) => Iterable<BlockHead>,
+  columnsOf: (head: BlockHead) => Columns,
   crowdedChunksMax: number,
 ): ChunkLookup {
   // Between these two, both excluded, there is nothing but `columns`.
@@ -32,19 +31,21 @@ export function createChunkLookup(
     if (timestamp > after && timestamp < before) {
       return columns === undefined ? none : collect([columns], timestamp);
     }
-    const touching: ChunkHead[] = [];
+    const touching: BlockHead[] = [];
     after = Number.NEGATIVE_INFINITY;
     before = Number.POSITIVE_INFINITY;
     columns = undefined;
-    for (const head of headsFrom({ from: timestamp })) {
-      if (head.minTime > timestamp) {
-        before = head.minTime;
+    for (const head of headsFrom(timestamp)) {
+      const { minTime, maxTime } = head.block;
+      if (minTime > timestamp) {
+        before = minTime;
         break;
       }
+      if (maxTime < timestamp) continue;
       touching.push(head);
-      after = head.minTime;
-      before = head.maxTime;
-      if (head.maxTime > timestamp) break;
+      after = minTime;
+      before = maxTime;
+      if (maxTime > timestamp) break;
     }
     // In a gap nothing is known about what lies before the timestamp itself.
     if (touching.length === 0) after = timestamp;

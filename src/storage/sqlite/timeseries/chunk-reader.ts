@@ -4,8 +4,8 @@ import type { Instant } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import { createLruCache } from '../../../lib/lru-cache.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { decodeChunk } from '../../chunks/chunk-codec.ts';
-import type { ChunkHead } from '../../chunks/chunk-head.ts';
+import { type Block, blocksOf, columnsOf } from '../../chunks/chunk.ts';
+import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
 import { type Columns, rowAfter, rowFrom, toColumns } from '../../chunks/columns.ts';
 import { type ChunkLookup, createChunkLookup } from './chunk-lookup.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
@@ -18,7 +18,9 @@ export interface ChunkReader {
   flushed(series: number): number;
   /** The chunks that touch the range, in the order asked for; read as far as it is walked. */
   heads(series: number, range: Range, order: 'asc' | 'desc'): Iterable<ChunkHead>;
-  columns(head: ChunkHead): Columns;
+  /** Its blocks in this order; they are not decoded. */
+  blocks(chunk: ChunkHead, order: 'asc' | 'desc'): Iterable<BlockHead>;
+  columns(head: BlockHead): Columns;
   /** How many datapoints in chunks the range has. */
   count(series: number, range: Range): number;
   /** For look-ups inside one snapshot. */
@@ -42,8 +44,9 @@ const countInside = `
   where series = ? and min_time >= ? and min_time <= ? and max_time <= ?`;
 const readChunk = 'select datapoints from chunks where id = ?';
 
-/** A cached chunk with longer texts would weigh more than it saves. */
+/** A cached block with longer texts would weigh more than it saves; so would a longer chunk. */
 const cachedTextCharactersMax = 65_536;
+const cachedChunkBytesMax = 65_536;
 
 type HeadRow = readonly [id: number, minTime: number, maxTime: number, count: number];
 
@@ -63,7 +66,8 @@ export function createChunkReader(
   for (const statement of [flushedOf, ascending, descending, inside, read]) {
     statement.setReturnArrays(true);
   }
-  const decoded = createLruCache<number, Columns>(limits.decodedChunksMax);
+  const decoded = createLruCache<string, Columns>(limits.decodedChunksMax);
+  const directories = createLruCache<number, readonly Block[]>(limits.chunksInMemoryMax);
   const unreadable = createLruCache<number, true>(limits.decodedChunksMax);
 
   function* heads(series: number, range: Range, order: 'asc' | 'desc'): Iterable<ChunkHead> {
@@ -73,19 +77,44 @@ export function createChunkReader(
     for (const [id, minTime, maxTime, count] of rows) yield { id, minTime, maxTime, count };
   }
 
-  function columns(head: ChunkHead): Columns {
-    const known = decoded.get(head.id);
+  function directoryOf(id: number): readonly Block[] {
+    const known = directories.get(id);
     if (known !== undefined) return known;
-    const [bytes] = read.get(head.id) as unknown as [Uint8Array];
-    const fresh = decodeChunk(bytes, `${head.id}`);
-    if (textCharacters(fresh) <= cachedTextCharactersMax) decoded.set(head.id, fresh);
+    const [bytes] = read.get(id) as unknown as [Uint8Array];
+    const fresh = blocksOf(bytes, `${id}`);
+    if (bytes.length <= cachedChunkBytesMax) directories.set(id, fresh);
+    return fresh;
+  }
+
+  function* blocks(chunk: ChunkHead, order: 'asc' | 'desc'): Iterable<BlockHead> {
+    const all = directoryOf(chunk.id);
+    for (let n = 0; n < all.length; n += 1) {
+      const index = order === 'asc' ? n : all.length - 1 - n;
+      const block = all[index];
+      if (block !== undefined) yield { chunk: chunk.id, index, block };
+    }
+  }
+
+  function columns({ chunk, index, block }: BlockHead): Columns {
+    const key = `${chunk} ${index}`;
+    const known = decoded.get(key);
+    if (known !== undefined) return known;
+    const fresh = columnsOf(block, `${chunk}`);
+    if (textCharacters(fresh) <= cachedTextCharactersMax) decoded.set(key, fresh);
     return fresh;
   }
 
   function count(series: number, range: Range): number {
     const { from, to } = endsOf(range);
     let [total] = inside.get(series, from, to, to) as unknown as [number];
-    for (const head of bordersOf(series, from, to)) total += countIn(columns(head), from, to);
+    for (const chunk of bordersOf(series, from, to)) {
+      for (const head of blocks(chunk, 'asc')) {
+        const { minTime, maxTime, count: all } = head.block;
+        if (maxTime < from || minTime > to) continue;
+        const isWhole = minTime >= from && maxTime <= to;
+        total += isWhole ? all : countIn(columns(head), from, to);
+      }
+    }
     return total;
   }
 
@@ -103,18 +132,35 @@ export function createChunkReader(
     return [...borders.values()];
   }
 
-  /** For look-ups only: a chunk that cannot be read must not stop every push of its sensor. */
-  function readableColumns(head: ChunkHead): Columns {
+  /** For look-ups only: what cannot be read must not stop every push of its sensor. */
+  function readable<Result>(chunk: number, fallback: Result, look: () => Result): Result {
     try {
-      return columns(head);
+      return look();
     } catch (error) {
       if (!(error instanceof DamagedBytesError)) throw error;
-      if (unreadable.get(head.id) === undefined) {
-        log.error({ err: error, chunk: head.id }, 'a chunk of datapoints cannot be read');
+      if (unreadable.get(chunk) === undefined) {
+        log.error({ err: error, chunk }, 'a chunk of datapoints cannot be read');
       }
-      unreadable.set(head.id, true);
-      return toColumns([]);
+      unreadable.set(chunk, true);
+      return fallback;
     }
+  }
+
+  /** From this time on; of the chunks that hold it alone only the last ones. */
+  function* readableBlocks(series: number, from: Instant): Iterable<BlockHead> {
+    const crowd: ChunkHead[] = [];
+    const blocksOfChunk = (chunk: ChunkHead) =>
+      readable<readonly BlockHead[]>(chunk.id, [], () => [...blocks(chunk, 'asc')]);
+    for (const chunk of heads(series, { from }, 'asc')) {
+      if (chunk.minTime === from && chunk.maxTime === from) {
+        crowd.push(chunk);
+        if (crowd.length > limits.crowdedChunksMax) crowd.shift();
+        continue;
+      }
+      for (const held of crowd.splice(0)) yield* blocksOfChunk(held);
+      yield* blocksOfChunk(chunk);
+    }
+    for (const held of crowd) yield* blocksOfChunk(held);
   }
 
   return {
@@ -132,12 +178,13 @@ export function createChunkReader(
       return row?.[0] ?? 0;
     },
     heads,
+    blocks,
     columns,
     count,
     createLookup: (series) =>
       createChunkLookup(
-        (from) => heads(series, from, 'asc'),
-        readableColumns,
+        (timestamp) => readableBlocks(series, timestamp),
+        (head) => readable(head.chunk, toColumns([]), () => columns(head)),
         limits.crowdedChunksMax,
       ),
   };

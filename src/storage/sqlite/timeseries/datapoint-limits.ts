@@ -1,4 +1,4 @@
-import type { ChunkLimits } from '../../chunks/chunk-merge.ts';
+import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
 
 /** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
 export interface DatapointLimits extends ChunkLimits {
@@ -16,6 +16,7 @@ export interface DatapointLimits extends ChunkLimits {
   readonly flushRetryMsMin: number;
   readonly flushRetryMsMax: number;
   readonly decodedChunksMax: number;
+  readonly chunksInMemoryMax: number;
   readonly crowdedChunksMax: number;
   readonly seriesMax: number;
   readonly wholeDevicesPerRead: number;
@@ -30,9 +31,13 @@ export interface DatapointLimits extends ChunkLimits {
  * every 32 characters of it.
  */
 export const datapointLimits: DatapointLimits = {
-  /** Enough to compress well; a read of a few datapoints decodes one chunk in a tenth of a ms. */
+  /** Of a block: enough to compress well, and decoded in a tenth of a ms. */
   chunkDatapointsMax: 1_024,
-  /** Half a megabyte of long values: rewritten with each late datapoint. */
+  /** Blocks of a chunk: so many that its row fills pages. */
+  chunkBlocksMax: 16,
+  /** Of a chunk: what is written anew at most for a late datapoint. */
+  chunkRowBytesMax: 49_152,
+  /** Of a block: half a megabyte of long values, rewritten with each late datapoint. */
   chunkWeightMax: 16_384,
   /** A sensor that reached this fills whole chunks. */
   memtableEntryWeightMax: 4_096,
@@ -56,8 +61,10 @@ export const datapointLimits: DatapointLimits = {
   restEntryWeightMin: 16,
   flushRetryMsMin: 500,
   flushRetryMsMax: 30_000,
-  /** About 25 KB each. */
+  /** Decoded blocks: about 25 KB each. */
   decodedChunksMax: 512,
+  /** Chunks as they are stored, some of whose blocks were read: up to 64 KB each. */
+  chunksInMemoryMax: 64,
   /** Chunks of one timestamp that are searched for a repeated datapoint: about 1 ms. */
   crowdedChunksMax: 16,
   /** Sensors remembered though all of theirs is in chunks. */

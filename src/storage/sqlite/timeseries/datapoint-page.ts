@@ -6,7 +6,7 @@ import type {
   ScannedPart,
 } from '../../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../../lib/clock.ts';
-import type { ChunkHead } from '../../chunks/chunk-head.ts';
+import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from '../../chunks/columns.ts';
 import { createColumnsBuilder } from '../../chunks/columns-builder.ts';
 import type { ChunkReader } from './chunk-reader.ts';
@@ -76,7 +76,7 @@ function walkPage(target: Target, { chunks, series, unflushed, page }: PageSourc
   const later = createLaterQueue(unflushed, page);
   const output = createOutput(page, target);
   if (output.isFull()) return;
-  for (const head of chunks.heads(series, page, page.order)) {
+  for (const head of blocksToRead({ chunks, series, page, later, output })) {
     const part = partOf(chunks, head, page);
     if (part.count === 0) continue;
     const ahead = later.countUpTo(part.edge);
@@ -101,6 +101,42 @@ function walkPage(target: Target, { chunks, series, unflushed, page }: PageSourc
   while (!later.isEmpty() && !output.isFull()) output.put(later.next());
 }
 
+/** The blocks that touch the page, in its order, but for those of chunks that are skipped whole. */
+function* blocksToRead(options: {
+  readonly chunks: ChunkReader;
+  readonly series: number;
+  readonly page: Page;
+  readonly later: ReturnType<typeof createLaterQueue>;
+  readonly output: ReturnType<typeof createOutput>;
+}): Iterable<BlockHead> {
+  const { chunks, series, page, later, output } = options;
+  const { from, to, order } = withEnds(page);
+  for (const chunk of chunks.heads(series, page, order)) {
+    if (isWithin(chunk, from, to)) {
+      const ahead = later.countUpTo(order === 'asc' ? chunk.maxTime : chunk.minTime);
+      if (output.skipWhole(chunk.count + ahead)) {
+        later.skip(ahead);
+        continue;
+      }
+    }
+    for (const head of chunks.blocks(chunk, order)) {
+      if (head.block.maxTime >= from && head.block.minTime <= to) yield head;
+    }
+  }
+}
+
+const withEnds = ({ from, to, order }: Page) => ({
+  order,
+  from: from ?? Number.NEGATIVE_INFINITY,
+  to: to ?? Number.POSITIVE_INFINITY,
+});
+
+const isWithin = (
+  { minTime, maxTime }: Pick<ChunkHead, 'minTime' | 'maxTime'>,
+  from: Instant,
+  to: Instant,
+): boolean => minTime >= from && maxTime <= to;
+
 /** How many datapoints that are in order of time the range has. */
 export function countInRange(datapoints: readonly Datapoint[], range: Range): number {
   const [start, end] = sliceOf(datapoints, range);
@@ -116,17 +152,17 @@ interface Part {
   readonly edge: Instant;
 }
 
-function partOf(chunks: ChunkReader, head: ChunkHead, page: Page): Part {
-  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, order } = page;
-  const isWhole = head.minTime >= from && head.maxTime <= to;
-  const columns: Columns | undefined = isWhole ? undefined : chunks.columns(head);
+function partOf(chunks: ChunkReader, head: BlockHead, page: Page): Part {
+  const { from, to, order } = withEnds(page);
+  const { block } = head;
+  const columns = isWithin(block, from, to) ? undefined : chunks.columns(head);
   const start = columns === undefined ? 0 : rowFrom(columns.times, from);
-  const end = columns === undefined ? head.count : rowAfter(columns.times, to);
+  const end = columns === undefined ? block.count : rowAfter(columns.times, to);
   const count = Math.max(0, end - start);
   if (order === 'asc') {
-    return { count, firstRow: start, edge: columns?.times[end - 1] ?? head.maxTime };
+    return { count, firstRow: start, edge: columns?.times[end - 1] ?? block.maxTime };
   }
-  return { count, firstRow: end - 1, edge: columns?.times[start] ?? head.minTime };
+  return { count, firstRow: end - 1, edge: columns?.times[start] ?? block.minTime };
 }
 
 /** The datapoints outside chunks that are in the range, in the order of the page. */

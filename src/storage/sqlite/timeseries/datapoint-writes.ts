@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
+import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
 import { bytesPerWeight, weightOf } from '../../../domain/datapoints/weight.ts';
-import { cut, mergeByTime, sortByTime } from '../../chunks/chunk-merge.ts';
-import { type Columns, datapointAt, toColumns } from '../../chunks/columns.ts';
+import { sortByTime } from '../../chunks/chunk-merge.ts';
+import { toColumns } from '../../chunks/columns.ts';
 import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import { decodePushes, encodePushes, type LoggedPush } from './datapoint-log.ts';
@@ -108,7 +108,7 @@ function createSeriesFlusher(database: DatabaseSync) {
     const begin = Math.max(flushed, push.sequenceNumber);
     const rest = push.datapoints.slice(begin - push.sequenceNumber);
     if (rest.length === 0) return 0;
-    const damaged = place(push.series, sortByTime(rest), limits);
+    const damaged = chunks.place(push.series, toColumns(sortByTime(rest)), limits);
     const nowFlushed = begin + rest.length;
     const bytes = bytesPerWeight * weightOf(rest);
     if (last !== undefined) {
@@ -121,35 +121,5 @@ function createSeriesFlusher(database: DatabaseSync) {
     return damaged;
   }
 
-  /** Puts each run of datapoints into the chunk, or the gap between two, where its time belongs. */
-  function place(series: number, datapoints: readonly Datapoint[], limits: DatapointLimits) {
-    let damaged = 0;
-    let from = 0;
-    for (let first = datapoints[0]; first !== undefined; first = datapoints[from]) {
-      const time = orderTime(first);
-      const before = chunks.findFrom(series, time);
-      const isInside = before !== undefined && before.maxTime > time;
-      const end = isInside ? before.maxTime : chunks.nextTime(series, time);
-      let to = from + 1;
-      for (let next = datapoints[to]; next !== undefined && orderTime(next) < end; ) {
-        to += 1;
-        next = datapoints[to];
-      }
-      const run = datapoints.slice(from, to);
-      const isJoined =
-        isInside || (before?.count ?? limits.chunkDatapointsMax) < limits.chunkDatapointsMax;
-      const old = before !== undefined && isJoined ? chunks.take(before.id) : undefined;
-      if (old === 'damaged') damaged += 1;
-      const merged = old === 'damaged' || old === undefined ? run : mergeByTime(toList(old), run);
-      for (const chunk of cut(merged, limits, isInside ? 'even' : 'fill'))
-        chunks.insert(series, toColumns(chunk));
-      from = to;
-    }
-    return damaged;
-  }
-
   return { flush };
 }
-
-const toList = (columns: Columns): Datapoint[] =>
-  Array.from({ length: columns.count }, (_, at) => datapointAt(columns, at));

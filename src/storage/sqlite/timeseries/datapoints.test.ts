@@ -20,6 +20,7 @@ const tinyLimits = {
   ...datapointLimits,
   chunkDatapointsMax: 4,
   chunkWeightMax: 32,
+  chunkBlocksMax: 2,
   memtableEntryWeightMax: 3,
   memtableWeightMax: 6,
   logWeightMax: 8,
@@ -181,7 +182,7 @@ test('a damaged chunk is told, and stops neither pushes nor other reads', async 
   const newest = { order: 'desc', skip: 0, limit: 3 } as const;
   assert.equal((await storage.datapoints.read(sensor(), newest)).length, 3);
   for (let n = 0; n < 5; n += 1) {
-    const [outcome] = await storage.datapoints.append([push([at(5.5 + n / 100, `late ${n}`)])]);
+    const [outcome] = await storage.datapoints.append([push([at(2.5 + n / 100, `late ${n}`)])]);
     assert.equal(outcome?.kind, 'stored');
   }
   assert.ok(errors.includes('a chunk of datapoints cannot be read'));

@@ -1,0 +1,67 @@
+import { type ByteSink, type ByteSource, DamagedBytesError, putBytes } from './bytes.ts';
+
+/** So many bits are read at once at any position: 32 less the seven before it. */
+const bitsPerRead = 24;
+
+/** The bytes that `count` integers of `width` bits take. */
+const packedBytes = (count: number, width: number): number => Math.ceil((count * width) / 8);
+
+/**
+ * Writes the lowest `width` bits, up to 52, of integers that are not negative: 24 bits of each, then
+ * the next 24 of each.
+ */
+export function putPacked(sink: ByteSink, integers: Float64Array, width: number): void {
+  let scale = 1;
+  for (let rest = width; rest > 0; rest -= bitsPerRead) {
+    const bits = Math.min(bitsPerRead, rest);
+    putBytes(sink, pack(integers, scale, bits));
+    scale *= 2 ** bitsPerRead;
+  }
+}
+
+function pack(integers: Float64Array, scale: number, bits: number): Uint8Array {
+  const bytes = new Uint8Array(packedBytes(integers.length, bits));
+  const limit = 2 ** bits;
+  let held = 0;
+  let heldBits = 0;
+  let at = 0;
+  for (const integer of integers) {
+    held += (Math.floor(integer / scale) % limit) * 2 ** heldBits;
+    heldBits += bits;
+    // Up to 31 bits are held: fewer than a double keeps.
+    while (heldBits >= 8) {
+      bytes[at] = held % 256;
+      held = Math.floor(held / 256);
+      heldBits -= 8;
+      at += 1;
+    }
+  }
+  if (heldBits > 0) bytes[at] = held;
+  return bytes;
+}
+
+/** Reads `count` integers that putPacked wrote. Four bytes more must follow them. */
+export function takePacked(source: ByteSource, count: number, width: number): Float64Array {
+  const integers = new Float64Array(count);
+  let scale = 1;
+  for (let rest = width; rest > 0; rest -= bitsPerRead) {
+    const bits = Math.min(bitsPerRead, rest);
+    unpack(source, integers, bits, scale);
+    scale *= 2 ** bitsPerRead;
+  }
+  return integers;
+}
+
+function unpack(source: ByteSource, into: Float64Array, bits: number, scale: number): void {
+  const { view, offset } = source;
+  const end = offset + packedBytes(into.length, bits);
+  if (end + 4 > view.byteLength) throw new DamagedBytesError('they end too early');
+  const mask = 2 ** bits - 1;
+  let bit = offset * 8;
+  for (let at = 0; at < into.length; at += 1) {
+    const low = (view.getUint32(bit >>> 3, true) >>> (bit & 7)) & mask;
+    into[at] = scale === 1 ? low : (into[at] ?? 0) + low * scale;
+    bit += bits;
+  }
+  source.offset = end;
+}
