@@ -19,7 +19,7 @@ const besideBit = 4;
 const aroundBit = 8;
 const symbolsBit = 16;
 /** Of a residue whose upper bits do not fit a symbol: they follow one by one. */
-const escape = 0;
+const longSymbol = 0;
 const symbolMax = 255;
 const widthMax = 52;
 
@@ -56,7 +56,7 @@ function symbolsOf({ residues }: IntegerForm, scale: number) {
   for (let at = 0; at < residues.length; at += 1) {
     const bits = Math.floor((residues[at] ?? 0) / scale);
     if (bits !== 0) isUniform = false;
-    symbols[at] = bits < symbolMax ? bits + 1 : escape;
+    symbols[at] = bits < symbolMax ? bits + 1 : longSymbol;
     if (bits >= symbolMax) upper.push(bits);
   }
   return { symbols, upper, isUniform };
@@ -91,7 +91,7 @@ function addUpper(source: ByteSource, residues: Float64Array, scale: number): vo
   const symbols = takeSymbols(source, residues.length);
   for (let at = 0; at < residues.length; at += 1) {
     const symbol = symbols[at] ?? 0;
-    const upper = symbol === escape ? takeVarint(source) : symbol - 1;
+    const upper = symbol === longSymbol ? takeVarint(source) : symbol - 1;
     residues[at] = (residues[at] ?? 0) + upper * scale;
   }
 }
