@@ -7,8 +7,8 @@ const bitsPerRead = 24;
 const packedBytes = (count: number, width: number): number => Math.ceil((count * width) / 8);
 
 /**
- * Writes the lowest `width` bits, up to 52, of integers that are not negative: 24 bits of each, then
- * the next 24 of each.
+ * Writes the lowest `width` bits, up to 52, of integers that are not negative: 24 bits of each,
+ * then the next 24 of each.
  */
 export function putPacked(sink: ByteSink, integers: Float64Array, width: number): void {
   let scale = 1;

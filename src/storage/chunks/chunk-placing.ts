@@ -19,8 +19,8 @@ export interface Placed {
 }
 
 /**
- * Puts datapoints, in order of time, where they belong among the blocks of a chunk: those without any
- * are not decoded. At the same time a block's own datapoints, which arrived first, go first.
+ * Puts datapoints, in order of time, where they belong among the blocks of a chunk: those without
+ * any are not decoded. At the same time a block's own datapoints, which arrived first, go first.
  */
 export function placeInBlocks(
   blocks: readonly Block[],

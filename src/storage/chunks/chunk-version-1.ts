@@ -19,7 +19,10 @@ const compressed = 1;
 const countMax = 2 ** 20;
 const bodyBytesMax = 2 ** 28;
 
-/** The columns of a chunk of version 1, which is read for ever. Throws DamagedBytesError, naming the chunk, for anything else. */
+/**
+ * The columns of a chunk of version 1, which is read for ever. Throws DamagedBytesError, naming the
+ * chunk, for anything else.
+ */
 export function decodeVersion1(bytes: Uint8Array, name: string): Columns {
   try {
     return decodeBody(...unframe(createSource(bytes)));

@@ -5,7 +5,7 @@ const bins = 2 ** symbolBits;
 /** What a prefix code costs before its first symbol, and for each symbol. */
 const codeHeadBits = 16;
 const bitsPerSymbol = 4;
-/** An integer that is too long for a symbol: the escape, and its upper bits in a form of their own. */
+/** An integer that is too long for a symbol: a symbol that says so, and its upper bits. */
 const longBits = 28;
 const changesMax = 2;
 /** So many are looked at to find the likeliest form. */
@@ -28,7 +28,7 @@ export interface IntegerForm {
   readonly bits: number;
 }
 
-/** The shortest form of one integer or more, or nearly so: only the likeliest is looked at closely. */
+/** The shortest form of one integer or more, or nearly so: only the likeliest is measured. */
 export function shortestForm(integers: Float64Array, beside?: Float64Array): IntegerForm {
   const { isBeside, changes, middle } = likeliest(integers, beside);
   let column = beside !== undefined && isBeside ? minus(integers, beside) : integers;

@@ -11,8 +11,8 @@ import {
 const codeBitsMax = 12;
 
 /**
- * Writes symbols, bytes of two kinds at least, in a canonical Huffman code: the lengths of the codes,
- * half a byte for each symbol between the least and the greatest, and then the codes.
+ * Writes symbols, bytes of two kinds at least, in a canonical Huffman code: the lengths of the
+ * codes, half a byte for each symbol between the least and the greatest, and then the codes.
  */
 export function putSymbols(sink: ByteSink, symbols: Uint8Array): void {
   const counts = new Uint32Array(256);

@@ -36,8 +36,8 @@ interface ChunkRow {
 /** The chunks of a database, as the writer thread changes them. */
 export interface ChunkTable {
   /**
-   * Puts datapoints that are in order of time into the chunks of a series; at the same time those in
-   * chunks go first. Answers how many chunks could not be read and were set aside.
+   * Puts datapoints that are in order of time into the chunks of a series; at the same time those
+   * in chunks go first. Answers how many chunks could not be read and were set aside.
    */
   place(series: number, datapoints: Columns, limits: ChunkLimits): number;
 }
