@@ -10,6 +10,7 @@ import { dataDirOption } from './data-directory.ts';
 import { openInBrowser } from './open-browser.ts';
 import { leaveUnread } from './output.ts';
 import { waitForStopSignal } from './stop-signal.ts';
+import { keepYoungGenerationSmall } from './young-objects.ts';
 
 /** `kipimo serve`: the service, until SIGTERM or SIGINT. */
 export function createServeCommand(): Command {
@@ -30,6 +31,7 @@ async function serve(options: {
   readonly dataDir?: string;
   readonly open?: true;
 }): Promise<void> {
+  const letYoungGenerationGrow = keepYoungGenerationSmall();
   const { config, secrets } = loadConfigHere({
     KIPIMO_HTTP_PORT: options.port,
     KIPIMO_DATA_DIR: options.dataDir,
@@ -59,6 +61,7 @@ async function serve(options: {
   });
   const address = addressFor(app, config);
   announce(app, { address, config, log });
+  setTimeout(letYoungGenerationGrow, limits.startSettledMs).unref();
   if (options.open === true) openInBrowser(address);
   const signal = await stopped;
   log.info({ signal }, 'stopping');
