@@ -53,6 +53,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./restore.ts')).createRestoreCommand(),
   },
   {
+    name: 'doctor',
+    summary: 'check what is stored, measure the disk, and say what to do',
+    load: async () => (await import('./doctor.ts')).createDoctorCommand(),
+  },
+  {
     name: 'compact',
     summary: 'write the database anew, as small as it can be, while the service is stopped',
     load: async () => (await import('./compact.ts')).createCompactCommand(),

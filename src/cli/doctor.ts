@@ -1,0 +1,128 @@
+import { Command } from 'commander';
+import { loadConfigHere } from '../config/environment-file.ts';
+import { systemClock } from '../lib/clock.ts';
+import { formatBytes } from './byte-text.ts';
+import { type DirectoryOption, dataDirOption, knownDirectoryOf } from './data-directory.ts';
+import { sentencesOf } from './failure.ts';
+import { printableLines } from './printable.ts';
+
+type Examination = Awaited<
+  ReturnType<typeof import('../storage/sqlite/examination/examination.ts')['examine']>
+>;
+
+/** What monitoring sees, as its plugins have it. */
+const exitCodes = { fine: 0, warning: 1, damage: 2, unknown: 3 } as const;
+
+/** `kipimo doctor`: whether all that is stored is whole, and for how long the disk will do. */
+export function createDoctorCommand(): Command {
+  return new Command('doctor')
+    .description(
+      'Check what is stored, measure the disk, and say what to do. Reads the data directory ' +
+        '(KIPIMO_DATA_DIR), also while the service runs, a little at a time. Exit code 0: all ' +
+        'is well; 1: there are warnings; 2: something is damaged; 3: it could not be looked at.',
+    )
+    .option(...dataDirOption)
+    .option('--json', 'one JSON object')
+    .action(examineHere);
+}
+
+async function examineHere(options: DirectoryOption & { readonly json?: boolean }): Promise<void> {
+  const { examine, isDamage } = await import('../storage/sqlite/examination/examination.ts');
+  try {
+    const directory = knownDirectoryOf(options);
+    const examination = await examine({
+      directory,
+      now: systemClock.now(),
+      floorBytes: loadConfigHere().config.storage.diskFloorBytes,
+      syncsMax: 100,
+      onStage: (stage) => {
+        if (process.stderr.isTTY) process.stderr.write(`${stage} …\n`);
+      },
+    });
+    const level = levelOf(examination);
+    process.stdout.write(
+      options.json === true
+        ? `${JSON.stringify({ level, directory, ...examination })}\n`
+        : reportOf(directory, examination),
+    );
+    process.exitCode = exitCodes[level];
+  } catch (error) {
+    for (const sentence of sentencesOf(error)) {
+      process.stderr.write(`kipimo: ${printableLines(sentence)}\n`);
+    }
+    process.exitCode = isDamage(error) ? exitCodes.damage : exitCodes.unknown;
+  }
+}
+
+function levelOf({ findings }: Examination): 'fine' | 'warning' | 'damage' {
+  if (findings.some(({ level }) => level === 'damage')) return 'damage';
+  return findings.some(({ level }) => level === 'warning') ? 'warning' : 'fine';
+}
+
+function reportOf(directory: string, examination: Examination): string {
+  const { findings, isInUse } = examination;
+  const lines = [
+    `${directory}, ${isInUse ? 'in use by a service' : 'not in use'}`,
+    ...storedLines(examination),
+    ...diskLines(examination),
+    ...largestLines(examination),
+    '',
+    ...findings.flatMap(({ level, sentence, remedy }) => [`${level}: ${sentence}`, `  ${remedy}`]),
+    ...(findings.length === 0 ? ['All is well.'] : []),
+  ];
+  return `${printableLines(lines.join('\n'))}\n`;
+}
+
+const count = (number: number): string => Math.round(number).toLocaleString('en');
+
+function storedLines({ chunks, datapointsInChunks, logRows }: Examination): readonly string[] {
+  return [
+    `stored    ${count(datapointsInChunks)} datapoints in ${count(chunks)} chunks, ` +
+      `and ${count(logRows)} rows of log`,
+  ];
+}
+
+function diskLines({ disk, syncs }: Examination): readonly string[] {
+  const { bytesPerDatapoint, datapointsPerDay, bytesPerDay, daysLeft } = disk;
+  return [
+    `disk      ${formatBytes(disk.freeBytes)} free of ${formatBytes(disk.totalBytes)}; the ` +
+      `database has ${formatBytes(disk.databaseBytes)}, ${formatBytes(disk.freePagesBytes)} of ` +
+      `them free, and its write-ahead log ${formatBytes(disk.walBytes)}`,
+    ...(bytesPerDatapoint === undefined
+      ? []
+      : [
+          `growth    ${count(datapointsPerDay)} datapoints a day with ` +
+            `${bytesPerDatapoint.toFixed(2)} bytes each: ${formatBytes(bytesPerDay)} a day, ` +
+            `${leftText(daysLeft)}`,
+        ]),
+    ...(syncs === undefined
+      ? []
+      : [
+          `syncs     ${syncs.medianMs.toFixed(2)} ms, 99 of 100 within ` +
+            `${syncs.p99Ms.toFixed(2)} ms: up to ${count(1_000 / syncs.medianMs)} commits a ` +
+            'second, each with all that waits then',
+        ]),
+  ];
+}
+
+function leftText(daysLeft: number | undefined): string {
+  if (daysLeft === undefined) return 'so the disk will do';
+  return daysLeft > 36_500
+    ? 'so the disk will do for more than a hundred years'
+    : `so the disk is full in ${count(Math.floor(daysLeft))} days`;
+}
+
+function largestLines({ largest }: Examination): readonly string[] {
+  const lineOf = (title: string, parts: readonly { name: string; bytes: number }[]): string[] =>
+    parts.length === 0
+      ? []
+      : [
+          `${title.padEnd(9)} ` +
+            parts.map(({ name, bytes }) => `${name} ${formatBytes(bytes)}`).join(', '),
+        ];
+  return [
+    ...lineOf('tables', largest.tables),
+    ...lineOf('devices', largest.devices),
+    ...lineOf('sensors', largest.sensors),
+  ];
+}

@@ -1,0 +1,118 @@
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { databasePath } from '../connection.ts';
+import { sqliteLimits } from '../sqlite-limits.ts';
+import type { DatapointSizes } from './chunk-checks.ts';
+import type { Findings } from './finding.ts';
+import type { SyncRate } from './sync-rate.ts';
+
+/** The disk, what the database takes of it, and when it is full. */
+export interface DiskUse {
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+  readonly databaseBytes: number;
+  /** Of those: pages that nothing is in. */
+  readonly freePagesBytes: number;
+  readonly walBytes: number;
+  /** Datapoints in chunks; absent when there are none. */
+  readonly bytesPerDatapoint?: number;
+  readonly datapointsPerDay: number;
+  readonly bytesPerDay: number;
+  /** Until the free space reaches the floor, at this rate; absent: the database does not grow. */
+  readonly daysLeft?: number;
+}
+
+const daysLeftMin = 30;
+const mebibyte = 1_048_576;
+const freePagesBytesMax = 16 * mebibyte;
+const syncP99MsMax = 100;
+/** Inner pages, and the room that rows leave in theirs. */
+const pagesPerRows = 1.1;
+
+/** How full the disk is, and when it will be at the rate of the last day or week. */
+export function measureDisk(
+  database: DatabaseSync,
+  options: {
+    readonly directory: string;
+    readonly sizes: DatapointSizes;
+    /** Below this nothing of guests is stored. */
+    readonly floorBytes: number;
+  },
+): DiskUse {
+  const { directory, sizes, floorBytes } = options;
+  const read = (name: string): number =>
+    Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);
+  const pageBytes = read('page_size');
+  const { blocks, bavail, bsize } = statfsSync(directory);
+  const freeBytes = bavail * bsize;
+  let datapoints = 0;
+  for (const size of sizes.series.values()) datapoints += size.datapoints;
+  const perDatapoint =
+    datapoints === 0 ? undefined : (sizes.chunkBytes * pagesPerRows) / datapoints;
+  // A day without devices is no sign of an end.
+  const datapointsPerDay = Math.round(Math.max(sizes.lastDay, sizes.lastWeek / 7));
+  const bytesPerDay = Math.round(datapointsPerDay * (perDatapoint ?? 0));
+  const wal = `${databasePath(directory)}-wal`;
+  return {
+    totalBytes: blocks * bsize,
+    freeBytes,
+    databaseBytes: read('page_count') * pageBytes,
+    freePagesBytes: read('freelist_count') * pageBytes,
+    walBytes: existsSync(wal) ? statSync(wal).size : 0,
+    ...(perDatapoint !== undefined && { bytesPerDatapoint: perDatapoint }),
+    datapointsPerDay,
+    bytesPerDay,
+    ...(bytesPerDay > 0 && { daysLeft: Math.max(0, freeBytes - floorBytes) / bytesPerDay }),
+  };
+}
+
+/** What of it somebody should act on. */
+export function judgeDisk(
+  database: DatabaseSync,
+  options: {
+    readonly disk: DiskUse;
+    readonly syncs: SyncRate | undefined;
+    readonly floorBytes: number;
+    readonly findings: Findings;
+  },
+): void {
+  const { disk, syncs, floorBytes, findings } = options;
+  const warn = (check: string, sentence: string, remedy: string): void =>
+    findings.add({ level: 'warning', check, sentence, remedy });
+  const size = (bytes: number): string => `${Math.round(bytes / mebibyte)} MiB`;
+  if (disk.freeBytes < floorBytes) {
+    warn(
+      'disk',
+      `The disk has ${size(disk.freeBytes)} left; below ${size(floorBytes)} pushes are refused.`,
+      'Make room on the disk, or move the data directory to a larger one.',
+    );
+  } else if (disk.daysLeft !== undefined && disk.daysLeft < daysLeftMin) {
+    warn(
+      'disk',
+      `At the rate of these days the disk is full in ${Math.floor(disk.daysLeft)} days.`,
+      'Delete what nobody needs, or move the data directory to a larger disk.',
+    );
+  }
+  const givesBack = database.prepare('pragma auto_vacuum').get()?.['auto_vacuum'] === 2;
+  if (!givesBack && disk.freePagesBytes > freePagesBytesMax) {
+    warn(
+      'space',
+      `${size(disk.freePagesBytes)} of the database are free pages that never go back to the disk.`,
+      'Stop the service and run kipimo compact once.',
+    );
+  }
+  if (disk.walBytes > 2 * sqliteLimits.walBytesMax) {
+    warn(
+      'space',
+      `The write-ahead log has ${size(disk.walBytes)}: something reads for a very long time.`,
+      'Look for a backup or another program that hangs with kipimo.db open.',
+    );
+  }
+  if (syncs !== undefined && syncs.p99Ms > syncP99MsMax) {
+    warn(
+      'syncs',
+      `One sync in a hundred takes ${syncs.p99Ms.toFixed(0)} ms or more: pushes wait for it.`,
+      'Move the data directory to a faster disk, or find out what else keeps this one busy.',
+    );
+  }
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { silentLog } from '../../../lib/log.ts';
+import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
+import { at, push, sensor } from '../../contract/datapoint-builders.ts';
+import { temporaryDirectory } from '../../contract/temporary-directory.ts';
+import { databasePath } from '../connection.ts';
+import { lockDirectory } from '../directory-lock.ts';
+import { openSqlite } from '../sqlite-storage.ts';
+import { datapointLimits } from '../timeseries/datapoint-limits.ts';
+import { type Examination, examine, isDamage } from './examination.ts';
+
+interface Context {
+  after(end: () => void): void;
+}
+
+const limits = { ...datapointLimits, chunkDatapointsMax: 64, memtableEntryWeightMax: 100 };
+const perSensor = 1_000;
+
+const open = (directory: string) =>
+  openSqlite({ directory, log: silentLog, datapointLimits: limits });
+
+/** A stopped data directory with datapoints of two sensors in chunks. */
+async function filled(context: Context): Promise<string> {
+  const directory = temporaryDirectory(context);
+  const storage = await open(directory);
+  await storage.users.insert(aUser('alice'), 'hash');
+  await storage.devices.insert(aDevice('d', { sensors: [aSensor('s1'), aSensor('s2')] }));
+  for (const id of ['s1', 's2']) {
+    const datapoints = Array.from({ length: perSensor }, (_, n) => at(n * 60, n / 10));
+    await storage.datapoints.append([push(datapoints, sensor('d', id))]);
+  }
+  await storage.close();
+  return directory;
+}
+
+const look = (directory: string, floorBytes = 0): Promise<Examination> =>
+  examine({ directory, now: noon + 3_600_000, floorBytes, syncsMax: 5, onStage: () => undefined });
+
+const told = ({ findings }: Examination): readonly string[] =>
+  findings.map(({ level, sentence }) => `${level}: ${sentence}`);
+
+function spoil(directory: string, sql: string): void {
+  using database = new DatabaseSync(databasePath(directory), {
+    enableForeignKeyConstraints: false,
+  });
+  database.exec(sql);
+}
+
+test('a directory in which all is well is found so, and not changed', async (context) => {
+  const directory = await filled(context);
+  const before = readFileSync(databasePath(directory));
+  const found = await look(directory);
+  assert.deepEqual(told(found), []);
+  assert.equal(found.isInUse, false);
+  assert.ok(found.datapointsInChunks > perSensor && found.datapointsInChunks <= 2 * perSensor);
+  assert.ok(found.chunks >= 20 && found.logRows > 0);
+  assert.deepEqual(
+    found.largest.devices.map(({ name, datapoints }) => [name, datapoints]),
+    [['d', found.datapointsInChunks]],
+  );
+  assert.equal(found.largest.sensors.length, 2);
+  assert.equal(found.syncs?.count, 5);
+  const { disk } = found;
+  assert.equal(disk.databaseBytes, statSync(databasePath(directory)).size);
+  // An hour of minutes, of two sensors.
+  assert.ok(Math.abs(disk.datapointsPerDay - 120) < 10, `${disk.datapointsPerDay}`);
+  assert.ok((disk.daysLeft ?? 0) > 1_000);
+  assert.deepEqual(readFileSync(databasePath(directory)), before);
+  assert.ok(!readdirSync(directory).some((name) => name.startsWith('doctor')));
+});
+
+test('beside a service it is told so, and finds the same', async (context) => {
+  const directory = await filled(context);
+  const storage = await open(directory);
+  const [found] = await Promise.all([
+    look(directory),
+    storage.datapoints.append([push([at(99_999, 1)], sensor('d', 's1'))]),
+  ]);
+  assert.equal(found.isInUse, true);
+  assert.deepEqual(told(found), []);
+  await storage.close();
+});
+
+const someChunk = '(select min(id) from chunks where series = 1)';
+const plants: readonly (readonly [what: string, sql: string, sentence: RegExp])[] = [
+  [
+    'a byte of a chunk',
+    `update chunks set datapoints = cast(
+       substr(datapoints, 1, 20) || x'a5' || substr(datapoints, 22) as blob)
+     where id = ${someChunk}`,
+    /^damage: 64 datapoints of series 1 cannot be trusted: chunk 1: the checksum does not match/,
+  ],
+  [
+    'a chunk that is gone',
+    `delete from chunks where id = ${someChunk}`,
+    /^damage: Of d\/s1 64 datapoints of \d+ are missing/,
+  ],
+  [
+    'a chunk that is there twice',
+    `insert into chunks (series, min_time, max_time, count, datapoints)
+     select series, min_time, max_time, count, datapoints from chunks where id = ${someChunk}`,
+    /^damage: d\/s1 has \d+ datapoints in chunks, and counts \d+/,
+  ],
+  [
+    'a count that is wrong',
+    `update chunks set count = 63 where id = ${someChunk}`,
+    /cannot be trusted: chunk 1 has 64 of them/,
+  ],
+  [
+    'times that are wrong',
+    `update chunks set max_time = max_time - 1 where id = ${someChunk}`,
+    /cannot be trusted: chunk 1 has other times than its row says/,
+  ],
+  [
+    'a sensor that is gone',
+    'delete from sensors where series = 2',
+    /^damage: \d+ datapoints in chunks belong to series 2, which no sensor has/,
+  ],
+  [
+    'a device that is gone',
+    'delete from devices',
+    /^damage: 2 rows of the table sensors belong to rows of devices that are not there/,
+  ],
+  [
+    'a row of the log',
+    "update datapoint_log set pushes = x'0102' where seq = (select max(seq) from datapoint_log)",
+    /^damage: Row \d+ of the log of datapoints cannot be read/,
+  ],
+  [
+    'rows that were set aside',
+    "insert into damaged_log_rows values (1, 'broken', x'')",
+    /^warning: 1 rows of the log of datapoints could not be read and were set aside/,
+  ],
+];
+
+for (const [what, sql, sentence] of plants) {
+  test(`it finds ${what}`, async (context) => {
+    const directory = await filled(context);
+    spoil(directory, sql);
+    const found = told(await look(directory));
+    assert.ok(
+      found.some((line) => sentence.test(line)),
+      found.join('\n'),
+    );
+  });
+}
+
+for (const isInUse of [false, true]) {
+  test(`pages that are overwritten are found, ${isInUse ? '' : 'not '}in use`, async (context) => {
+    const directory = await filled(context);
+    const path = databasePath(directory);
+    spoil(directory, 'vacuum');
+    const whole = readFileSync(path);
+    if (isInUse) {
+      const lock = lockDirectory(directory);
+      context.after(() => lock.release());
+    }
+    const unnoticed: number[] = [];
+    for (let page = 1; page < whole.length / 4_096; page += 3) {
+      writeFileSync(path, Buffer.from(whole).fill(0x5a, page * 4_096, (page + 1) * 4_096));
+      const isNoticed = await look(directory).then(
+        ({ findings }) => findings.some(({ level }) => level === 'damage'),
+        (error) => isDamage(error),
+      );
+      if (!isNoticed) unnoticed.push(page);
+    }
+    // Where pages of a tree lie is of no use to reads, and is checked when nobody writes it.
+    assert.deepEqual(unnoticed, isInUse ? [1] : []);
+  });
+}
+
+test('a disk that is nearly full is warned of, no data directory refused', async (context) => {
+  const directory = await filled(context);
+  const found = told(await look(directory, Number.MAX_SAFE_INTEGER));
+  assert.match(found.join('\n'), /^warning: The disk has \d+ MiB left; below \d+ MiB pushes/);
+  await assert.rejects(look(temporaryDirectory(context)), /there is no database/);
+  writeFileSync(databasePath(directory), 'something else'.repeat(1_000));
+  await assert.rejects(look(directory), /not a SQLite database/);
+});

@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { UnusableStorageError } from '../../unusable-storage-error.ts';
+import { databasePath, openConnection } from '../connection.ts';
+import { resultCodeOf } from '../failures.ts';
+import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
+import { checkDatapoints, type DatapointSizes } from './chunk-checks.ts';
+import { type DiskUse, judgeDisk, measureDisk } from './disk-checks.ts';
+import { createFindings, type Finding, type Findings } from './finding.ts';
+import { type Largest, largestOf } from './largest.ts';
+import { createPace, type Pace } from './pace.ts';
+import { checkSeries } from './series-checks.ts';
+import { measureSyncs, type SyncRate } from './sync-rate.ts';
+import { checkTables, reasonOf, sizesOf, tablesOf } from './table-checks.ts';
+
+/** What is known of a data directory after it was looked at. */
+export interface Examination {
+  /** Damage first. */
+  readonly findings: readonly Finding[];
+  /** Whether a service, or another command that needs it alone, uses the directory. */
+  readonly isInUse: boolean;
+  readonly version: number;
+  readonly chunks: number;
+  readonly datapointsInChunks: number;
+  readonly logRows: number;
+  readonly disk: DiskUse;
+  /** Absent where the directory takes no file. */
+  readonly syncs?: SyncRate;
+  readonly largest: Largest;
+}
+
+/**
+ * Looks at all that is stored in a data directory, beside a service or without one. It reads and
+ * never writes, a few rows at a time with rests in between; nobody waits for it. Throws
+ * UnusableStorageError when there is nothing that it could look at.
+ */
+export async function examine(options: {
+  readonly directory: string;
+  readonly now: number;
+  /** Free space below which pushes are refused. */
+  readonly floorBytes: number;
+  /** How many writes are synced to measure the disk. */
+  readonly syncsMax: number;
+  readonly onStage: (stage: string) => void;
+}): Promise<Examination> {
+  const { directory, now, floorBytes, syncsMax, onStage } = options;
+  const path = databasePath(directory);
+  if (!existsSync(path)) {
+    throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
+  }
+  const findings = createFindings();
+  const pace = createPace();
+  const isInUse = isLocked(directory);
+  using database = openConnection(path, { role: 'read' });
+  refuseUnknown(database, path, readMigrations());
+  const version = versionOf(database);
+  onStage('checking tables');
+  await checkTables(database, { isAlone: !isInUse, findings, pace });
+  onStage('checking datapoints');
+  const sizes = await checkStored(database, { now, findings, pace });
+  onStage('measuring the disk');
+  const syncs = await syncsOf(directory, syncsMax, findings);
+  const disk = measureDisk(database, { directory, sizes, floorBytes });
+  judgeDisk(database, { disk, syncs, floorBytes, findings });
+  const tables = await sizesOrNone(database, pace);
+  tellAside(database, findings);
+  tellVersion(version, findings);
+  let [chunks, datapointsInChunks] = [0, 0];
+  for (const size of sizes.series.values()) {
+    chunks += size.chunks;
+    datapointsInChunks += size.datapoints;
+  }
+  return {
+    findings: findings.all(),
+    isInUse,
+    version,
+    chunks,
+    datapointsInChunks,
+    logRows: sizes.logRows,
+    disk,
+    ...(syncs !== undefined && { syncs }),
+    largest: largestOf(database, sizes, tables),
+  };
+}
+
+const damagedCodes = new Set([11, 26]);
+
+/** Whether an examination was refused since the file is damaged as a whole. */
+export const isDamage = (error: unknown): boolean =>
+  error instanceof Error && damagedCodes.has(resultCodeOf(error.cause) ?? 0);
+
+const busy = 5;
+
+/** Asks whether somebody holds the lock; takes nothing. */
+function isLocked(directory: string): boolean {
+  const path = join(directory, 'kipimo.lock');
+  if (!existsSync(path)) return false;
+  using database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  try {
+    database.prepare('select count(*) from sqlite_schema').get();
+    return false;
+  } catch (error) {
+    return resultCodeOf(error) === busy;
+  }
+}
+
+const nothing: DatapointSizes = {
+  series: new Map(),
+  lastDay: 0,
+  lastWeek: 0,
+  chunkBytes: 0,
+  logRows: 0,
+  logBytes: 0,
+};
+
+async function checkStored(
+  database: DatabaseSync,
+  options: { readonly now: number; readonly findings: Findings; readonly pace: Pace },
+): Promise<DatapointSizes> {
+  try {
+    const sizes = await checkDatapoints(database, options);
+    await checkSeries(database, options);
+    return sizes;
+  } catch (error) {
+    const sentence = `Datapoints cannot be read: ${reasonOf(error)}.`;
+    const remedy = 'Restore a backup.';
+    options.findings.add({ level: 'damage', check: 'datapoints', sentence, remedy });
+    return nothing;
+  }
+}
+
+async function syncsOf(
+  directory: string,
+  syncsMax: number,
+  findings: Findings,
+): Promise<SyncRate | undefined> {
+  try {
+    return await measureSyncs(directory, syncsMax);
+  } catch (error) {
+    findings.add({
+      level: 'warning',
+      check: 'syncs',
+      sentence: `The data directory takes no file: ${reasonOf(error)}.`,
+      remedy: 'Run this as the user of the service, and make room on the disk if it is full.',
+    });
+    return undefined;
+  }
+}
+
+/** A file that is damaged may not tell its sizes; that it is was told before. */
+async function sizesOrNone(database: DatabaseSync, pace: Pace) {
+  try {
+    return await sizesOf(database, pace);
+  } catch {
+    return [];
+  }
+}
+
+function tellAside(database: DatabaseSync, findings: Findings): void {
+  const there = new Set(tablesOf(database));
+  for (const [table, what] of [
+    ['damaged_chunks', 'chunks of datapoints'],
+    ['damaged_log_rows', 'rows of the log of datapoints'],
+  ] as const) {
+    if (!there.has(table)) continue;
+    const count = Number(database.prepare(`select count(*) as n from ${table}`).get()?.['n']);
+    if (count === 0) continue;
+    findings.add({
+      level: 'warning',
+      check: 'set aside',
+      sentence: `${count} ${what} could not be read and were set aside in the table ${table}.`,
+      remedy: 'Restore a backup to have them back, or delete them from the table to do without.',
+    });
+  }
+}
+
+function tellVersion(version: number, findings: Findings): void {
+  const newest = readMigrations().length;
+  if (version === newest) return;
+  findings.add({
+    level: 'note',
+    check: 'version',
+    sentence: `The tables have version ${version}; this program brings them to ${newest}.`,
+    remedy: 'Back up, then start the service once.',
+  });
+}

@@ -1,0 +1,94 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { describeFailure } from '../failures.ts';
+import { type Findings, restoreBackup } from './finding.ts';
+import type { Pace } from './pace.ts';
+
+/** These are walked row by row instead: they may be of any size. */
+const walked = new Set(['chunks', 'datapoint_log']);
+
+const listTables = `
+  select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name`;
+
+export interface TableSize {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** The tables of a database, but for those of SQLite. */
+export const tablesOf = (database: DatabaseSync): readonly string[] =>
+  database
+    .prepare(listTables)
+    .all()
+    .map(({ name }) => String(name));
+
+/** Pages, indexes and keys to other tables. A database that nobody uses is checked as a whole. */
+export async function checkTables(
+  database: DatabaseSync,
+  options: { readonly isAlone: boolean; readonly findings: Findings; readonly pace: Pace },
+): Promise<void> {
+  const { isAlone, findings, pace } = options;
+  const found = (sentence: string): void =>
+    findings.add({ level: 'damage', check: 'pages', sentence, remedy: restoreBackup });
+
+  function check(pragma: string): void {
+    try {
+      for (const row of database.prepare(`pragma ${pragma}`).all()) {
+        const said = String(Object.values(row)[0]);
+        if (said !== 'ok') found(`The database file is damaged: ${said}.`);
+      }
+    } catch (error) {
+      found(`The database file cannot be read: ${reasonOf(error)}.`);
+    }
+  }
+
+  if (isAlone) check('integrity_check(20)');
+  for (const table of [...tablesOf(database), 'sqlite_sequence']) {
+    if (walked.has(table)) continue;
+    if (!isAlone) check(`integrity_check("${table}")`);
+    await pace();
+    checkKeys(database, table, findings);
+    await pace();
+  }
+}
+
+function checkKeys(database: DatabaseSync, table: string, findings: Findings): void {
+  try {
+    const orphans = database.prepare(`pragma foreign_key_check("${table}")`).all();
+    if (orphans.length === 0) return;
+    const parents = [...new Set(orphans.map(({ parent }) => String(parent)))].join(', ');
+    findings.add({
+      level: 'damage',
+      check: 'orphans',
+      sentence:
+        `${orphans.length} rows of the table ${table} belong to rows of ${parents} that ` +
+        'are not there.',
+      remedy: restoreBackup,
+    });
+  } catch {
+    // What cannot be read was told by the check of its pages.
+  }
+}
+
+/** What tables take in the file, indexes included; those that are walked are counted there. */
+export async function sizesOf(database: DatabaseSync, pace: Pace): Promise<TableSize[]> {
+  const sizeOf = database.prepare('select sum(pgsize) as bytes from dbstat where name = ?');
+  const indexesOf = database.prepare(
+    "select name from sqlite_schema where type = 'index' and tbl_name = ?",
+  );
+  const sizes: TableSize[] = [];
+  for (const table of tablesOf(database)) {
+    if (walked.has(table)) continue;
+    let bytes = 0;
+    for (const name of [table, ...indexesOf.all(table).map((index) => String(index['name']))]) {
+      bytes += Number(sizeOf.get(name)?.['bytes'] ?? 0);
+      await pace();
+    }
+    sizes.push({ name: table, bytes });
+  }
+  return sizes;
+}
+
+/** What the machine or SQLite said, for a sentence. */
+export function reasonOf(error: unknown): string {
+  return describeFailure(error) ?? (error instanceof Error ? error.message : String(error));
+}
