@@ -67,6 +67,7 @@ kipimo() {
   case "$*" in
     serve*) timeout --signal TERM 5 "$NODE" "$MAIN" "$@" || true ;;
     'restore'*'--data-dir'*) program "$@" ;;
+    compact*) KIPIMO_DATA_DIR="$PWD/stopped" program "$@" ;;
     restore*) KIPIMO_DATA_DIR="$PWD/stopped" program "$@" ;;
     'import csv'*|stats*|usage*|device*) program "$@" --url "$URL" ;;
     'import cloud'*'--to '*) program "$@" ;;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { decodeChunk } from '../../chunks/chunk-codec.ts';
+import { blocksOf, columnsOf } from '../../chunks/chunk.ts';
 import { decodePushes } from '../timeseries/datapoint-log.ts';
 import { type Findings, restoreBackup } from './finding.ts';
 import type { Pace } from './pace.ts';
@@ -100,13 +100,19 @@ function faultOf(
   },
 ): string | undefined {
   try {
-    const { count, times } = decodeChunk(row.bytes, String(id));
-    if (count !== row.count) return `chunk ${id} has ${count} of them`;
-    const isInOrder = times.every((time, at) => at === 0 || time >= (times[at - 1] ?? 0));
-    if (!isInOrder) return `the times in chunk ${id} are not in order`;
-    if (times[0] !== row.minTime || times[count - 1] !== row.maxTime) {
-      return `chunk ${id} has other times than its row says`;
+    let [seen, latest] = [0, row.minTime];
+    for (const block of blocksOf(row.bytes, String(id))) {
+      const { count, times } = columnsOf(block, String(id));
+      if (seen === 0 && times[0] !== row.minTime) return `chunk ${id} begins at another time`;
+      for (const time of times) {
+        if (time < latest) return `the times in chunk ${id} are not in order`;
+        latest = time;
+      }
+      if (count !== block.count) return `a block of chunk ${id} has ${count} of ${block.count}`;
+      seen += count;
     }
+    if (latest !== row.maxTime) return `chunk ${id} ends at another time`;
+    if (seen !== row.count) return `chunk ${id} has ${seen} of them`;
     return undefined;
   } catch (error) {
     if (!(error instanceof DamagedBytesError)) throw error;

@@ -25,7 +25,7 @@ export interface DiskUse {
 const daysLeftMin = 30;
 const mebibyte = 1_048_576;
 const freePagesBytesMax = 16 * mebibyte;
-const syncP99MsMax = 100;
+const syncMedianMsMax = 50;
 /** Inner pages, and the room that rows leave in theirs. */
 const pagesPerRows = 1.1;
 
@@ -108,10 +108,10 @@ export function judgeDisk(
       'Look for a backup or another program that hangs with kipimo.db open.',
     );
   }
-  if (syncs !== undefined && syncs.p99Ms > syncP99MsMax) {
+  if (syncs !== undefined && syncs.medianMs > syncMedianMsMax) {
     warn(
       'syncs',
-      `One sync in a hundred takes ${syncs.p99Ms.toFixed(0)} ms or more: pushes wait for it.`,
+      `Every other sync takes ${syncs.medianMs.toFixed(0)} ms or more: pushes wait for it.`,
       'Move the data directory to a faster disk, or find out what else keeps this one busy.',
     );
   }

@@ -16,7 +16,12 @@ interface Context {
   after(end: () => void): void;
 }
 
-const limits = { ...datapointLimits, chunkDatapointsMax: 64, memtableEntryWeightMax: 100 };
+const limits = {
+  ...datapointLimits,
+  chunkDatapointsMax: 32,
+  chunkBlocksMax: 2,
+  memtableEntryWeightMax: 100,
+};
 const perSensor = 1_000;
 
 const open = (directory: string) =>
@@ -106,13 +111,13 @@ const plants: readonly (readonly [what: string, sql: string, sentence: RegExp])[
   ],
   [
     'a count that is wrong',
-    `update chunks set count = 63 where id = ${someChunk}`,
+    `update chunks set count = count - 1 where id = ${someChunk}`,
     /cannot be trusted: chunk 1 has 64 of them/,
   ],
   [
     'times that are wrong',
     `update chunks set max_time = max_time - 1 where id = ${someChunk}`,
-    /cannot be trusted: chunk 1 has other times than its row says/,
+    /cannot be trusted: chunk 1 ends at another time/,
   ],
   [
     'a sensor that is gone',
