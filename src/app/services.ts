@@ -18,6 +18,7 @@ import { createIngest } from '../domain/datapoints/ingest.ts';
 import { createIngestMany } from '../domain/datapoints/ingest-many.ts';
 import { createReadLastValues } from '../domain/datapoints/last-values.ts';
 import { createReadMany } from '../domain/datapoints/merged-history.ts';
+import { createRefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import { createSnapshots } from '../domain/datapoints/snapshots.ts';
 import { createSummaries } from '../domain/datapoints/summaries.ts';
 import { type ActuatorChange, createActuators } from '../domain/devices/actuators.ts';
@@ -132,7 +133,12 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const appender = createAppender({ store: datapoints, feed, clock, reporter, consequences });
   const ingestPath = { devices: storage.devices, access, appender, clock, valueBytesMax, room };
   const ingest = createIngest(ingestPath);
-  const ingestMany = createIngestMany(ingestPath);
+  const refusedPushes = createRefusedPushes({ devices: storage.devices, users, access, clock });
+  const ingestMany = createIngestMany({
+    ...ingestPath,
+    onRefused: (actor, sensor, error) =>
+      void refusedPushes.note({ via: 'http', code: error.code, error, actor, ...sensor }),
+  });
   const readPath = { devices: storage.devices, datapoints, access, longWork };
   const readHistory = createHistory(readPath);
   const readMany = createReadMany(readPath);
@@ -149,7 +155,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       groups: createGroups({ store: groups }),
       ...{ devices, actuators, gateways, presence, projects, socials },
       ...{ notifications, preview, testMessages },
-      ...{ snapshots, ingest, ingestMany, readHistory },
+      ...{ snapshots, ingest, ingestMany, readHistory, refusedPushes },
       summaries: createSummaries(readPath),
       takeLargePush: createTakeLargePush({ valueBytesMax }),
       readMany,
@@ -160,7 +166,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       clock,
     },
     mqttServices: {
-      ...{ ingest, actuators, gateways, presence, sessions },
+      ...{ ingest, actuators, gateways, presence, sessions, refusedPushes },
       ...createMqttWiring({ storage, feed, access, logins, sessions, clock }),
     },
     start: async () => {

@@ -136,6 +136,15 @@ export const limits = {
   /** Elements of an array that a filter looks at. */
   queryElementsMax: 1_000,
 
+  // Refused pushes, in memory: for who wonders why nothing arrives.
+  /** Kinds of refusals of one device, the last ones. */
+  refusalsPerDeviceMax: 10,
+  refusalMs: day,
+  refusalBytesPerOwnerMax: 65_536,
+  refusalBytesMax: 4 * 1_048_576,
+  /** Lines of one bulk request. */
+  refusalsPerBulkMax: 10,
+
   // Datapoints.
   /** A timestamp further ahead of our clock is refused [contract 6]. */
   timestampAheadMs: day,

@@ -23,6 +23,7 @@ import { EdgeError, errorAnswer } from './errors.ts';
 import { nothingAt } from './lost-paths.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
+import { createNoteRefusal } from './refused-pushes.ts';
 import { mountRoutes } from './route.ts';
 import { type ProtocolHandler, sharePort } from './shared-port.ts';
 import { createSite } from './site.ts';
@@ -115,7 +116,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     ...{ clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
   });
   allowOrigins(fastify);
-  answerErrors(fastify, { reporter, log, refuse: refuseAsUsual });
+  const onRefused = createNoteRefusal(services.refusedPushes, authenticate);
+  answerErrors(fastify, { reporter, log, refuse: refuseAsUsual, onRefused });
   refuseUnknownPaths(fastify);
   const turns = createFairTurns({ turnMs: limits.turnMs });
   const edge = { authenticate, clients, room, partialBytes, turns, reporter };

@@ -28,7 +28,7 @@ import { createTopicReader } from './topics.ts';
 
 /** What MQTT is built on: the same paths as HTTP. */
 export interface MqttServices
-  extends Pick<PublishOptions, 'ingest' | 'actuators' | 'deviceTopics'> {
+  extends Pick<PublishOptions, 'ingest' | 'actuators' | 'deviceTopics' | 'refusedPushes'> {
   readonly watch: Watch;
   readonly gateways: Gateways;
   readonly presence: Presence;
@@ -118,6 +118,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
       rights: createReceiveRights({ watch, deviceTopics, readTopic }),
       gatewayHeartbeats: createGatewayHeartbeats({ gateways, presence, log }),
       sessions: services.sessions,
+      refusedPushes: services.refusedPushes,
       admit: services.admit,
       offlineActors: services.offlineActors,
       clock,

@@ -1,6 +1,7 @@
 import type { Actor } from '../domain/actor.ts';
 import { lastAmong, type SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { Ingest } from '../domain/datapoints/ingest.ts';
+import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { ActuatorId, DeviceId } from '../domain/ids.ts';
@@ -30,6 +31,8 @@ export interface PublishOptions {
   readonly readTopic: (topic: string) => Target;
   /** Keeps a message for those who subscribe later; without a payload: forgets it. */
   readonly retain: (message: Message) => Promise<void>;
+  /** Told of what was refused, so that its owner may read why nothing arrives. */
+  readonly refusedPushes: Pick<RefusedPushes, 'note'>;
   readonly reporter: Reporter;
   readonly log: Log;
 }
@@ -42,7 +45,7 @@ export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome
  * by the watch; what is not allowed, malformed or unknown is acknowledged and dropped [contract 8].
  */
 export function createPublish(options: PublishOptions): Publish {
-  const { ingest, actuators, deviceTopics, readTopic, retain, reporter } = options;
+  const { ingest, actuators, deviceTopics, readTopic, retain, refusedPushes, reporter } = options;
 
   /** Keeps the message, unless what it is about goes meanwhile: the next has another past. */
   async function retainFor(message: Message, requireThing: () => Promise<void>): Promise<void> {
@@ -60,7 +63,7 @@ export function createPublish(options: PublishOptions): Publish {
     const values = readPublishedValues(message.payload);
     const publishContext = new MqttPublishContext(message, values);
     return ingest(actor, sensor, values.datapoints, publishContext).then(accept, (error: unknown) =>
-      outcomeOf(error, message),
+      outcomeOf(error, actor, message),
     );
   }
 
@@ -129,15 +132,21 @@ export function createPublish(options: PublishOptions): Publish {
       case 'system':
         return refuse('not_authorized', 'nobody publishes below $SYS');
       case 'nothing':
+        void refusedPushes.note({ via: 'mqtt', code: 'wrong_path', actor });
         return refuse('topic_invalid', 'publish on devices/{id}/sensors/{id}/value');
     }
   }
 
-  function outcomeOf(error: unknown, message: Message): PublishOutcome {
+  function outcomeOf(error: unknown, actor: Actor, message: Message): PublishOutcome {
     if (!(error instanceof DomainError)) {
       // Acknowledged all the same: a client would send what meets a bug for ever.
       options.log.error({ err: error, topic: message.topic }, 'a publish met a bug');
       return refuse('payload_invalid', 'internal error');
+    }
+    const target = readTopic(message.topic);
+    if (target.kind === 'datapoints') {
+      const { code } = error;
+      void refusedPushes.note({ via: 'mqtt', code, error, actor, ...target.sensor });
     }
     const reason = refusalOf[error.code];
     if (reason !== 'unavailable') return refuse(reason, error.message);
@@ -150,9 +159,9 @@ export function createPublish(options: PublishOptions): Publish {
       const target = readTopic(message.topic);
       return target.kind === 'datapoints' && !message.retain
         ? storeValues(actor, target.sensor, message)
-        : take(actor, target, message).catch((error: unknown) => outcomeOf(error, message));
+        : take(actor, target, message).catch((error: unknown) => outcomeOf(error, actor, message));
     } catch (error) {
-      return Promise.resolve(outcomeOf(error, message));
+      return Promise.resolve(outcomeOf(error, actor, message));
     }
   };
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { guest } from '../domain/actor.ts';
+import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import { DomainError } from '../domain/errors.ts';
 import { accountOf, identityOf } from '../domain/messaging/identity.ts';
 import type { Reporter } from '../domain/reporter.ts';
@@ -12,13 +13,14 @@ import type { BrokerHooks, ConnectAnswer, ConnectRefusal, ConnectRequest } from 
 export interface ServiceHooksOptions extends ClientServices {
   readonly admit: AuthenticateClient;
   readonly offlineActors: OfflineActors;
+  readonly refusedPushes: Pick<RefusedPushes, 'note'>;
   readonly reporter: Reporter;
   readonly log: Log;
 }
 
 /** The service as the broker asks it: who may come in, and what they may do. */
 export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
-  const { admit, offlineActors, rights, sessions, reporter, log } = options;
+  const { admit, offlineActors, rights, sessions, refusedPushes, reporter, log } = options;
 
   async function letIn(request: ConnectRequest): Promise<ConnectAnswer> {
     const { username, password, address, clientId } = request;
@@ -47,6 +49,10 @@ export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
         if (!(error instanceof DomainError)) {
           log.error({ err: error }, 'a login over MQTT met a bug');
           return refuse('unavailable');
+        }
+        const { username } = request;
+        if (username !== undefined) {
+          void refusedPushes.note({ via: 'mqtt', code: error.code, username });
         }
         return refuse(refusalOf(error));
       }

@@ -78,3 +78,24 @@ browserTest('lines to copy work as they are, and a device without a sensor gets 
   assert.equal(await page.getByLabel('Name').inputValue(), '');
   await page.context().close();
 });
+
+browserTest('the page that waits says what came in wrong, while it waits', async () => {
+  const json = { id: 'well', name: 'Well', visibility: 'private', sensors: [{ id: 'WL' }] };
+  await stage.service.as('esi')({ method: 'POST', path: '/devices', json });
+  const page = await stage.visit({ username: 'esi', width: 'phone', theme: 'dark' });
+  await page.goto('/new-device?step=3&device=well');
+  await page.getByText('Waiting for the first value…').waitFor();
+  assert.equal(await page.getByText('This came, and was refused').count(), 0);
+  const push = (path: string, username: string) =>
+    stage.service.as(username)({ method: 'POST', path, json: { value: 1 } });
+  await push('/devices/well/sensors/wl/value', 'esi');
+  await push('/devices/Well/sensors/WL/value', 'esi');
+  await push('/devices/well/sensors/WL/value', 'guest');
+  await page.getByText('sensor “wl”, which is not there. This device has: WL.').waitFor();
+  await page.getByText('device “Well”, which is not there. This one is called “well”.').waitFor();
+  await page.getByText('It came without a key.').waitFor();
+  assert.equal((await push('/devices/well/sensors/WL/value', 'esi')).status, 204);
+  await page.getByText('Your device is ready.').waitFor();
+  assert.equal(await page.getByText('This came, and was refused').count(), 0);
+  await page.context().close();
+});

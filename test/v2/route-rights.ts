@@ -131,6 +131,7 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
   'PUT /devices/{device_id}/actuators/{actuator_id}/value_type': update('number'),
   'PUT /devices/{device_id}/actuators/{actuator_id}/actuator_value_type': update('number'),
   'PUT /devices/{device_id}/actuators/{actuator_id}/meta': update('{"watts":40}'),
+  'GET /devices/{device_id}/refusals': { needs: 'hand over' },
   'GET /devices/{device_id}/grants': { needs: 'share' },
   'PUT /devices/{device_id}/grants/{username}': {
     needs: 'share',

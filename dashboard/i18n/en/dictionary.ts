@@ -12,6 +12,7 @@ import { map } from './map.ts';
 import { messages } from './messages.ts';
 import { profile } from './profile.ts';
 import { projects } from './projects.ts';
+import { refused } from './refused.ts';
 import { send } from './send.ts';
 import { sharing } from './sharing.ts';
 import { shell } from './shell.ts';
@@ -39,6 +40,7 @@ export const dictionary = {
   profile,
   projects,
   send,
+  refused,
   sharing,
   shell,
   start,

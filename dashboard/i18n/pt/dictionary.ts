@@ -13,6 +13,7 @@ import { map } from './map.ts';
 import { messages } from './messages.ts';
 import { profile } from './profile.ts';
 import { projects } from './projects.ts';
+import { refused } from './refused.ts';
 import { send } from './send.ts';
 import { sharing } from './sharing.ts';
 import { shell } from './shell.ts';
@@ -40,6 +41,7 @@ export const dictionary: Dictionary = {
   profile,
   projects,
   send,
+  refused,
   sharing,
   shell,
   start,

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { screenPaths } from '../../api/paths.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
+import { Refusals } from '../../ui/refusals.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { SnippetsPanel } from '../../ui/snippets-panel.tsx';
 import { DevicePart } from './device-part.tsx';
@@ -15,6 +16,7 @@ export function DeviceSend({ params }: ScreenProps): JSX.Element {
         <>
           <p class="quiet">{t('send.text')}</p>
           <SnippetsPanel device={device} />
+          <Refusals device={device} />
           <section class="stack-tight" aria-labelledby="qr">
             <h2 id="qr">{t('send.qr')}</h2>
             <p class="quiet">{t('send.qrText')}</p>

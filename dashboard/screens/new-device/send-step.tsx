@@ -9,6 +9,7 @@ import { api } from '../../state/session.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { Refusals } from '../../ui/refusals.tsx';
 import { SnippetsPanel } from '../../ui/snippets-panel.tsx';
 import { Value } from '../../ui/value.tsx';
 import { DeviceOrWhy } from '../device/device-part.tsx';
@@ -62,6 +63,7 @@ function SendOne({ id }: { readonly id: string }): JSX.Element {
                 </>
               )}
             </p>
+            {heard === undefined && <Refusals device={device} />}
             {heard === undefined && <NothingComes />}
             <a
               class={heard === undefined ? 'button tiles-add' : 'button button-main tiles-add'}

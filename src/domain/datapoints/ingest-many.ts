@@ -71,13 +71,22 @@ interface Group {
 
 type Gates = ReadonlyMap<DeviceId, Gate>;
 
-export function createIngestMany(options: IngestOptions): IngestMany {
+export function createIngestMany(
+  options: IngestOptions & {
+    /** Told of some of the lines that were refused, by their sensor. */
+    readonly onRefused?: (actor: Actor, sensor: SensorRef, refusal: DomainError) => void;
+  },
+): IngestMany {
   const { clock, valueBytesMax } = options;
 
   return (actor) => {
     const gateOf = createGates(options, actor);
     const payer = payerOf(actor);
-    const refusals = createRefusals();
+    let told = 0;
+    const refusals = createRefusals((sensor, refusal) => {
+      told += 1;
+      if (told <= limits.refusalsPerBulkMax) options.onRefused?.(actor, sensor, refusal);
+    });
     let stored = 0;
     let failure: unknown;
     let pending: Promise<unknown> = Promise.resolve();
@@ -198,7 +207,7 @@ function groupLines(
   for (const line of lines) {
     const refusal = refusalOfLine(line);
     if (refusal !== undefined || 'refusal' in line) {
-      refusals.add([line.line], refusal);
+      refusals.add([line.line], refusal, 'sensor' in line ? line.sensor : undefined);
       continue;
     }
     const { deviceId, sensorId } = line.sensor;
@@ -240,15 +249,16 @@ function refusalOf(
 }
 
 interface Refusals {
-  add(lines: readonly number[], refusal: DomainError | undefined): void;
+  add(lines: readonly number[], refusal: DomainError | undefined, sensor?: SensorRef): void;
   report(): Pick<BulkReport, 'refused' | 'refusedCount'>;
 }
 
-function createRefusals(): Refusals {
+function createRefusals(onRefused: (sensor: SensorRef, refusal: DomainError) => void): Refusals {
   const refused: RefusedLine[] = [];
   let refusedCount = 0;
   return {
-    add(lines, refusal) {
+    add(lines, refusal, sensor) {
+      if (sensor !== undefined && refusal !== undefined) onRefused(sensor, refusal);
       refusedCount += lines.length;
       for (const line of lines) {
         if (refusal === undefined || refused.length >= limits.bulkRefusalsMax) return;

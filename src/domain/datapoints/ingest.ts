@@ -10,7 +10,7 @@ import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
 import { deviceResource, noDevice, noSensor } from '../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
-import { type DomainError, invalid } from '../errors.ts';
+import { DomainError } from '../errors.ts';
 import type { DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
@@ -179,9 +179,17 @@ export function isAhead({ timestamp }: NewDatapoint, now: Instant): boolean {
   return timestamp !== undefined && timestamp > now + limits.timestampAheadMs;
 }
 
+/** The refusal of a timestamp ahead of our clock, told apart from others by who explains them. */
+export class ClockAheadError extends DomainError {
+  constructor(message: string) {
+    super('invalid', message);
+    this.name = 'ClockAheadError';
+  }
+}
+
 /** The refusal of such a timestamp; `where` says which datapoint of several it is. */
 export function aheadOfClock(now: Instant, where: string): DomainError {
-  return invalid(
+  return new ClockAheadError(
     `the timestamp${where} is more than a day ahead of the server's clock, ` +
       `which says ${formatTimestamp(now)}`,
   );

@@ -7,6 +7,7 @@ import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { ReadLastValues } from '../../domain/datapoints/last-values.ts';
 import type { ReadMany } from '../../domain/datapoints/merged-history.ts';
+import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import type { Actuators } from '../../domain/devices/actuators.ts';
@@ -45,6 +46,7 @@ import { mergedReadRoutes } from './merged-reads.ts';
 import { type NotificationServices, notificationRoutes } from './notifications.ts';
 import { ontologyRoutes } from './ontologies.ts';
 import { projectRoutes } from './projects.ts';
+import { refusalsRoute } from './refusals.ts';
 import { sensorRoutes } from './sensors.ts';
 import { bulkPushRoute } from './sensors-data.ts';
 import { socialRoutes } from './socials.ts';
@@ -72,6 +74,7 @@ export interface Services extends NotificationServices {
   readonly snapshots: Snapshots;
   readonly ingest: Ingest;
   readonly ingestMany: IngestMany;
+  readonly refusedPushes: RefusedPushes;
   readonly takeLargePush: TakeLargePush;
   readonly readHistory: ReadHistory;
   readonly summaries: Summaries;
@@ -98,6 +101,7 @@ export function v2Routes(
     ...browserSessionRoutes(services.sessions),
     ...accessKeyRoutes(accessKeys),
     ...deviceRoutes(devices, snapshots),
+    refusalsRoute(services.refusedPushes),
     ...sensorRoutes(devices, snapshots),
     ...actuatorRoutes(services.actuators),
     ...datapointRoutes(ingest, readHistory, services.summaries, services.takeLargePush),

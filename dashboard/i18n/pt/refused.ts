@@ -1,0 +1,27 @@
+import type { Translation } from '../dictionary.ts';
+
+/** What was sent to a device and refused. */
+export const refused: Translation<'refused'> = {
+  title: 'Isto chegou, e foi recusado',
+  times: { one: '{count} vez', many: '{count} vezes', other: '{count} vezes' },
+  no_key: 'Veio sem chave. Copie as linhas com a chave, ou crie uma acima.',
+  wrong_key: 'A chave está errada: falta uma letra, ou foi apagada. Crie uma nova acima.',
+  not_allowed: 'A chave é de outro dispositivo ou conta, ou não pode enviar. Crie uma acima.',
+  unknown_device:
+    'Foi enviado ao dispositivo “{device}”, que não existe. Este chama-se ' + '“{own}”.',
+  unknown_sensor:
+    'Foi enviado ao sensor “{sensor}”, que não existe. Este dispositivo tem: ' + '{sensors}.',
+  wrong_path:
+    'Foi enviado a um endereço ou tópico que nada significa aqui. Compare com as linhas ' +
+    'acima, letra a letra.',
+  unreadable: 'O valor não se consegue ler. Os decimais têm ponto, e o texto fica entre aspas.',
+  clock_ahead:
+    'A hora indicada está mais de um dia adiantada. Acerte o relógio do dispositivo, ou ' +
+    'não envie hora.',
+  too_large: 'O que foi enviado é grande demais.',
+  too_often: 'Envia, ou tenta entrar, vezes demais. Espere um minuto e envie menos vezes.',
+  no_room: 'Já não há espaço. Apague algo, ou peça a um administrador.',
+  unavailable:
+    'O serviço não o conseguiu guardar nesse momento. O dispositivo deve enviar de ' + 'novo.',
+  addSensor: 'Adicionar um sensor',
+};

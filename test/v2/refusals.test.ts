@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { connect, refusal } from '../mqtt/mqtt-clients.ts';
+import { type Call, type Service, startService } from '../service.ts';
+import { refusalOf } from './sensor-endpoint.ts';
+
+interface Refusal {
+  readonly date: string;
+  readonly problem: string;
+  readonly via: string;
+  readonly count: number;
+  readonly device_id?: string;
+  readonly sensor_id?: string;
+}
+
+let service: Service;
+const path = '/devices/pond/sensors/TC/value';
+const secret = `kpk_${'s'.repeat(43)}`;
+
+beforeEach(async () => {
+  service = await startService();
+  const json = { id: 'pond', visibility: 'private', sensors: [{ id: 'TC' }] };
+  await service.as('ama')({ method: 'POST', path: '/devices', json });
+});
+
+afterEach(() => service[Symbol.asyncDispose]());
+
+const push = (call: Partial<Call>) =>
+  service.call({ method: 'POST', path, json: { value: 1 }, ...call });
+
+const list = async (username = 'ama', device = 'pond'): Promise<readonly Refusal[]> => {
+  const reply = await service.as(username)({ path: `/devices/${device}/refusals` });
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json as readonly Refusal[];
+};
+
+const problems = async (device?: string): Promise<readonly string[]> =>
+  (await list('ama', device)).map(({ via, problem }) => `${via} ${problem}`);
+
+test('what a push over HTTP was refused for is told to the owner, newest first', async () => {
+  const token = await service.tokenOf('ama');
+  const ahead = new Date(Date.now() + 3 * 86_400_000).toISOString();
+  const calls: readonly Partial<Call>[] = [
+    {},
+    { token: secret },
+    { token: await service.tokenOf('kofi') },
+    { token, path: '/devices/pond/sensors/TD/value' },
+    { token, body: '{"value": 21,5}', type: 'application/json', json: undefined },
+    { token, json: { value: 1, timestamp: ahead } },
+    { token, json: { value: 'x'.repeat(70_000) } },
+    { token, path: '/devices/pond/sensors/TC' },
+    { token, path: '/devices/pond/sensor/TC/value' },
+  ];
+  for (const call of calls) assert.ok((await push(call)).status >= 400, JSON.stringify(call));
+  assert.deepEqual(await problems(), [
+    'http wrong_path',
+    'http too_large',
+    'http clock_ahead',
+    'http unreadable',
+    'http unknown_sensor',
+    'http not_allowed',
+    'http wrong_key',
+    'http no_key',
+  ]);
+  const told = await list();
+  assert.equal(told.find(({ problem }) => problem === 'unknown_sensor')?.sensor_id, 'TD');
+  const text = JSON.stringify(told);
+  for (const hidden of [secret, token, '21,5', 'xxx']) assert.ok(!text.includes(hidden), hidden);
+});
+
+test('lines of a bulk request and pushes of version 1 are told of as well', async () => {
+  const as = service.as('ama');
+  const lines = Array.from({ length: 50 }, () => ({
+    ...{ device_id: 'pond', sensor_id: 'no', value: 1 },
+  }));
+  assert.equal((await as({ method: 'POST', path: '/sensors_data', json: lines })).status, 200);
+  const v1 = '//api/v1/domains/waziup/sensors/pond/measurements/TD/values';
+  assert.equal((await as({ method: 'POST', path: v1, json: { value: 1 } })).status, 404);
+  const seen = (await list()).map(({ sensor_id, count }) => [sensor_id, count]);
+  assert.deepEqual(seen.toSorted(), [
+    ['TD', 1],
+    ['no', 10],
+  ]);
+});
+
+test('what a publish over MQTT was refused for is told to the owner', async () => {
+  const username = 'ama';
+  await refusal(service, { username, password: secret });
+  const password = await service.tokenOf('ama');
+  await using client = await connect(service, { username, password, protocolVersion: 4 });
+  for (const [topic, payload] of [
+    ['devices/pond/sensors/TC/value', '{"value":'],
+    ['devices/pond/sensors/TD/value', '1'],
+    ['pond/TC', '1'],
+    ['devices/pnod/sensors/TC/value', '1'],
+  ] as const) {
+    await client.mqtt.publishAsync(topic, payload, { qos: 1 });
+  }
+  assert.deepEqual(await problems(), [
+    'mqtt unknown_device',
+    'mqtt wrong_path',
+    'mqtt unknown_sensor',
+    'mqtt unreadable',
+    'mqtt wrong_key',
+  ]);
+});
+
+test('a device hears of ids that are nearly its own, and its owner alone', async () => {
+  const [ama, kofi] = [service.as('ama'), service.as('kofi')];
+  await ama({ method: 'POST', path: '/devices', json: { id: 'roof-1' } });
+  await kofi({ method: 'POST', path: '/devices', json: { id: 'pond-2' } });
+  for (const as of [ama, service.as('guest')]) {
+    await as({ method: 'POST', path: '/devices/Pond/sensors/TC/value', json: { value: 1 } });
+  }
+  const [told, ...others] = await list();
+  assert.deepEqual([told?.problem, told?.device_id, told?.count], ['unknown_device', 'Pond', 1]);
+  assert.equal(others.length, 0);
+  assert.deepEqual(await problems('roof-1'), []);
+  refusalOf(await kofi({ path: '/devices/pond/refusals' }), 403, 'forbidden');
+  refusalOf(await service.call({ path: '/devices/pond/refusals' }), 403, 'forbidden');
+  const json = { name: 'k' };
+  const { json: made } = await ama({ method: 'POST', path: '/auth/keys', json });
+  const { key } = made as { readonly key: string };
+  const byKey = await service.call({ path: '/devices/pond/refusals', token: key });
+  refusalOf(byKey, 403, 'forbidden');
+  assert.equal((await list('admin')).length, 1);
+});
+
+test('a new owner does not see what the one before was sent', async () => {
+  await push({});
+  assert.equal((await list()).length, 1);
+  await service.tokenOf('kofi');
+  const body = 'kofi';
+  await service.as('ama')({ method: 'PUT', path: '/devices/pond/owner', body });
+  assert.deepEqual(await list('kofi'), []);
+});
+
+test('a flood of one kind is counted, and hides nothing else', async () => {
+  await push({ token: secret });
+  for (let times = 0; times < 40; times += 1) await push({});
+  const told = await list();
+  assert.deepEqual(
+    told.map(({ problem, count }) => [problem, count]),
+    [
+      ['no_key', 40],
+      ['wrong_key', 1],
+    ],
+  );
+});
