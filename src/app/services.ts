@@ -11,7 +11,7 @@ import type { Budgets } from '../domain/budgets/budgets.ts';
 import { createLongWork } from '../domain/budgets/long-work.ts';
 import type { StorageRoom } from '../domain/budgets/storage-room.ts';
 import { createUsage } from '../domain/budgets/usage.ts';
-import { createAppender } from '../domain/datapoints/appender.ts';
+import { type Appender, createAppender } from '../domain/datapoints/appender.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import { createHistory } from '../domain/datapoints/history.ts';
 import { createIngest } from '../domain/datapoints/ingest.ts';
@@ -131,14 +131,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
   const { consequences, notifications, preview, testMessages } = built;
   const appender = createAppender({ store: datapoints, feed, clock, reporter, consequences });
-  const ingestPath = { devices: storage.devices, access, appender, clock, valueBytesMax, room };
-  const ingest = createIngest(ingestPath);
-  const refusedPushes = createRefusedPushes({ devices: storage.devices, users, access, clock });
-  const ingestMany = createIngestMany({
-    ...ingestPath,
-    onRefused: (actor, sensor, error) =>
-      void refusedPushes.note({ via: 'http', code: error.code, error, actor, ...sensor }),
-  });
+  const pushPath = createPushServices(parts, access, appender);
   const readPath = { devices: storage.devices, datapoints, access, longWork };
   const readHistory = createHistory(readPath);
   const readMany = createReadMany(readPath);
@@ -155,7 +148,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       groups: createGroups({ store: groups }),
       ...{ devices, actuators, gateways, presence, projects, socials },
       ...{ notifications, preview, testMessages },
-      ...{ snapshots, ingest, ingestMany, readHistory, refusedPushes },
+      ...{ ...pushPath, snapshots, readHistory },
       summaries: createSummaries(readPath),
       takeLargePush: createTakeLargePush({ valueBytesMax }),
       readMany,
@@ -166,7 +159,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       clock,
     },
     mqttServices: {
-      ...{ ingest, actuators, gateways, presence, sessions, refusedPushes },
+      ...{ ...pushPath, actuators, gateways, presence, sessions },
       ...createMqttWiring({ storage, feed, access, logins, sessions, clock }),
     },
     start: async () => {
@@ -181,6 +174,21 @@ export function createServices(parts: ServiceParts): BuiltServices {
       await failures.save();
     },
   };
+}
+
+/** What takes datapoints in, and remembers what was refused. */
+function createPushServices(parts: ServiceParts, access: Access, appender: Appender) {
+  const { storage, clock, room } = parts;
+  const { devices, users } = storage;
+  const { valueBytesMax } = parts.config.datapoints;
+  const path = { devices, access, appender, clock, valueBytesMax, room };
+  const refusedPushes = createRefusedPushes({ devices, users, access, clock });
+  const ingestMany = createIngestMany({
+    ...path,
+    onRefused: (actor, sensor, error) =>
+      void refusedPushes.note({ via: 'http', code: error.code, error, actor, ...sensor }),
+  });
+  return { ingest: createIngest(path), ingestMany, refusedPushes };
 }
 
 /** Actuators, with what sets them back. */
