@@ -10,8 +10,8 @@ export const errorCodes = {
   rate_limited: 'Too much at once; the description names what. Try again after Retry-After.',
   limit_reached:
     'There may be no more of them: the description names the budget and who may raise it.',
-  storage_full: 'The storage quota is used up, or the disk is nearly full. Reads go on.',
-  unavailable: 'The service cannot store right now (queue full, disk full, database down); retry.',
+  storage_full: 'The storage quota is used up, or the disk is full or nearly so. Reads go on.',
+  unavailable: 'The service cannot store right now (queue full, database down); retry.',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
@@ -40,6 +40,10 @@ export function tooMany(what: string, waitMs: number): DomainError {
   const message = `too many ${what}: try again in ${retryAfterSeconds} s`;
   return new DomainError('rate_limited', message, { retryAfterSeconds });
 }
+
+/** Whether the store failed, or had no room, rather than the request being wrong. */
+export const isFailureToStore = ({ code }: DomainError): boolean =>
+  code === 'unavailable' || code === 'storage_full';
 
 export const invalid = (message: string): DomainError => new DomainError('invalid', message);
 export const notFound = (message: string): DomainError => new DomainError('not_found', message);

@@ -148,7 +148,7 @@ function success(answer: Omit<RouteAnswer, 'status'>) {
 type Code = Route['errors'][number];
 
 /** Every refusal that can occur: those the route names, and those of what it does. */
-function codesOf({ method, errors, body, path, query, isLogin }: Route): ReadonlySet<Code> {
+function codesOf({ method, errors, body, path, query }: Route): ReadonlySet<Code> {
   const codes = new Set<Code>([...errors, 'unavailable']);
   if (query !== undefined || path.includes(':')) codes.add('invalid');
   // Too much work at once, or too much that waits to be read.
@@ -157,9 +157,9 @@ function codesOf({ method, errors, body, path, query, isLogin }: Route): Readonl
     // Of a body that is too long, and of one for which there is no room at the moment.
     for (const code of ['invalid', 'too_large', 'rate_limited'] as const) codes.add(code);
     if (body.kind !== 'optional') codes.add('unsupported_media_type');
-    // Of the disk, or of whose quota it is.
-    if (body.kind !== 'optional' && isLogin !== true) codes.add('storage_full');
   }
+  // Of the disk, or of whose quota it is.
+  if (method !== 'GET') codes.add('storage_full');
   if (path === '/auth/token') codes.add('rate_limited');
   return codes;
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../domain/actor.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, isFailureToStore } from '../domain/errors.ts';
 import type { Gateways } from '../domain/gateways/gateways.ts';
 import type { Presence } from '../domain/gateways/presence.ts';
 import { type GatewayId, parseGatewayId } from '../domain/ids.ts';
@@ -36,7 +36,7 @@ export function createGatewayHeartbeats(options: {
         log.error({ err: error }, 'the sign of life of a gateway met a bug');
       }
       // While the store cannot answer nothing is known to have changed; it is asked again.
-      return error instanceof DomainError && error.code === 'unavailable';
+      return error instanceof DomainError && isFailureToStore(error);
     }
   }
 

@@ -78,5 +78,6 @@ export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
 function refusalOf({ code }: DomainError): ConnectRefusal {
   if (code === 'unauthenticated') return 'bad_credentials';
   if (code === 'rate_limited' || code === 'unavailable') return code;
+  if (code === 'storage_full') return 'unavailable';
   return 'not_authorized';
 }

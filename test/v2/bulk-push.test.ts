@@ -216,7 +216,7 @@ test('when the store refuses, the answer is 503 and says how many lines are stor
         append: async (batch) => {
           // A long push takes its turn without its datapoints before it is stored.
           if (batch.some(({ datapoints }) => datapoints.length > 0)) commits += 1;
-          if (commits > 1) throw new DomainError('unavailable', 'the disk is full');
+          if (commits > 1) throw new DomainError('storage_full', 'the disk is full');
           return storage.datapoints.append(batch);
         },
       },
@@ -231,7 +231,7 @@ test('when the store refuses, the answer is 503 and says how many lines are stor
     })),
   );
   const reply = await failing.call({ method: 'POST', path, body, type: 'application/x-ndjson' });
-  assertRefused(reply, 503, { saying: /the disk is full; \d+ lines before it are stored/ });
+  assertRefused(reply, 507, { saying: /the disk is full; \d+ lines before it are stored/ });
   const counted = Number(/; (\d+) lines/.exec(reply.text)?.[1]);
   assert.equal((await sensor.all()).length, counted);
 });

@@ -27,7 +27,7 @@ function failing(storage: Storage): Storage {
         const fault = faults.length > 1 ? faults.shift() : faults[0];
         if (fault === 'bug') throw new Error('secret of the store');
         if (fault === 'unavailable') {
-          throw new DomainError('unavailable', 'the disk is full', { retryAfterSeconds: 5 });
+          throw new DomainError('unavailable', 'the disk failed', { retryAfterSeconds: 5 });
         }
         return datapoints.append(batch);
       },
@@ -94,7 +94,7 @@ test('a store that cannot write answers 503 with Retry-After and keeps nothing',
   faults = ['unavailable'];
   for (const body of ['{"value":1}', '[{"value":1},{"value":2}]', '3']) {
     const reply = await sensor.send(body);
-    assert.match(refusalOf(reply, 503, 'unavailable'), /disk is full/);
+    assert.match(refusalOf(reply, 503, 'unavailable'), /disk failed/);
     assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
   }
   faults = ['none'];

@@ -19,7 +19,7 @@ function createDisk() {
     notifications: {
       ...storage.notifications,
       fire: async (firings) => {
-        if (disk.isFull) throw new DomainError('unavailable', 'the disk is full');
+        if (disk.isFull) throw new DomainError('storage_full', 'the disk is full');
         return storage.notifications.fire(firings);
       },
     },
@@ -70,7 +70,7 @@ test(
     await using service = await startService({ wrapStorage, channels: channels.open });
     await prepare(service);
     disk.isFull = true;
-    assertRefused(await push(service, 31), 503);
+    assertRefused(await push(service, 31), 507);
     assert.deepEqual(await timesSent(service), [0, 0]);
     disk.isFull = false;
     assertDone(await push(service, 31));
@@ -91,7 +91,7 @@ durable('what a full disk held back leaves with the next start, once', options, 
     await using service = await startService({ ...settings, wrapStorage });
     await prepare(service);
     disk.isFull = true;
-    assertRefused(await push(service, 31), 503);
+    assertRefused(await push(service, 31), 507);
   }
   assert.equal(channels.sent.length, 0);
   for (const start of ['first', 'second']) {
@@ -119,7 +119,7 @@ durable('what a crash left of one millisecond is made up for', options, async (c
     clock.advance(1);
     assertDone(await push(service, 1));
     disk.isFull = true;
-    assertRefused(await push(service, 2), 503);
+    assertRefused(await push(service, 2), 507);
   }
   await using service = await startService(settings);
   assert.deepEqual(await timesSent(service), [0, 0, 2]);

@@ -125,7 +125,7 @@ test('what the store says of the machine fails the whole batch, and once', async
     ...store,
     append: () => {
       tries += 1;
-      return Promise.reject(new DomainError('unavailable', 'the disk is full'));
+      return Promise.reject(new DomainError('unavailable', 'the disk failed'));
     },
   }));
   const pushes = [1, 2, 3].map((value) => appender.append(aPush('a', value)));

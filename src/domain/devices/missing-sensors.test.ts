@@ -108,8 +108,8 @@ test('a device that somebody makes in between gets the sensors all the same', as
 test('a store that is down is not a refusal of single sensors', async () => {
   const { kept, missingSensors } = setUp((store) => ({
     ...store,
-    putSensor: () => Promise.reject(new DomainError('unavailable', 'the disk is full')),
+    putSensor: () => Promise.reject(new DomainError('unavailable', 'the disk failed')),
   }));
   await kept.insert(aDevice('d', { owner }));
-  await assert.rejects(missingSensors(ama, wide).makeOn(id, ids('a')), /the disk is full/);
+  await assert.rejects(missingSensors(ama, wide).makeOn(id, ids('a')), /the disk failed/);
 });

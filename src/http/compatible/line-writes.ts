@@ -117,8 +117,8 @@ function requireAllStored({ stored, refused, refusedCount }: BulkReport): void {
 async function explained(reason: unknown, bulk: BulkIngest): Promise<unknown> {
   if (!(reason instanceof DomainError)) return reason;
   const { code, message, retryAfterSeconds } = reason;
-  // After a failed commit there is nothing more to wait for.
-  if (code !== 'unavailable') await bulk.finish();
+  // A commit that failed fails here once more: nothing is left to wait for then.
+  await bulk.finish().catch(() => undefined);
   return new DomainError(code, `${message} stored=${bulk.stored}`, {
     cause: reason,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),

@@ -42,7 +42,15 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
       description: 'The number of the entry; of `.json` what was stored.',
       content: { 'text/plain': Type.String(), 'application/json': UpdateMessage },
     },
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'too_large', 'unavailable'],
+    errors: [
+      'invalid',
+      'unauthenticated',
+      'forbidden',
+      'not_found',
+      'too_large',
+      'storage_full',
+      'unavailable',
+    ],
   } as const;
   return ['/update', '/update.json'].flatMap((path) => [
     defineRoute({

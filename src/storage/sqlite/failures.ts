@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import { DomainError } from '../../domain/errors.ts';
 
 // https://sqlite.org/rescode.html: what the machine refuses, not what our statements did wrong.
@@ -27,7 +28,47 @@ export function describeFailure(error: unknown): string | undefined {
   return code === undefined ? undefined : sentences.get(code);
 }
 
-/** Turns what the machine refuses into DomainError unavailable; leaves other errors as they are. */
+/** Full disk: SQLite says so, or an operation failed on a disk that has no room left. */
+const fullCode = 13;
+const inputOutputCode = 10;
+const fullSentence =
+  'the disk is full: what is stored stays readable; an administrator must make room';
+/** A disk with less cannot hold a commit and the shared memory of the log. */
+const roomBytesMin = 131_072;
+
+/**
+ * How a write is refused that the machine did not carry out [contract 14]; undefined when the error
+ * is a bug of ours. `hasRoom` is asked after a failed operation of the disk alone.
+ */
+export function refusalOfWrite(error: unknown, hasRoom: () => boolean): WriteRefusal | undefined {
+  const code = resultCodeOf(error);
+  if (code === fullCode || (code === inputOutputCode && !hasRoom())) {
+    return { code: 'storage_full', message: fullSentence };
+  }
+  const sentence = describeFailure(error);
+  return sentence === undefined ? undefined : { code: 'unavailable', message: sentence };
+}
+
+/** Whether the disk of the directory has room for a commit; true where that cannot be told. */
+export function hasRoom(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize >= roomBytesMin;
+  } catch {
+    return true;
+  }
+}
+
+/** What the caller of a write is told. */
+export interface WriteRefusal {
+  readonly code: 'storage_full' | 'unavailable';
+  readonly message: string;
+}
+
+/**
+ * Turns what the machine refuses a read into DomainError unavailable; leaves other errors as they
+ * are.
+ */
 export function asRefusal(error: unknown): unknown {
   const sentence = describeFailure(error);
   return sentence === undefined

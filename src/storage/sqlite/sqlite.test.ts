@@ -206,8 +206,8 @@ test('a full disk refuses changes, keeps what was there and still reads', async 
   assert(refused.length > 0);
   for (const error of refused) {
     assert(error instanceof DomainError);
-    assert.equal(error.code, 'unavailable');
-    assert.equal(error.message, 'the disk is full');
+    assert.equal(error.code, 'storage_full');
+    assert.match(error.message, /^the disk is full/);
   }
   const page = { visibleTo: { who: 'everything' } } as const;
   const listed = await full.devices.list({ ...page, limit: 100, offset: 0 });

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { describeFailure } from './failures.ts';
+import { refusalOfWrite } from './failures.ts';
 import type { WriterAnswer, WriterRequest } from './writer-messages.ts';
 import type { Writes } from './writes.ts';
 
@@ -8,33 +8,37 @@ type Call = NonNullable<WriterRequest>;
 /** Runs calls in one transaction and answers each; the answers hold once this returns. */
 export type RunBatch = (calls: readonly Call[]) => WriterAnswer[];
 
+/** Whether the disk has room for a commit; asked after one has failed. */
+export type HasRoom = () => boolean;
+
 /** One commit for many calls, in which a failing call undoes only itself. */
-export function createRunBatch(database: DatabaseSync, writes: Writes): RunBatch {
+export function createRunBatch(database: DatabaseSync, writes: Writes, hasRoom: HasRoom): RunBatch {
   const statements = prepare(database);
+  const context: BatchContext = { database, writes, statements, hasRoom };
 
   return (calls) => {
     try {
       statements.begin.run();
-      const answers = calls.map((call) =>
-        runCall(database, writes, statements, call, calls.length),
-      );
+      const answers = calls.map((call) => runCall(context, call, calls.length));
       if (database.isTransaction) statements.commit.run();
       return answers;
     } catch (error) {
       // Nothing of this commit was kept, so no call of it may be told otherwise.
       if (database.isTransaction) statements.rollback.run();
-      return calls.map((call) => failed(call, error));
+      return calls.map((call) => failed(call, error, hasRoom));
     }
   };
 }
 
-function runCall(
-  database: DatabaseSync,
-  writes: Writes,
-  statements: Statements,
-  call: Call,
-  callCount: number,
-): WriterAnswer {
+interface BatchContext {
+  readonly database: DatabaseSync;
+  readonly writes: Writes;
+  readonly statements: Statements;
+  readonly hasRoom: HasRoom;
+}
+
+function runCall(context: BatchContext, call: Call, callCount: number): WriterAnswer {
+  const { database, writes, statements, hasRoom } = context;
   // A call that is alone needs no savepoint: undoing it is undoing the transaction.
   const isAlone = callCount === 1;
   if (!isAlone) statements.savepoint.run();
@@ -47,13 +51,13 @@ function runCall(
     if (isAlone || !database.isTransaction) throw error;
     statements.undo.run();
     statements.release.run();
-    return failed(call, error);
+    return failed(call, error, hasRoom);
   }
 }
 
-function failed(call: Call, error: unknown): WriterAnswer {
-  const sentence = describeFailure(error);
-  if (sentence !== undefined) return { id: call.id, kind: 'unavailable', message: sentence };
+function failed(call: Call, error: unknown, hasRoom: HasRoom): WriterAnswer {
+  const refusal = refusalOfWrite(error, hasRoom);
+  if (refusal !== undefined) return { id: call.id, kind: 'refused', refusal };
   return error instanceof Error
     ? { id: call.id, kind: 'bug', message: `${call.name}: ${error.message}`, stack: error.stack }
     : { id: call.id, kind: 'bug', message: `${call.name}: ${String(error)}`, stack: undefined };

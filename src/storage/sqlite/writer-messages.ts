@@ -1,3 +1,4 @@
+import type { WriteRefusal } from './failures.ts';
 import type { WriteName } from './writes.ts';
 
 /** What the writer thread is started with. */
@@ -16,7 +17,7 @@ export type WriterRequest = null | {
 /** What became of one call. */
 export type WriterAnswer =
   | { readonly id: number; readonly kind: 'done'; readonly value: unknown }
-  | { readonly id: number; readonly kind: 'unavailable'; readonly message: string }
+  | { readonly id: number; readonly kind: 'refused'; readonly refusal: WriteRefusal }
   | {
       readonly id: number;
       readonly kind: 'bug';

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
+import { hasRoom } from './failures.ts';
 import { createSpaceKeeper } from './space-keeper.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { createRunBatch } from './write-batch.ts';
@@ -17,7 +19,9 @@ const database = openConnection(setup.path, {
   role: 'write',
   ...(setup.pagesMax === undefined ? {} : { pagesMax: setup.pagesMax }),
 });
-const runBatch = createRunBatch(database, createWrites(database));
+const runBatch = createRunBatch(database, createWrites(database), () =>
+  hasRoom(dirname(setup.path)),
+);
 const space = createSpaceKeeper(database, setup.path);
 
 port.on('message', (first: WriterRequest) => {

@@ -8,7 +8,10 @@ import type { WriteName, Writes } from './writes.ts';
 
 /** Calls to the only write connection. One resolves when its commit is synced to disk. */
 export interface Writer {
-  /** Throws DomainError unavailable when nothing was kept: queue full, disk full, thread dead. */
+  /**
+   * Throws when nothing was kept: DomainError storage_full when the disk is full, unavailable when
+   * the queue is full, the disk fails or the thread is dead.
+   */
   call<Name extends WriteName>(
     name: Name,
     ...args: Parameters<Writes[Name]>
@@ -126,9 +129,9 @@ function createHealth(log: Log): { observe(answer: WriterAnswer): void } {
   let isFailing = false;
   return {
     observe(answer) {
-      if (answer.kind === 'unavailable' && !isFailing) {
+      if (answer.kind === 'refused' && !isFailing) {
         isFailing = true;
-        log.error({ reason: answer.message }, 'the storage refuses changes');
+        log.error({ reason: answer.refusal.message }, 'the storage refuses changes');
       } else if (answer.kind === 'done' && isFailing) {
         isFailing = false;
         log.warn({}, 'the storage takes changes again');
@@ -138,7 +141,10 @@ function createHealth(log: Log): { observe(answer: WriterAnswer): void } {
 }
 
 function failureOf(answer: Exclude<WriterAnswer, { kind: 'done' }>): Error {
-  if (answer.kind === 'unavailable') return unavailable(answer.message);
+  if (answer.kind === 'refused') {
+    const { code, message } = answer.refusal;
+    return code === 'unavailable' ? unavailable(message) : new DomainError(code, message);
+  }
   const error = new Error(answer.message);
   if (answer.stack !== undefined) error.stack = answer.stack;
   return error;
