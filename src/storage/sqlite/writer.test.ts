@@ -83,14 +83,15 @@ test('a failing call undoes itself and leaves the other calls of its commit', (c
   const writes = createWrites(database);
   const count = database.prepare('select checks from health');
   let calls = 0;
-  const runBatch = createRunBatch(database, {
+  const broken = {
     ...writes,
     ping: () => {
       writes.ping();
       calls += 1;
       if (calls === 2) throw new Error('broken');
     },
-  });
+  };
+  const runBatch = createRunBatch(database, broken, () => true);
   const answers = runBatch([1, 2, 3].map((id) => ({ id, name: 'ping', args: [] })));
   assert.deepEqual(
     answers.map((answer) => answer.kind),
