@@ -33,8 +33,8 @@ export interface FireParts {
 /** Stores firings and sees to what follows at once. */
 export interface Fire {
   /**
-   * Resolves when the push may be answered. Throws unavailable; what was not stored is tried again
-   * here, unless the caller comes again with it. Throws rate_limited when the owner's firings that
+   * Resolves when the push may be answered. Throws unavailable, storage_full; what was not stored is
+   * tried again here, unless the caller comes again with it. Throws rate_limited when the owner's firings that
    * wait are too large: it is given up.
    */
   (planned: PlannedFiring, options?: { readonly isRepeatedByCaller: boolean }): Promise<void>;
@@ -129,7 +129,9 @@ function storeInTurn({ store, outbox, log }: FireParts) {
       } catch (cause) {
         log.warn({ err: cause, attempt, firings: firings.length }, 'firings could not be stored');
         if (attempt >= limits.firingAttemptsMax) {
-          throw new DomainError('unavailable', 'a notification could not be stored', { cause });
+          const isFull = cause instanceof DomainError && cause.code === 'storage_full';
+          const code = isFull ? 'storage_full' : 'unavailable';
+          throw new DomainError(code, 'a notification could not be stored', { cause });
         }
         await new Promise((resolve) => setTimeout(resolve, limits.firingPauseMs * attempt));
       }
