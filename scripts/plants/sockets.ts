@@ -46,6 +46,12 @@ export const plantsOfSockets: readonly Plant[] = [
     ...{ file: largePushes, test: '60 bodies', budget: 'partial_bytes', says: /bytes are held/ },
   },
   {
+    name: 'bodies in chunks of a byte are cut off',
+    ...{ file: 'test/neighbours/sockets-dripping.test.ts', test: '24 bodies in chunks' },
+    says: /honest client's|MiB are held|the program died|other side closed|ECONN/,
+    patches: [limit('tinyChunksMax: 1_024', 'tinyChunksMax: 1_000_000_000')],
+  },
+  {
     name: 'large pushes are read in slices',
     ...{ file: largePushes, test: '45 bodies', says: /honest client's|held for/ },
     patches: [limit('largePushBytesMin: 131_072', 'largePushBytesMin: 1_000_000_000')],

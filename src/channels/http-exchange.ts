@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { gatherBytes } from '../lib/gathered-bytes.ts';
 import { isRecord } from '../lib/record.ts';
 import { channelLimits } from './limits.ts';
 
@@ -82,18 +83,16 @@ function withLength({ headers, body }: HttpCall): Record<string, string> {
 }
 
 async function readAnswer(response: IncomingMessage): Promise<HttpAnswer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const gathered = gatherBytes();
   let isCut = false;
   for await (const chunk of response) {
     // Without an encoding set, Node hands over buffers.
     const part = chunk as Buffer;
-    bytes += part.length;
-    if (bytes > channelLimits.answerBytesMax) {
+    if (gathered.length + part.length > channelLimits.answerBytesMax) {
       isCut = true;
       break;
     }
-    chunks.push(part);
+    gathered.add(part);
   }
   const retryAfter = response.headers['retry-after'];
   return {
@@ -101,7 +100,7 @@ async function readAnswer(response: IncomingMessage): Promise<HttpAnswer> {
     status: response.statusCode ?? 0,
     ...(retryAfter !== undefined && { retryAfter }),
     headers: response.headers,
-    text: isCut ? '' : Buffer.concat(chunks).toString('utf8'),
+    text: isCut ? '' : gathered.take().toString('utf8'),
     isCut,
   };
 }

@@ -56,6 +56,9 @@ export const limits = {
   answerPieceBytes: 65_536,
   /** A reader that takes nothing of an answer for so long is cut off. */
   unreadMs: 2 * minute,
+  /** Chunks of a body, however small; beyond them each must have `chunkBytesUsual` on average. */
+  tinyChunksMax: 1_024,
+  chunkBytesUsual: 8,
   /** Requests of one connection that come before the answers to those before them have left. */
   pipelinedRequestsMax: 64,
   /** What the answer to such a request counts for, whatever it is. */

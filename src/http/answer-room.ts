@@ -9,6 +9,7 @@ import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Clients } from './clients.ts';
 import { nextAnswer } from './latest-answer.ts';
+import { refuseTinyChunks } from './tiny-chunks.ts';
 
 /**
  * Room for answers that wait to be read. A reader may be slow or read nothing at all: what is held
@@ -178,16 +179,27 @@ function guardPipelines(server: Server, hold: (answer: ServerResponse) => void):
   const listeners = server.listeners('request');
   server.removeAllListeners('request');
   const begin = (request: IncomingMessage, answer: ServerResponse): void => {
+    // What a request to read has for a body nobody looks at: it would wait in pieces of any size.
+    if (isRead(request) && hasBody(request)) request.resume();
     for (const listener of listeners) listener.call(server, request, answer);
   };
   server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
+    if (request.headers['transfer-encoding'] !== undefined) refuseTinyChunks(request);
     const last = nextAnswer(request.socket, answer);
     if (last === undefined || last.writableFinished) begin(request, answer);
     else if (!mayWait(request, answer, hold)) request.socket.destroy();
-    else if (request.method !== 'GET' && request.method !== 'HEAD') begin(request, answer);
-    else last.once('close', () => !request.socket.destroyed && begin(request, answer));
+    else if (!isRead(request)) begin(request, answer);
+    else {
+      if (hasBody(request)) request.resume();
+      last.once('close', () => !request.socket.destroyed && begin(request, answer));
+    }
   });
 }
+
+const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
 
 function mayWait(
   request: IncomingMessage,

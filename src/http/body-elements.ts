@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { gatherBytes } from '../lib/gathered-bytes.ts';
 
 /** A part of a body: its text, or why it has none. */
 export type BodyElement = string | { readonly problem: 'too large' | 'not UTF-8' };
@@ -155,20 +156,18 @@ const isWhiteSpace = (code: number): boolean =>
 
 /** The bytes of the element that has not ended yet; those beyond the limit are dropped. */
 function createRest(bytesMax: number) {
-  let parts: Buffer[] = [];
+  const gathered = gatherBytes();
   let size = 0;
   return {
     add(bytes: Buffer): void {
       if (bytes.length === 0) return;
       size += bytes.length;
-      if (size <= bytesMax) parts.push(bytes);
-      else parts = [];
+      if (size <= bytesMax) gathered.add(bytes);
+      else gathered.take();
     },
     take(): BodyElement {
-      const [only = Buffer.alloc(0)] = parts;
-      const bytes = parts.length > 1 ? Buffer.concat(parts) : only;
+      const bytes = gathered.take();
       const element = size > bytesMax ? tooLarge : elementOf(bytes, bytesMax);
-      parts = [];
       size = 0;
       return element;
     },

@@ -6,6 +6,7 @@ import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { endWithin } from '../lib/connection-guard.ts';
+import { gatherBytes } from '../lib/gathered-bytes.ts';
 import type { Authenticate } from './authentication.ts';
 import type { Clients } from './clients.ts';
 import { answerUnderWay } from './latest-answer.ts';
@@ -42,8 +43,7 @@ function readBody(
 ): void {
   const bytesMax = request.routeOptions.bodyLimit ?? limits.bodyBytesMax;
   const announced = Number(request.headers['content-length']);
-  const chunks: Buffer[] = [];
-  let received = 0;
+  const gathered = gatherBytes();
   let held: HeldRoom | undefined;
 
   function stop(): void {
@@ -53,27 +53,26 @@ function readBody(
   }
   function refuse(error: Error): void {
     stop();
-    chunks.length = 0;
+    gathered.take();
     closeGently(payload.socket);
     // What still arrives is dropped while the answer leaves.
     payload.resume();
     done(error);
   }
   function add(chunk: Buffer): void {
-    received += chunk.length;
+    const received = gathered.length + chunk.length;
     if (received > bytesMax) {
       refuse(new DomainError('too_large', 'the body is larger than this path takes'));
       return;
     }
-    chunks.push(chunk);
+    gathered.add(chunk);
     if (received <= limits.freeBodyBytes) return;
     held ??= holdRoom(request, payload, parts, refuse);
     held.grow(received);
   }
   function end(): void {
     // The body is over: nothing more comes to its listeners, and taking them off costs time.
-    // Copied in any case: a chunk may be a view of the buffer that its socket reads into.
-    done(null, Buffer.concat(chunks, received));
+    done(null, gathered.take());
   }
   function fail(): void {
     stop();

@@ -31,7 +31,7 @@ function fill(path: string, directory: string): void {
   writeFileSync(path, Buffer.alloc(bavail * bsize));
 }
 
-test('a disk that is full to the last byte is 507, reads go on, and it recovers', async (context) => {
+test('a disk that is full to the last byte is 507; reads go on, pushes later', async (context) => {
   const disk = mountDisk(context);
   if (disk === undefined) return context.skip('this account may not mount a file system');
   const ballast = join(disk, 'ballast');

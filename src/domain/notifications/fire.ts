@@ -33,9 +33,9 @@ export interface FireParts {
 /** Stores firings and sees to what follows at once. */
 export interface Fire {
   /**
-   * Resolves when the push may be answered. Throws unavailable, storage_full; what was not stored is
-   * tried again here, unless the caller comes again with it. Throws rate_limited when the owner's firings that
-   * wait are too large: it is given up.
+   * Resolves when the push may be answered. Throws unavailable, storage_full; what was not stored
+   * is tried again here, unless the caller comes again with it. Throws rate_limited when the
+   * owner's firings that wait are too large: it is given up.
    */
   (planned: PlannedFiring, options?: { readonly isRepeatedByCaller: boolean }): Promise<void>;
   /** Tries again what could not be stored; the repetition of a push is nothing new. */

@@ -5,6 +5,7 @@ import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { gatherBytes } from '../../lib/gathered-bytes.ts';
 import type { Wire } from '../../wire/fields.ts';
 import {
   given,
@@ -151,11 +152,11 @@ async function readBody(
         'application/x-www-form-urlencoded or application/json',
     );
   }
-  const parts: Uint8Array[] = [];
+  const gathered = gatherBytes();
   for await (const piece of inflated(pieces, contentEncoding, endpointLimits.updateBytesMax)) {
-    parts.push(piece);
+    gathered.add(piece);
   }
-  return readUpdateBody(decoded(Buffer.concat(parts)), isJson);
+  return readUpdateBody(decoded(gathered.take()), isJson);
 }
 
 function decoded(bytes: Uint8Array): string {
