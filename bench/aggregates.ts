@@ -34,7 +34,7 @@ const everything: HistoryQuery = {
 };
 const rounds = 9;
 /** So many of one sensor may stay outside of chunks. */
-const memtableEntryMax = datapointLimits.memtableEntryWeightMax;
+const memtableEntryMax = datapointLimits.memtableEntryBytesMax / 32;
 
 async function fill(storage: Storage): Promise<void> {
   await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));

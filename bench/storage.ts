@@ -27,11 +27,11 @@ const minute = 60_000;
 const yearOfMinutes = 525_600;
 const secondsToAppend = Number(process.argv[2] ?? 8);
 
-const open = (directory: string, memtableWeightMax = datapointLimits.memtableWeightMax) =>
+const open = (directory: string, memtableBytesMax = datapointLimits.memtableBytesMax) =>
   openSqlite({
     directory,
     log: silentLog,
-    datapointLimits: { ...datapointLimits, memtableWeightMax },
+    datapointLimits: { ...datapointLimits, memtableBytesMax },
   });
 
 const nameOf = (sensor: number) => ({
@@ -138,7 +138,7 @@ async function showReads(directory: string, storage: Storage): Promise<void> {
     const datapoints = Array.from({ length }, (_, k) => pushOf(0, n + k).datapoints).flat();
     await storage.datapoints.append([{ ...nameOf(0), datapoints }]);
   }
-  await flushedUpTo(directory, yearOfMinutes - datapointLimits.memtableEntryWeightMax);
+  await flushedUpTo(directory, yearOfMinutes - datapointLimits.memtableEntryBytesMax / 32);
   const times = 200;
   const read = (skip: number, limit: number) =>
     storage.datapoints.read(nameOf(0), { order: 'desc', skip, limit });

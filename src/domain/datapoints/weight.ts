@@ -23,3 +23,29 @@ export function weightOf(datapoints: readonly Datapoint[]): number {
   for (const datapoint of datapoints) weight += weigh(datapoint);
   return weight;
 }
+
+/** The JSON texts of values that are no numbers, among so many: see `ColumnBatch`. */
+export interface ValueTexts {
+  readonly count: number;
+  readonly texts?: readonly (string | undefined)[] | undefined;
+}
+
+/** What the datapoints of a batch weigh: as much as objects of them would. */
+export function weightOfBatch({ count, texts }: ValueTexts): number {
+  if (texts === undefined) return count;
+  let weight = 0;
+  for (let row = 0; row < count; row += 1) weight += weightOfText(texts[row]);
+  return weight;
+}
+
+/** What a datapoint weighs whose value has this JSON text; undefined: a number. */
+export function weightOfText(text: string | undefined): number {
+  if (text === undefined || text === 'true' || text === 'false') return 1;
+  return 1 + Math.floor(charactersOf(text) / charactersPerWeight);
+}
+
+/** A string counts without its quotes, and an escaped character as one. */
+function charactersOf(text: string): number {
+  if (!text.startsWith('"')) return text.length;
+  return text.includes('\\') ? (JSON.parse(text) as string).length : text.length - 2;
+}

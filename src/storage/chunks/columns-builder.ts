@@ -1,9 +1,7 @@
-import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
 import type { Columns } from './columns.ts';
 
-/** Columns being put together from datapoints and from rows of other columns. */
+/** Columns being put together from rows of other columns. */
 export interface ColumnsBuilder {
-  put(datapoint: Datapoint): void;
   /** `rows` of them, beginning with `firstRow`, then as the order says, until it is full. */
   putRows(columns: Columns, firstRow: number, rows: number): void;
   /** There is no room for another text. */
@@ -43,14 +41,6 @@ export function createColumnsBuilder(room: {
     count += 1;
   }
   return {
-    put(datapoint) {
-      times[count] = orderTime(datapoint);
-      received[count] = datapoint.receivedAt;
-      timed[count] = datapoint.timestamp === undefined ? 0 : 1;
-      if (typeof datapoint.value === 'number') numbers[count] = datapoint.value;
-      else putText(JSON.stringify(datapoint.value));
-      count += 1;
-    },
     putRows(columns, firstRow, rows) {
       if (order === 'asc' && columns.texts === undefined) {
         const endRow = firstRow + rows;

@@ -19,14 +19,15 @@ const sensors = ['s0', 's1', 's2'];
 const smallLimits = {
   ...datapointLimits,
   chunkDatapointsMax: 16,
-  memtableEntryWeightMax: 10,
-  memtableWeightMax: 40,
-  logWeightMax: 100,
-  flushWeightPerStep: 20,
+  memtableEntryBytes: 0,
+  memtableEntryBytesMax: 10 * 32,
+  memtableBytesMax: 40 * 32,
+  logBytesMax: 100 * 32,
+  flushBytesPerStep: 20 * 32,
   trimRowsPerStep: 3,
   restMs: 1,
-  restWeightMin: 1,
-  restEntryWeightMin: 1,
+  restBytesMin: 32,
+  restEntryBytesMin: 32,
 };
 
 const open = (directory: string): Promise<Storage> =>

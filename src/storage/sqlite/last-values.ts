@@ -4,7 +4,14 @@ import type { LastValues } from '../../domain/datapoints/datapoint-store.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
-import { briefValue, briefValueOf, lastValueOf, type SeriesTable } from './timeseries/series.ts';
+import {
+  briefLastOf,
+  briefValue,
+  briefValueOf,
+  lastOf,
+  lastValueOf,
+  type SeriesTable,
+} from './timeseries/series.ts';
 
 const listLastValues = `
   select device_id, sensor_id, timestamp, received_at, value
@@ -52,8 +59,9 @@ export function createLastValues(options: {
     }
     // Rows are as old as the last flushing; memory is what was acknowledged.
     for (const deviceId of devices) {
-      for (const { sensorId, last } of table.residents(deviceId)) {
-        if (last !== undefined) put(values, deviceId, sensorId, last);
+      for (const series of table.residents(deviceId)) {
+        const last = briefLastOf(series);
+        if (last !== undefined) put(values, deviceId, series.sensorId, last);
       }
     }
     return values;
@@ -61,7 +69,9 @@ export function createLastValues(options: {
 
   function one(sensor: SensorRef): Datapoint | undefined {
     const series = table.resolve(sensor);
-    if (series === undefined || series.last !== 'large') return series?.last as Datapoint;
+    if (series === undefined) return undefined;
+    const last = lastOf(series);
+    if (last !== 'large') return last;
     const row = lastValueOfSeries.get(series.number) as unknown as
       | readonly [number | null, number, string]
       | undefined;

@@ -2,17 +2,18 @@ import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
 
 /** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
 export interface DatapointLimits extends ChunkLimits {
-  readonly memtableEntryWeightMax: number;
-  readonly memtableWeightMax: number;
-  readonly memtableWeightForLong: number;
-  readonly memtableWeightRefused: number;
-  readonly logWeightMax: number;
-  readonly flushWeightPerStep: number;
+  readonly memtableEntryBytes: number;
+  readonly memtableEntryBytesMax: number;
+  readonly memtableBytesMax: number;
+  readonly memtableBytesForLong: number;
+  readonly memtableBytesRefused: number;
+  readonly logBytesMax: number;
+  readonly flushBytesPerStep: number;
   readonly flushSeriesPerStep: number;
   readonly trimRowsPerStep: number;
   readonly restMs: number;
-  readonly restWeightMin: number;
-  readonly restEntryWeightMin: number;
+  readonly restBytesMin: number;
+  readonly restEntryBytesMin: number;
   readonly flushRetryMsMin: number;
   readonly flushRetryMsMax: number;
   readonly decodedChunksMax: number;
@@ -26,9 +27,12 @@ export interface DatapointLimits extends ChunkLimits {
   readonly apartPushDatapointsMin: number;
 }
 
+const kibibyte = 2 ** 10;
+const mebibyte = 2 ** 20;
+
 /**
- * The limits of the service, with their reasons. A datapoint weighs 1, one with a long value 1 for
- * every 32 characters of it.
+ * The limits of the service, with their reasons. In memory a datapoint takes 32 bytes, and one that
+ * is no number its text on top.
  */
 export const datapointLimits: DatapointLimits = {
   /** Of a block: enough to compress well, and decoded in a tenth of a ms. */
@@ -39,26 +43,28 @@ export const datapointLimits: DatapointLimits = {
   chunkRowBytesMax: 49_152,
   /** Of a block: half a megabyte of long values, rewritten with each late datapoint. */
   chunkWeightMax: 16_384,
-  /** A sensor that reached this fills whole chunks. */
-  memtableEntryWeightMax: 4_096,
-  /** Datapoints of all sensors in memory: about 40 MB. */
-  memtableWeightMax: 262_144,
+  /** What a sensor takes that has any datapoint in memory, beside them. */
+  memtableEntryBytes: 192,
+  /** A sensor that reached this, 4 096 numbers, fills whole chunks. */
+  memtableEntryBytesMax: 128 * kibibyte,
+  /** Datapoints of all sensors in memory: 780 000 of a few sensors, one each of 110 000. */
+  memtableBytesMax: 24 * mebibyte,
   /** Below it a long push may come: the longest leaves room for what others push meanwhile. */
-  memtableWeightForLong: 294_912,
+  memtableBytesForLong: 26 * mebibyte,
   /** When flushing falls behind (a full disk), pushes are refused beyond this. */
-  memtableWeightRefused: 1_048_576,
-  /** What the log keeps: a start reads all of it, in less than a second. */
-  logWeightMax: 1_048_576,
+  memtableBytesRefused: 64 * mebibyte,
+  /** What the log keeps, counted as in memory: a start reads all of it, in less than a second. */
+  logBytesMax: 32 * mebibyte,
   /** Work of one step of flushing: commits wait for it, so it ends within a few ms. */
-  flushWeightPerStep: 8_192,
+  flushBytesPerStep: 256 * kibibyte,
   flushSeriesPerStep: 24,
   trimRowsPerStep: 256,
   /** When nothing arrived for so long, what is in memory is flushed: the log is large. */
   restMs: 10_000,
-  /** … if it is more than this in all, about 100 KB of log, … */
-  restWeightMin: 4_096,
-  /** … and this for each sensor: its last chunk is written anew. */
-  restEntryWeightMin: 16,
+  /** … if it is more than this in all, about as much of the log, … */
+  restBytesMin: 128 * kibibyte,
+  /** … and this, 16 numbers, for each sensor: its last chunk is written anew. */
+  restEntryBytesMin: 704,
   flushRetryMsMin: 500,
   flushRetryMsMax: 30_000,
   /** Decoded blocks: about 25 KB each. */

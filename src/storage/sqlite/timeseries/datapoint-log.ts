@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
-import { parseJson } from '../../../lib/json.ts';
+import { batchOf, type ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
 import {
   type ByteSink,
   type ByteSource,
@@ -26,7 +25,7 @@ export interface LoggedPush {
   readonly series: number;
   /** How many datapoints of the sensor were stored before these. */
   readonly sequenceNumber: number;
-  readonly datapoints: readonly Datapoint[];
+  readonly batch: ColumnBatch;
   /** Which of them becomes the sensor's last value; absent: none. */
   readonly last?: number;
 }
@@ -47,9 +46,8 @@ export function encodePushes(pushes: readonly LoggedPush[]): Uint8Array<ArrayBuf
   let receivedAt = Number.NaN;
   for (const push of pushes) {
     putHead(sink, push);
-    for (const datapoint of push.datapoints) {
-      putDatapoint(sink, datapoint, receivedAt);
-      receivedAt = datapoint.receivedAt;
+    for (let row = 0; row < push.batch.count; row += 1) {
+      receivedAt = putRow(sink, push.batch, row, receivedAt);
     }
   }
   return endPushes(sink);
@@ -65,12 +63,9 @@ export function* encodeInSteps(
   let receivedAt = Number.NaN;
   for (const push of pushes) {
     putHead(sink, push);
-    let written = 0;
-    for (const datapoint of push.datapoints) {
-      putDatapoint(sink, datapoint, receivedAt);
-      receivedAt = datapoint.receivedAt;
-      written += 1;
-      if (written % datapointsPerStep === 0) yield;
+    for (let row = 0; row < push.batch.count; row += 1) {
+      receivedAt = putRow(sink, push.batch, row, receivedAt);
+      if (row % datapointsPerStep === datapointsPerStep - 1) yield;
     }
   }
   return endPushes(sink);
@@ -78,7 +73,7 @@ export function* encodeInSteps(
 
 function beginPushes(pushes: readonly LoggedPush[]): ByteSink {
   let sizeGuess = 16;
-  for (const push of pushes) sizeGuess += pushBytes + push.datapoints.length * datapointBytes;
+  for (const push of pushes) sizeGuess += pushBytes + push.batch.count * datapointBytes;
   const sink = createSink(sizeGuess);
   putByte(sink, version);
   putUint32(sink, 0);
@@ -90,7 +85,7 @@ function putHead(sink: ByteSink, push: LoggedPush): void {
   putVarint(sink, push.series);
   putVarint(sink, push.sequenceNumber);
   putVarint(sink, push.last === undefined ? 0 : push.last + 1);
-  putVarint(sink, push.datapoints.length);
+  putVarint(sink, push.batch.count);
 }
 
 function endPushes(sink: ByteSink): Uint8Array<ArrayBuffer> {
@@ -115,36 +110,52 @@ export function decodePushes(bytes: Uint8Array): LoggedPush[] {
     const series = takeVarint(source);
     const sequenceNumber = takeVarint(source);
     const last = takeVarint(source) - 1;
-    const datapoints: Datapoint[] = [];
-    for (let left = takeCount(source, bytes.length); left > 0; left -= 1) {
-      const datapoint = takeDatapoint(source, receivedAt);
-      receivedAt = datapoint.receivedAt;
-      datapoints.push(datapoint);
-    }
-    pushes.push({ series, sequenceNumber, datapoints, ...(last < 0 ? {} : { last }) });
+    const batch = takeRows(source, takeCount(source, bytes.length), receivedAt);
+    receivedAt = batch.received[batch.count - 1] ?? receivedAt;
+    pushes.push({ series, sequenceNumber, batch, ...(last < 0 ? {} : { last }) });
   }
   return pushes;
 }
 
-function putDatapoint(sink: ByteSink, datapoint: Datapoint, receivedBefore: number): void {
-  const { value, timestamp, receivedAt } = datapoint;
-  const isNumber = typeof value === 'number';
+/** Answers when the datapoint was received. */
+function putRow(sink: ByteSink, batch: ColumnBatch, row: number, receivedBefore: number): number {
+  const receivedAt = batch.received[row] ?? 0;
+  const isTimed = batch.timed[row] === 1;
+  const text = batch.texts?.[row];
   putByte(
     sink,
-    (timestamp === undefined ? 0 : hasTimestamp) +
+    (isTimed ? hasTimestamp : 0) +
       (receivedAt === receivedBefore ? sameReceipt : 0) +
-      (isNumber ? 0 : isText),
+      (text === undefined ? 0 : isText),
   );
-  if (timestamp !== undefined) putDouble(sink, timestamp);
+  if (isTimed) putDouble(sink, batch.times[row] ?? 0);
   if (receivedAt !== receivedBefore) putDouble(sink, receivedAt);
-  if (isNumber) putDouble(sink, value);
-  else putText(sink, JSON.stringify(value));
+  if (text === undefined) putDouble(sink, batch.numbers[row] ?? 0);
+  else putText(sink, text);
+  return receivedAt;
 }
 
-function takeDatapoint(source: ByteSource, receivedBefore: number): Datapoint {
-  const flags = takeByte(source);
-  const timestamp = (flags & hasTimestamp) === 0 ? undefined : takeDouble(source);
-  const receivedAt = (flags & sameReceipt) === 0 ? takeDouble(source) : receivedBefore;
-  const value = (flags & isText) === 0 ? takeDouble(source) : parseJson(takeText(source));
-  return timestamp === undefined ? { value, receivedAt } : { value, timestamp, receivedAt };
+function takeRows(source: ByteSource, count: number, receivedBefore: number): ColumnBatch {
+  const times = new Float64Array(count);
+  const received = new Float64Array(count);
+  const timed = new Uint8Array(count);
+  const numbers = new Float64Array(count);
+  let texts: (string | undefined)[] | undefined;
+  let receivedAt = receivedBefore;
+  for (let row = 0; row < count; row += 1) {
+    const flags = takeByte(source);
+    const isTimed = (flags & hasTimestamp) !== 0;
+    const timestamp = isTimed ? takeDouble(source) : 0;
+    if ((flags & sameReceipt) === 0) receivedAt = takeDouble(source);
+    timed[row] = isTimed ? 1 : 0;
+    times[row] = isTimed ? timestamp : receivedAt;
+    received[row] = receivedAt;
+    if ((flags & isText) === 0) {
+      numbers[row] = takeDouble(source);
+    } else {
+      texts ??= new Array<string | undefined>(count).fill(undefined);
+      texts[row] = takeText(source);
+    }
+  }
+  return batchOf({ count, times, received, timed, numbers }, texts);
 }

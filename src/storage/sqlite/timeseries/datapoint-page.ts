@@ -1,4 +1,4 @@
-import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
+import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
 import type {
   Page,
   PagePart,
@@ -15,8 +15,8 @@ import type { ChunkReader } from './chunk-reader.ts';
 export interface PageSource {
   readonly chunks: ChunkReader;
   readonly series: number;
-  /** In order of time; they arrived after everything in chunks. */
-  readonly unflushed: readonly Datapoint[];
+  /** They arrived after everything in chunks. */
+  readonly unflushed: Columns;
   readonly page: Page;
 }
 
@@ -36,7 +36,6 @@ export function readPart(source: PageSource, charactersMax: number): PagePart {
     characters += typeof value === 'string' ? value.length : JSON.stringify(value).length;
   };
   const target: Target = {
-    put,
     putRows(columns, firstRow, count) {
       const step = source.page.order === 'asc' ? 1 : -1;
       for (let n = 0; n < count; n += 1) {
@@ -65,7 +64,6 @@ export function scanPart(source: PageSource, charactersMax: number): ScannedPart
 
 /** Where the datapoints of a page go. */
 interface Target {
-  put(datapoint: Datapoint): void;
   /** `count` rows in the order of the page, beginning with `firstRow`, until it is full. */
   putRows(columns: Columns, firstRow: number, count: number): void;
   /** It takes no more, whatever the page says. */
@@ -85,20 +83,16 @@ function walkPage(target: Target, { chunks, series, unflushed, page }: PageSourc
       continue;
     }
     const columns = chunks.columns(head);
-    if (ahead === 0) {
-      output.putRows(columns, part.firstRow, part.count);
-      if (output.isFull()) return;
-      continue;
-    }
-    for (let step = 0; step < part.count && !output.isFull(); step += 1) {
+    for (let step = 0; step < part.count && !output.isFull(); ) {
       const row = page.order === 'asc' ? part.firstRow + step : part.firstRow - step;
-      const time = columns.times[row] ?? 0;
-      while (later.isBefore(time)) output.put(later.next());
-      output.putRows(columns, row, 1);
+      later.putBefore(columns.times[row] ?? 0, output);
+      const run = later.countBehind(columns.times, row, part.count - step);
+      output.putRows(columns, row, run);
+      step += run;
     }
     if (output.isFull()) return;
   }
-  while (!later.isEmpty() && !output.isFull()) output.put(later.next());
+  later.putAll(output);
 }
 
 /** The blocks that touch the page, in its order, but for those of chunks that are skipped whole. */
@@ -138,8 +132,8 @@ const isWithin = (
 ): boolean => minTime >= from && maxTime <= to;
 
 /** How many datapoints that are in order of time the range has. */
-export function countInRange(datapoints: readonly Datapoint[], range: Range): number {
-  const [start, end] = sliceOf(datapoints, range);
+export function countInRange(columns: Columns, range: Range): number {
+  const [start, end] = sliceOf(columns, range);
   return end - start;
 }
 
@@ -166,43 +160,50 @@ function partOf(chunks: ChunkReader, head: BlockHead, page: Page): Part {
 }
 
 /** The datapoints outside chunks that are in the range, in the order of the page. */
-function createLaterQueue(unflushed: readonly Datapoint[], page: Page) {
+function createLaterQueue(unflushed: Columns, page: Page) {
   const [start, end] = sliceOf(unflushed, page);
   const isAscending = page.order === 'asc';
-  let taken = 0;
+  const { times } = unflushed;
+  let left = end - start;
 
-  function at(position: number): Datapoint | undefined {
-    if (position >= end - start) return undefined;
-    return unflushed[isAscending ? start + position : end - 1 - position];
+  /** The row that is next. */
+  const next = (): number => (isAscending ? end - left : start + left - 1);
+
+  /** How many come before a datapoint in chunks that has this order time. */
+  function countUpTo(time: Instant): number {
+    // At the same time, what is in chunks arrived first: it goes first, or last in reverse.
+    const border = rowFrom(times, time);
+    const count = isAscending ? border - next() : next() - border + 1;
+    return Math.max(0, Math.min(left, count));
   }
-  // At the same time, what is in chunks arrived first: it goes first, or last in reverse.
-  function precedes(datapoint: Datapoint, time: Instant): boolean {
-    return isAscending ? orderTime(datapoint) < time : orderTime(datapoint) >= time;
+
+  function put(count: number, output: Output): void {
+    if (count > 0) output.putRows(unflushed, next(), count);
+    left -= count;
   }
+
   return {
-    isEmpty: () => taken >= end - start,
-    isBefore(time: Instant): boolean {
-      const first = at(taken);
-      return first !== undefined && precedes(first, time);
-    },
-    next(): Datapoint | undefined {
-      taken += 1;
-      return at(taken - 1);
-    },
+    countUpTo,
     skip(count: number): void {
-      taken += count;
+      left -= count;
     },
-    /** How many come before a datapoint in chunks that has this order time. */
-    countUpTo(time: Instant): number {
-      let position = taken;
-      for (let next = at(position); next !== undefined && precedes(next, time); ) {
-        position += 1;
-        next = at(position);
-      }
-      return position - taken;
+    /** Puts those that come before a datapoint in chunks that has this order time. */
+    putBefore(time: Instant, output: Output): void {
+      if (left > 0) put(countUpTo(time), output);
+    },
+    putAll(output: Output): void {
+      put(left, output);
+    },
+    /** How many rows of a chunk come before the next of these: of `count` from `row`, not none. */
+    countBehind(chunkTimes: Float64Array, row: number, count: number): number {
+      if (left === 0) return count;
+      const border = rowAfter(chunkTimes, times[next()] ?? 0);
+      return Math.max(1, Math.min(count, isAscending ? border - row : row - border + 1));
     },
   };
 }
+
+type Output = ReturnType<typeof createOutput>;
 
 function createOutput(page: Page, target: Target) {
   let { skip, limit: room } = page;
@@ -223,35 +224,16 @@ function createOutput(page: Page, target: Target) {
       skip -= count;
       return true;
     },
-    put(datapoint: Datapoint | undefined): void {
-      if (datapoint === undefined) return;
-      const [, taken] = advance(1);
-      if (taken === 1) target.put(datapoint);
-    },
     putRows(columns: Columns, firstRow: number, count: number): void {
       const [skipped, taken] = advance(count);
       const start = page.order === 'asc' ? firstRow + skipped : firstRow - skipped;
-      if (taken > 0) target.putRows(columns, start, taken);
+      if (taken > 0 && !target.isFull()) target.putRows(columns, start, taken);
     },
   };
 }
 
-function sliceOf(datapoints: readonly Datapoint[], range: Range): [start: number, end: number] {
+function sliceOf({ times }: Columns, range: Range): [start: number, end: number] {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = range;
-  const start = firstWhere(datapoints, (time) => time >= from);
-  const end = firstWhere(datapoints, (time) => time > to);
-  return [start, Math.max(start, end)];
-}
-
-/** The first position whose order time passes a test that all later ones pass too. */
-function firstWhere(datapoints: readonly Datapoint[], passes: (time: Instant) => boolean): number {
-  let low = 0;
-  let high = datapoints.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const datapoint = datapoints[middle];
-    if (datapoint !== undefined && passes(orderTime(datapoint))) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  const start = rowFrom(times, from);
+  return [start, Math.max(start, rowAfter(times, to))];
 }

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { lastRowAmong, sliceBatch } from '../../../domain/datapoints/column-batch.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { decodePushes, type LoggedPush } from './datapoint-log.ts';
 import type { Memtable } from './memtable.ts';
-import { nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
+import { hasLast, moveLast, nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
 const readLog = 'select seq, pushes from datapoint_log order by seq';
 
@@ -33,7 +34,7 @@ export function replayLog(parts: {
       if (!known.has(push.series)) known.set(push.series, table.resolveNumber(push.series));
       const series = known.get(push.series);
       // Without a series, the sensor was removed and its datapoints with it.
-      if (series === undefined) memtable.passOver(push.datapoints, row);
+      if (series === undefined) memtable.passOver(push.batch, row);
       else replayPush(series, push, row);
     }
   }
@@ -57,16 +58,20 @@ export function replayLog(parts: {
       series.flushed += missing;
       damaged.note('datapoint_log', `series ${series.number}`, `${missing} datapoints are missing`);
     }
-    const rest = push.datapoints.slice(stored);
-    memtable.passOver(push.datapoints.slice(0, stored), row);
-    if (rest.length === 0) return;
+    const { batch, last } = push;
+    const known = Math.min(stored, batch.count);
+    const rest = sliceBatch(batch, known, batch.count);
+    memtable.passOver(sliceBatch(batch, 0, known), row);
+    if (rest.count === 0) return;
+    const firstNumber = nextSequenceNumber(series);
     memtable.add(series, rest, row);
-    for (const { timestamp } of rest) {
-      if (timestamp !== undefined && timestamp > series.newestTimestamp) {
-        series.newestTimestamp = timestamp;
-      }
+    for (let at = 0; at < rest.count; at += 1) {
+      const time = rest.times[at] ?? 0;
+      if (rest.timed[at] === 1 && time > series.newestTimestamp) series.newestTimestamp = time;
     }
-    // A last value that is in chunks already was written down when it went there.
-    if (push.last !== undefined && push.last >= stored) series.last = push.datapoints[push.last];
+    if (last !== undefined && last >= known) moveLast(series, firstNumber + last - known);
+    // A last value that is in chunks already was written down when it went there; without any, it
+    // was in a row that cannot be read, and the newest of those that are left takes its place.
+    else if (!hasLast(series)) moveLast(series, firstNumber + (lastRowAmong(rest) ?? 0));
   }
 }

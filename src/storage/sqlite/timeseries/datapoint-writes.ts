@@ -1,8 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
-import { bytesPerWeight, weightOf } from '../../../domain/datapoints/weight.ts';
-import { sortByTime } from '../../chunks/chunk-merge.ts';
-import { toColumns } from '../../chunks/columns.ts';
+import {
+  type ColumnBatch,
+  emptyBatch,
+  lastRowAmong,
+  sliceBatch,
+  valueTextAt,
+} from '../../../domain/datapoints/column-batch.ts';
+import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
+import { sortByTime } from '../../chunks/columns-order.ts';
 import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import { decodePushes, encodePushes, type LoggedPush } from './datapoint-log.ts';
@@ -81,7 +86,7 @@ export function createDatapointWrites(database: DatabaseSync) {
       const lasts = decodePushes(order.lasts);
       let damaged = 0;
       for (const [at, push] of decodePushes(order.pushes).entries()) {
-        damaged += flusher.flush(push, lasts[at]?.datapoints[0], order.limits);
+        damaged += flusher.flush(push, lasts[at]?.batch ?? emptyBatch, order.limits);
       }
       const { changes } = trim.run(order.trimThrough, order.limits.trimRowsPerStep);
       empty.run({ empty: noPushes, through: order.trimThrough });
@@ -98,7 +103,7 @@ function createSeriesFlusher(database: DatabaseSync) {
   flushedOf.setReturnArrays(true);
 
   /** Answers how many damaged chunks were set aside. */
-  function flush(push: LoggedPush, last: Datapoint | undefined, limits: DatapointLimits): number {
+  function flush(push: LoggedPush, last: ColumnBatch, limits: DatapointLimits): number {
     const row = flushedOf.get(push.series) as unknown as [number] | undefined;
     // Removed since: its datapoints go with it.
     if (row === undefined) return 0;
@@ -106,19 +111,25 @@ function createSeriesFlusher(database: DatabaseSync) {
     // Fewer than there should be: those in between were in a log row that was set aside. More: an
     // order that was carried out although its answer was lost comes again.
     const begin = Math.max(flushed, push.sequenceNumber);
-    const rest = push.datapoints.slice(begin - push.sequenceNumber);
-    if (rest.length === 0) return 0;
-    const damaged = chunks.place(push.series, toColumns(sortByTime(rest)), limits);
-    const nowFlushed = begin + rest.length;
-    const bytes = bytesPerWeight * weightOf(rest);
-    if (last !== undefined) {
-      const { timestamp = null, receivedAt, value } = last;
-      const text = JSON.stringify(value);
-      putLast.run(push.series, nowFlushed, timestamp, receivedAt, text, bytes);
-    } else if (putCount.run(nowFlushed, bytes, push.series).changes === 0) {
-      throw new Error(`series ${push.series} is flushed without last value`);
-    }
+    const { batch } = push;
+    const first = Math.min(begin - push.sequenceNumber, batch.count);
+    const rest = sliceBatch(batch, first, batch.count);
+    if (rest.count === 0) return 0;
+    const damaged = chunks.place(push.series, sortByTime(rest), limits);
+    const nowFlushed = begin + rest.count;
+    const bytes = bytesPerWeight * weightOfBatch(rest);
+    const isCounted = last.count === 0 && putCount.run(nowFlushed, bytes, push.series).changes > 0;
+    // Without a row its last value was in a log row that cannot be read: the newest takes its
+    // place.
+    if (!isCounted) putLastOf(push.series, nowFlushed, last.count > 0 ? last : rest, bytes);
     return damaged;
+  }
+
+  function putLastOf(series: number, flushed: number, batch: ColumnBatch, bytes: number): void {
+    const row = lastRowAmong(batch) ?? 0;
+    const timestamp = batch.timed[row] === 1 ? (batch.times[row] ?? 0) : null;
+    const receivedAt = batch.received[row] ?? 0;
+    putLast.run(series, flushed, timestamp, receivedAt, valueTextAt(batch, row), bytes);
   }
 
   return { flush };

@@ -21,10 +21,11 @@ const tinyLimits = {
   chunkDatapointsMax: 4,
   chunkWeightMax: 32,
   chunkBlocksMax: 2,
-  memtableEntryWeightMax: 3,
-  memtableWeightMax: 6,
-  logWeightMax: 8,
-  flushWeightPerStep: 5,
+  memtableEntryBytes: 0,
+  memtableEntryBytesMax: 3 * 32,
+  memtableBytesMax: 6 * 32,
+  logBytesMax: 8 * 32,
+  flushBytesPerStep: 5 * 32,
   flushSeriesPerStep: 2,
   trimRowsPerStep: 2,
   decodedChunksMax: 2,
@@ -199,7 +200,7 @@ test('when flushing fails, pushes go on until memory is full', async (context) =
 
   const limits = {
     ...tinyLimits,
-    memtableWeightRefused: 20,
+    memtableBytesRefused: 20 * 32,
     flushRetryMsMin: 1,
     flushRetryMsMax: 1,
   };
@@ -229,5 +230,36 @@ test('when flushing fails, pushes go on until memory is full', async (context) =
   assert.deepEqual(
     values,
     Array.from({ length: 100 }, (_, n) => n),
+  );
+});
+
+test('flushing goes on after the log row with the only last value was damaged', async (context) => {
+  const directory = temporaryDirectory(context);
+  const first = await withDevice(await openSqlite({ directory, log: silentLog }));
+  await first.datapoints.append([push([at(10, 'newest')])]);
+  // The newest says nothing new, so that this row moves no last value.
+  await first.datapoints.append([push([at(10, 'newest'), at(4, 'oldest'), at(5, 'older')])]);
+  await first.close();
+  const database = new DatabaseSync(databasePath(directory));
+  context.after(() => database.close());
+  database.exec(`update datapoint_log set pushes = x'01ffffff'
+    where seq = (select min(seq) from datapoint_log)`);
+
+  for (const when of ['now', 'when it is in chunks']) {
+    const storage = await openTiny(directory);
+    try {
+      assert.equal(await lastValue(storage.datapoints), 'older', when);
+      for (let n = 0; n < 40; n += 1) {
+        await storage.datapoints.append([push([at(n, n)], sensor('d1', 's2'))]);
+      }
+      assert.deepEqual(await allValues(storage.datapoints), ['oldest', 'older'], when);
+    } finally {
+      await storage.close();
+    }
+  }
+  const row = 'select sealed, value from last_values join sensors using (series)';
+  assert.deepEqual(
+    { ...database.prepare(`${row} where sensor_id = 's1'`).get() },
+    { sealed: 3, value: '"older"' },
   );
 });

@@ -12,6 +12,7 @@ import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
 import { createSequence } from '../../../lib/sequence.ts';
+import type { Columns } from '../../chunks/columns.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { asRefusal, readSafely } from '../failures.ts';
 import { createLastValues } from '../last-values.ts';
@@ -25,7 +26,7 @@ import { createFlusher, type Flusher } from './flusher.ts';
 import { createMemtable, type Memtable } from './memtable.ts';
 import { createPendingBatch, type Staged } from './pending-batch.ts';
 import { clearStaged } from './pending-push.ts';
-import { createSeriesTable, unflushedOf } from './series.ts';
+import { createSeriesTable, moveLast, unflushedOf } from './series.ts';
 
 /** The datapoints of a database, with what its owner must call. */
 export interface SqliteDatapoints extends DatapointStore {
@@ -78,11 +79,10 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     }
     const row = await writer.callTransfer('appendDatapoints', [bytes.buffer], bytes);
     for (const { series, push, weight } of staged) {
-      clearStaged(series, 'kept');
       // Removed while its datapoints were under way: they went with it.
       if (series.isForgotten) continue;
-      memtable.add(series, push.datapoints, row, weight);
-      if (push.last !== undefined) series.last = push.datapoints[push.last];
+      memtable.keep(series, push.batch, row, weight);
+      if (push.last !== undefined) moveLast(series, push.sequenceNumber + push.last);
     }
     flusher.poke();
   }
@@ -96,7 +96,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       if (staged.length > 0) await commit(staged, isLong);
       return outcomes;
     } catch (reason) {
-      for (const { series } of staged) clearStaged(series, 'lost');
+      for (const { series } of staged) clearStaged(series);
       throw asRefusal(reason);
     }
   }
@@ -105,7 +105,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   function view<Result>(
     sensor: SensorRef,
     absent: Result,
-    look: (series: number, unflushed: readonly Datapoint[]) => Result,
+    look: (series: number, unflushed: Columns) => Result,
   ): Promise<Result> {
     return readSafely(() => {
       const series = table.resolve(sensor);
@@ -119,7 +119,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   return {
     append: queue.append,
     async readyForLong() {
-      while (memtable.weight > limits.memtableWeightForLong) {
+      while (memtable.bytes > limits.memtableBytesForLong) {
         await flusher.makeRoom();
         await yieldToEventLoop();
       }
@@ -178,13 +178,13 @@ const nothing: PagePart = { datapoints: [], isCut: false };
 /** One batch at a time, and beside the batches one long push to another device. */
 function createAppendQueue(options: {
   readonly limits: DatapointLimits;
-  readonly memtable: Pick<Memtable, 'weight'>;
+  readonly memtable: Pick<Memtable, 'bytes'>;
   readonly flusher: Pick<Flusher, 'makeRoom'>;
   readonly append: (batch: readonly Push[], isLong: boolean) => Promise<readonly AppendOutcome[]>;
 }) {
   const { limits, memtable, flusher } = options;
   const makeRoom = async (): Promise<void> => {
-    while (memtable.weight > limits.memtableWeightRefused) await flusher.makeRoom();
+    while (memtable.bytes > limits.memtableBytesRefused) await flusher.makeRoom();
   };
   const inTurn = createTurns(limits.appendsWaitingMax);
   const longInTurn = createTurns(limits.appendsWaitingMax);

@@ -1,11 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { emptyBatch } from '../../../domain/datapoints/column-batch.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import { encodePushes } from './datapoint-log.ts';
 import type { FlushOrder, FlushReport } from './datapoint-writes.ts';
 import type { Memtable } from './memtable.ts';
-import type { Series } from './series.ts';
+import { viewRows } from './memtable-columns.ts';
+import { lastToKeep, type Series } from './series.ts';
 
 /**
  * Moves datapoints from memtable to chunks, one small step at a time, whenever there are too many.
@@ -136,15 +138,15 @@ function orderFor(
   trimThrough: number,
   limits: DatapointLimits,
 ): FlushOrder {
-  const pushes = picked.map((series) => ({
-    series: series.number,
-    sequenceNumber: series.flushed,
-    datapoints: series.frozen?.datapoints ?? [],
+  const pushes = picked.map(({ number, flushed, frozen }) => ({
+    series: number,
+    sequenceNumber: flushed,
+    batch: frozen === undefined ? emptyBatch : viewRows(frozen.columns, 0, frozen.count),
   }));
   const lasts = picked.map((series) => ({
     series: series.number,
     sequenceNumber: 0,
-    datapoints: series.last === undefined || series.last === 'large' ? [] : [series.last],
+    batch: lastToKeep(series),
   }));
   return { pushes: encodePushes(pushes), lasts: encodePushes(lasts), trimThrough, limits };
 }

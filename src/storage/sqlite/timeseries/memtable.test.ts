@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
+import { type ColumnBatch, toColumnBatch } from '../../../domain/datapoints/column-batch.ts';
 import { deviceId, noon, sensorId } from '../../contract/builders.ts';
 import { datapointLimits } from './datapoint-limits.ts';
 import { createMemtable } from './memtable.ts';
@@ -13,7 +13,7 @@ const seriesOf = (number: number): Series => ({
   flushed: 0,
   frozen: undefined,
   memtableEntry: emptyMemtableEntry(),
-  staged: [],
+  lastAt: undefined,
   last: undefined,
   newestTimestamp: Number.NEGATIVE_INFINITY,
   sequenceNumbers: undefined,
@@ -21,26 +21,32 @@ const seriesOf = (number: number): Series => ({
   isForgotten: false,
 });
 
-const many = (count: number): readonly Datapoint[] =>
-  Array.from({ length: count }, (_, value) => ({ value, receivedAt: noon }));
+const many = (count: number): ColumnBatch =>
+  toColumnBatch(Array.from({ length: count }, (_, value) => ({ value, receivedAt: noon })));
+/** More than one step takes, so that some of it stays behind in each. */
+const tooMany = Math.ceil((3 * datapointLimits.flushBytesPerStep) / 32);
 
 test('a failed step lets no log row go that an older sensor still needs', () => {
   const memtable = createMemtable(datapointLimits);
   const [older, longer] = [seriesOf(1), seriesOf(2)];
   memtable.add(older, many(1), 5);
-  // More than one step takes, so that some of it stays behind in each.
-  memtable.add(longer, many(3 * datapointLimits.flushWeightPerStep), 100);
+  memtable.add(longer, many(tooMany), 100);
   const picked = memtable.freezeDue();
   assert.deepEqual(picked, [longer]);
   assert.equal(memtable.doneThrough(), 4);
   memtable.restore(picked);
-  assert.equal(longer.memtableEntry.datapoints.length, 3 * datapointLimits.flushWeightPerStep);
+  assert.equal(longer.memtableEntry.count, tooMany);
   assert.deepEqual(memtable.freezeDue(), [longer]);
   assert.equal(memtable.doneThrough(), 4);
 });
 
 test('a rest makes all due until something arrives, unless it is little for each sensor', () => {
-  const memtable = createMemtable({ ...datapointLimits, restWeightMin: 8, restEntryWeightMin: 4 });
+  const memtable = createMemtable({
+    ...datapointLimits,
+    memtableEntryBytes: 0,
+    restBytesMin: 8 * 32,
+    restEntryBytesMin: 4 * 32,
+  });
   const [first, second, third] = [seriesOf(1), seriesOf(2), seriesOf(3)];
   memtable.add(first, many(7), 1);
   memtable.rest();

@@ -1,18 +1,28 @@
-import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
-import { weigh, weightOf } from '../../../domain/datapoints/weight.ts';
+import type { ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
+import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import type { DeviceId } from '../../../domain/ids.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-import { emptyMemtableEntry, forgetLarge, type MemtableEntry, type Series } from './series.ts';
+import {
+  appendRows,
+  bytesOfRows,
+  joinRows,
+  rowsWithin,
+  splitRows,
+  timeAt,
+} from './memtable-columns.ts';
+import { emptyMemtableEntry, type MemtableEntry, type Series, settleLast } from './series.ts';
 
 /** All datapoints outside chunks, and which of them should go there next. */
 export interface Memtable {
-  /** What all of them weigh. */
-  readonly weight: number;
+  /** About what all of them take in memory. */
+  readonly bytes: number;
   /** Adds datapoints that the log row `row` made durable. */
-  add(series: Series, datapoints: readonly Datapoint[], row: number, weight?: number): void;
+  add(series: Series, batch: ColumnBatch, row: number): void;
+  /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
+  keep(series: Series, batch: ColumnBatch, row: number, weight: number): void;
   /** Counts datapoints that a replayed row holds although they are in chunks. */
-  passOver(datapoints: readonly Datapoint[], row: number): void;
-  /** What devices have outside chunks. */
+  passOver(batch: ColumnBatch, row: number): void;
+  /** What devices have outside chunks, as it counts towards quotas. */
   weights(): ReadonlyMap<DeviceId, number>;
   /** Whether freezeDue would find something. */
   isDue(): boolean;
@@ -34,31 +44,29 @@ export function createMemtable(limits: DatapointLimits): Memtable {
   // In order of their first row.
   let live = new Map<number, Series>();
   const full = new Set<Series>();
-  let liveWeight = 0;
-  let frozenWeight = 0;
+  let liveBytes = 0;
+  let frozenBytes = 0;
   let logged = 0;
   let lastRow = 0;
   let isResting = false;
 
-  function add(
-    series: Series,
-    datapoints: readonly Datapoint[],
-    row: number,
-    added: number = weightOf(datapoints),
-  ): void {
+  function keep(series: Series, batch: ColumnBatch, row: number, weight: number): void {
     const { memtableEntry } = series;
     isResting = false;
-    if (memtableEntry.datapoints.length === 0) {
+    const added = bytesOfRows(batch) + (memtableEntry.count === 0 ? limits.memtableEntryBytes : 0);
+    if (memtableEntry.count === 0) {
       Object.assign(memtableEntry, { firstRow: row, startedAt: logged, isSorted: true });
       live.set(series.number, series);
     }
-    addTo(memtableEntry, datapoints);
-    memtableEntry.weight += added;
+    noteOrder(memtableEntry, batch);
+    memtableEntry.count += batch.count;
+    memtableEntry.weight += weight;
+    memtableEntry.bytes += added;
     series.sorted = undefined;
-    liveWeight += added;
+    liveBytes += added;
     logged += added;
     lastRow = row;
-    if (memtableEntry.weight >= limits.memtableEntryWeightMax) full.add(series);
+    if (memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
   }
 
   function oldest(): Series | undefined {
@@ -70,8 +78,8 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     if (first === undefined) return false;
     return (
       isResting ||
-      liveWeight > limits.memtableWeightMax ||
-      logged - first.memtableEntry.startedAt > limits.logWeightMax
+      liveBytes > limits.memtableBytesMax ||
+      logged - first.memtableEntry.startedAt > limits.logBytesMax
     );
   }
 
@@ -80,68 +88,74 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     return isTooMuch() ? oldest() : undefined;
   }
 
-  /** Takes datapoints of at most this weight, or one, from the head of the memtableEntry. */
-  function freeze(series: Series, weightMax: number): number {
-    const { memtableEntry } = series;
-    let weight = 0;
-    let count = 0;
-    for (const datapoint of memtableEntry.datapoints) {
-      const added = weigh(datapoint);
-      if (count > 0 && weight + added > weightMax) break;
-      weight += added;
-      count += 1;
-    }
-    if (count === memtableEntry.datapoints.length) {
-      series.frozen = memtableEntry;
+  /** Takes datapoints of at most so many bytes, or one, from the head of the memtableEntry. */
+  function freeze(series: Series, bytesMax: number): number {
+    const entry = series.memtableEntry;
+    const count = rowsWithin(entry.columns, entry.count, bytesMax);
+    if (count === entry.columns.count) {
+      series.frozen = entry;
       series.memtableEntry = emptyMemtableEntry();
-      live.delete(series.number);
     } else {
-      series.frozen = {
-        ...memtableEntry,
-        datapoints: memtableEntry.datapoints.splice(0, count),
-        weight,
-      };
-      memtableEntry.weight -= weight;
+      const [head, rest] = splitRows(entry.columns, count);
+      const weight = weightOfBatch(head);
+      const bytes = bytesOfRows(head);
+      const left = entry.count - count;
+      const others = { weight: entry.weight - weight, bytes: entry.bytes - bytes };
+      series.frozen = { ...entry, columns: head, count, weight, bytes };
+      series.memtableEntry =
+        left === 0
+          ? { ...emptyMemtableEntry(), columns: rest }
+          : { ...entry, ...others, columns: rest, count: left };
     }
+    if (series.memtableEntry.count === 0) live.delete(series.number);
     series.sorted = undefined;
-    if (series.memtableEntry.weight < limits.memtableEntryWeightMax) full.delete(series);
-    liveWeight -= weight;
-    frozenWeight += weight;
-    return weight;
+    if (series.memtableEntry.bytes < limits.memtableEntryBytesMax) full.delete(series);
+    liveBytes += series.memtableEntry.bytes - entry.bytes;
+    frozenBytes += series.frozen.bytes;
+    return series.frozen.bytes;
   }
 
   function thaw(series: Series): void {
     const { frozen, memtableEntry } = series;
     if (frozen === undefined) return;
-    const datapoints = [...frozen.datapoints, ...memtableEntry.datapoints];
-    const weight = frozen.weight + memtableEntry.weight;
-    series.memtableEntry = { ...frozen, datapoints, weight, isSorted: false };
+    series.memtableEntry = {
+      ...frozen,
+      columns: joinRows(frozen.columns, memtableEntry.columns),
+      count: frozen.count + memtableEntry.count,
+      weight: frozen.weight + memtableEntry.weight,
+      bytes: frozen.bytes + memtableEntry.bytes,
+      isSorted: false,
+    };
     series.frozen = undefined;
     series.sorted = undefined;
     live.set(series.number, series);
-    if (weight >= limits.memtableEntryWeightMax) full.add(series);
-    liveWeight += frozen.weight;
-    frozenWeight -= frozen.weight;
+    if (series.memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
+    liveBytes += series.memtableEntry.bytes - memtableEntry.bytes;
+    frozenBytes -= frozen.bytes;
   }
 
   return {
-    get weight() {
-      return liveWeight + frozenWeight;
+    get bytes() {
+      return liveBytes + frozenBytes;
     },
-    add,
-    passOver(datapoints, row) {
-      logged += datapoints.length;
+    add(series, batch, row) {
+      appendRows(series.memtableEntry.columns, batch, 0, batch.count);
+      keep(series, batch, row, weightOfBatch(batch));
+    },
+    keep,
+    passOver(batch, row) {
+      logged += bytesOfRows(batch);
       lastRow = row;
     },
     weights: () => weightsOf(live.values()),
     isDue: () => nextDue() !== undefined,
     rest() {
-      const worthwhile = Math.max(limits.restWeightMin, limits.restEntryWeightMin * live.size);
-      isResting = liveWeight >= worthwhile;
+      const worthwhile = Math.max(limits.restBytesMin, limits.restEntryBytesMin * live.size);
+      isResting = liveBytes >= worthwhile;
     },
     freezeDue() {
       const frozen: Series[] = [];
-      let room = limits.flushWeightPerStep;
+      let room = limits.flushBytesPerStep;
       while (room > 0 && frozen.length < limits.flushSeriesPerStep) {
         const series = nextDue();
         // A memtableEntry longer than one step comes again in the next.
@@ -153,20 +167,21 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     },
     settle(series) {
       if (series.frozen === undefined) return;
-      series.flushed += series.frozen.datapoints.length;
-      frozenWeight -= series.frozen.weight;
+      const flushed = series.flushed + series.frozen.count;
+      settleLast(series, flushed);
+      series.flushed = flushed;
+      frozenBytes -= series.frozen.bytes;
       series.frozen = undefined;
       series.sorted = undefined;
       series.sequenceNumbers = undefined;
-      forgetLarge(series);
     },
     restore(picked) {
       for (const series of picked) thaw(series);
       live = byFirstRow(live);
     },
     drop(series) {
-      liveWeight -= series.memtableEntry.weight;
-      frozenWeight -= series.frozen?.weight ?? 0;
+      liveBytes -= series.memtableEntry.bytes;
+      frozenBytes -= series.frozen?.bytes ?? 0;
       series.memtableEntry = emptyMemtableEntry();
       series.frozen = undefined;
       live.delete(series.number);
@@ -179,13 +194,13 @@ export function createMemtable(limits: DatapointLimits): Memtable {
   };
 }
 
-function addTo(memtableEntry: MemtableEntry, datapoints: readonly Datapoint[]): void {
+/** Notes whether the datapoints that are added next are in order of time, too. */
+function noteOrder(memtableEntry: MemtableEntry, { count, times }: ColumnBatch): void {
   let latest = newestOf(memtableEntry);
-  for (const datapoint of datapoints) {
-    const time = orderTime(datapoint);
+  for (let row = 0; row < count; row += 1) {
+    const time = times[row] ?? 0;
     if (time < latest) memtableEntry.isSorted = false;
     else latest = time;
-    memtableEntry.datapoints.push(datapoint);
   }
 }
 
@@ -202,7 +217,6 @@ function byFirstRow(live: ReadonlyMap<number, Series>): Map<number, Series> {
   return new Map([...live].sort((a, b) => firstRowOf(a) - firstRowOf(b)));
 }
 
-function newestOf(memtableEntry: MemtableEntry): number {
-  const last = memtableEntry.datapoints.at(-1);
-  return last === undefined ? Number.NEGATIVE_INFINITY : orderTime(last);
+function newestOf({ columns, count }: MemtableEntry): number {
+  return count === 0 ? Number.NEGATIVE_INFINITY : timeAt(columns, count - 1);
 }

@@ -22,7 +22,7 @@ for (const how of ['atOnce', 'inSteps'] as const) {
       flushed: 1,
       frozen: undefined,
       memtableEntry: emptyMemtableEntry(),
-      staged: [],
+      lastAt: undefined,
       last: undefined,
       newestTimestamp: noon + long.length,
       sequenceNumbers: undefined,
@@ -48,9 +48,6 @@ for (const how of ['atOnce', 'inSteps'] as const) {
     assert.equal(nextSequenceNumber(series), 1);
     const staged: Staged[] = [];
     stage(staged);
-    assert.deepEqual(
-      [staged[0]?.push.datapoints.length, staged[0]?.push.sequenceNumber],
-      [10_000, 1],
-    );
+    assert.deepEqual([staged[0]?.push.batch.count, staged[0]?.push.sequenceNumber], [10_000, 1]);
   });
 }

@@ -1,5 +1,6 @@
+import { toColumnBatch, toDatapoints } from '../../../domain/datapoints/column-batch.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
-import { weightOf } from '../../../domain/datapoints/weight.ts';
+import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { LoggedPush } from './datapoint-log.ts';
 import { type StagedPush, stageInSteps, stagePush } from './pending-push.ts';
@@ -20,7 +21,12 @@ export function createPendingBatch(table: SeriesTable, chunks: ChunkReader) {
       const series = table.resolve(push);
       if (series === undefined) return { kind: 'missing' };
       const sequenceNumber = nextSequenceNumber(series);
-      return outcomeOf(series, sequenceNumber, stagePush(chunks, series, push.datapoints), staged);
+      return outcomeOf(
+        series,
+        sequenceNumber,
+        stagePush(chunks, series, toColumnBatch(push.datapoints)),
+        staged,
+      );
     });
   }
 
@@ -30,7 +36,7 @@ export function createPendingBatch(table: SeriesTable, chunks: ChunkReader) {
     for (const push of batch) {
       const series = table.resolve(push);
       const sequenceNumber = series === undefined ? 0 : nextSequenceNumber(series);
-      const found = series && (yield* stageInSteps(chunks, series, push.datapoints));
+      const found = series && (yield* stageInSteps(chunks, series, toColumnBatch(push.datapoints)));
       outcomes.push(found ? outcomeOf(series, sequenceNumber, found, staged) : { kind: 'missing' });
     }
     return outcomes;
@@ -46,9 +52,9 @@ function outcomeOf(
   { fresh, last }: StagedPush,
   staged: Staged[],
 ): AppendOutcome {
-  if (fresh.length === 0) return { kind: 'stored', fresh };
-  const logged = { series: series.number, sequenceNumber, datapoints: fresh };
-  const weight = weightOf(fresh);
+  if (fresh.count === 0) return { kind: 'stored', fresh: [] };
+  const logged = { series: series.number, sequenceNumber, batch: fresh };
+  const weight = weightOfBatch(fresh);
   staged.push({ series, weight, push: last === undefined ? logged : { ...logged, last } });
-  return { kind: 'stored', fresh, weight };
+  return { kind: 'stored', fresh: toDatapoints(fresh), weight };
 }

@@ -1,15 +1,19 @@
-import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
+import {
+  type ColumnBatch,
+  selectRows,
+  valueTextAt,
+} from '../../../domain/datapoints/column-batch.ts';
 import type { Instant } from '../../../lib/clock.ts';
-import { sameJson } from '../../../lib/json.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { nextSequenceNumber, type SequenceNumbers, type Series } from './series.ts';
+import { appendRows, dropTail, timestampAt, valueAt } from './memtable-columns.ts';
+import { nextSequenceNumber, type SequenceNumbers, type Series, unflushedAt } from './series.ts';
 
 /** Others have their turn between steps of so many datapoints. */
 const datapointsPerStep = 4_096;
 
 /** What is new in a push. */
 export interface StagedPush {
-  readonly fresh: readonly Datapoint[];
+  readonly fresh: ColumnBatch;
   /** Which of the fresh ones becomes the last value; absent: none. */
   readonly last: number | undefined;
 }
@@ -18,19 +22,15 @@ export interface StagedPush {
  * Finds out which datapoints of a push are not stored yet, and stages them with their series.
  * A timestamp later than all before costs no look-up.
  */
-export function stagePush(
-  chunks: ChunkReader,
-  series: Series,
-  datapoints: readonly Datapoint[],
-): StagedPush {
-  const pendingPush = beginPendingPush(series);
+export function stagePush(chunks: ChunkReader, series: Series, batch: ColumnBatch): StagedPush {
+  const pendingPush = beginPendingPush(series, batch);
   try {
-    for (let at = 0; at < datapoints.length; at += datapointsPerStep) {
-      stageStep(chunks, pendingPush, datapoints, at);
+    for (let at = 0; at < batch.count; at += datapointsPerStep) {
+      stageStep(chunks, pendingPush, at);
     }
-    return pendingPush;
+    return stagedOf(pendingPush);
   } catch (reason) {
-    clearStaged(series, 'lost');
+    clearStaged(series);
     throw reason;
   }
 }
@@ -39,101 +39,139 @@ export function stagePush(
 export function* stageInSteps(
   chunks: ChunkReader,
   series: Series,
-  datapoints: readonly Datapoint[],
+  batch: ColumnBatch,
 ): Generator<void, StagedPush> {
-  const pendingPush = beginPendingPush(series);
+  const pendingPush = beginPendingPush(series, batch);
   try {
-    for (let at = 0; at < datapoints.length; at += datapointsPerStep) {
+    for (let at = 0; at < batch.count; at += datapointsPerStep) {
       if (at > 0) yield;
-      stageStep(chunks, pendingPush, datapoints, at);
+      stageStep(chunks, pendingPush, at);
     }
-    return pendingPush;
+    return stagedOf(pendingPush);
   } catch (reason) {
-    clearStaged(series, 'lost');
+    clearStaged(series);
     throw reason;
   }
 }
 
 interface PendingPush {
   readonly series: Series;
+  readonly batch: ColumnBatch;
   readonly firstSequenceNumber: number;
-  readonly fresh: Datapoint[];
+  /** How many rows were looked at. */
+  looked: number;
+  /** Those that are new; absent while all are. */
+  rows: number[] | undefined;
   /** Among those with a timestamp; undefined from the first one without. */
   newest: Instant | undefined;
   last: number | undefined;
 }
 
-function beginPendingPush(series: Series): PendingPush {
-  const firstSequenceNumber = nextSequenceNumber(series);
-  const newest = Number.NEGATIVE_INFINITY;
-  return { series, firstSequenceNumber, fresh: [], newest, last: undefined };
+function beginPendingPush(series: Series, batch: ColumnBatch): PendingPush {
+  return {
+    series,
+    batch,
+    firstSequenceNumber: nextSequenceNumber(series),
+    looked: 0,
+    rows: undefined,
+    newest: Number.NEGATIVE_INFINITY,
+    last: undefined,
+  };
+}
+
+function stagedOf({ batch, rows, last }: PendingPush): StagedPush {
+  return { fresh: rows === undefined ? batch : selectRows(batch, rows), last };
 }
 
 /** Stages what is new of the step that begins at `first`. */
-function stageStep(
-  chunks: ChunkReader,
-  pendingPush: PendingPush,
-  datapoints: readonly Datapoint[],
-  first: number,
-): void {
-  const { series, firstSequenceNumber, fresh } = pendingPush;
-  const inChunks = findInChunks(chunks, series, datapoints, first);
-  const end = Math.min(first + datapointsPerStep, datapoints.length);
+function stageStep(chunks: ChunkReader, pendingPush: PendingPush, first: number): void {
+  const { series, batch } = pendingPush;
+  const inChunks = findInChunks(chunks, series, batch, first);
+  const end = Math.min(first + datapointsPerStep, batch.count);
+  if (inChunks === undefined && stageNewest(pendingPush, first, end)) return;
   for (let at = first; at < end; at += 1) {
-    // Below its length the array has no holes.
-    const datapoint = datapoints[at] as Datapoint;
-    const { timestamp } = datapoint;
-    const known = inChunks?.has(at) ? 0 : sequenceNumberOf(series, datapoint);
-    const isFresh = known === undefined;
-    if (isFresh) {
-      stage(series, datapoint);
-      fresh.push(datapoint);
-    }
-    // One that the same push brought before says nothing new.
-    if (!isFresh && known >= firstSequenceNumber) continue;
-    const position = isFresh ? fresh.length - 1 : undefined;
-    // As lastAmong has it.
-    if (timestamp === undefined) pendingPush.newest = undefined;
-    if (timestamp === undefined || timestamp >= (pendingPush.newest ?? timestamp)) {
-      if (pendingPush.newest !== undefined) pendingPush.newest = timestamp;
-      pendingPush.last = position;
-    }
+    const known = inChunks?.has(at) ? 0 : sequenceNumberOf(series, batch, at);
+    stageRow(pendingPush, at, known);
   }
 }
 
-/** Ends pendingPush: the datapoints are in the memtableEntry, or were not kept. */
-export function clearStaged(series: Series, outcome: 'kept' | 'lost'): void {
-  series.staged = [];
-  if (outcome === 'lost') series.sequenceNumbers = undefined;
+/** Stages rows that ascend beyond all that the series has, at once; says whether they do. */
+function stageNewest(pendingPush: PendingPush, first: number, end: number): boolean {
+  const { series, batch, rows } = pendingPush;
+  if (series.sequenceNumbers !== undefined || rows !== undefined) return false;
+  if (pendingPush.newest === undefined) return false;
+  let newest = series.newestTimestamp;
+  for (let at = first; at < end; at += 1) {
+    const time = batch.times[at] ?? 0;
+    if (batch.timed[at] === 0 || time <= newest) return false;
+    newest = time;
+  }
+  appendRows(series.memtableEntry.columns, batch, first, end);
+  series.newestTimestamp = newest;
+  pendingPush.newest = newest;
+  pendingPush.last = end - 1;
+  pendingPush.looked = end;
+  return true;
 }
 
-function stage(series: Series, datapoint: Datapoint): void {
-  const { timestamp } = datapoint;
-  if (timestamp !== undefined) {
-    const sequenceNumber = nextSequenceNumber(series);
-    series.staged.push(datapoint);
-    if (series.sequenceNumbers !== undefined)
-      remember(series, series.sequenceNumbers, timestamp, sequenceNumber);
-    series.newestTimestamp = Math.max(series.newestTimestamp, timestamp);
+/** Stages one row if it is new; known: which of the datapoints before it is the same. */
+function stageRow(pendingPush: PendingPush, at: number, known: number | undefined): void {
+  const { series, batch, firstSequenceNumber } = pendingPush;
+  const isFresh = known === undefined;
+  if (isFresh) {
+    stage(series, batch, at);
+    pendingPush.rows?.push(at);
   } else {
-    series.staged.push(datapoint);
+    pendingPush.rows ??= Array.from({ length: pendingPush.looked }, (_, row) => row);
+  }
+  pendingPush.looked = at + 1;
+  // One that the same push brought before says nothing new.
+  if (!isFresh && known >= firstSequenceNumber) return;
+  const position = isFresh ? (pendingPush.rows?.length ?? pendingPush.looked) - 1 : undefined;
+  // As lastRowAmong has it.
+  const timestamp = batch.timed[at] === 1 ? batch.times[at] : undefined;
+  if (timestamp === undefined) pendingPush.newest = undefined;
+  if (timestamp === undefined || timestamp >= (pendingPush.newest ?? timestamp)) {
+    if (pendingPush.newest !== undefined) pendingPush.newest = timestamp;
+    pendingPush.last = position;
   }
 }
 
-/** Where outside chunks the series has this timestamp and value, or undefined. */
-function sequenceNumberOf(series: Series, { timestamp, value }: Datapoint): number | undefined {
-  if (timestamp === undefined || timestamp > series.newestTimestamp) return undefined;
+/** Takes back what was staged and is not kept. */
+export function clearStaged(series: Series): void {
+  dropTail(series.memtableEntry.columns, series.memtableEntry.count);
+  series.sequenceNumbers = undefined;
+}
+
+function stage(series: Series, batch: ColumnBatch, at: number): void {
+  const sequenceNumber = nextSequenceNumber(series);
+  appendRows(series.memtableEntry.columns, batch, at, at + 1);
+  if (batch.timed[at] === 0) return;
+  const timestamp = batch.times[at] ?? 0;
+  if (series.sequenceNumbers !== undefined) {
+    remember(series, series.sequenceNumbers, timestamp, sequenceNumber);
+  }
+  series.newestTimestamp = Math.max(series.newestTimestamp, timestamp);
+}
+
+/** Where outside chunks the series has the timestamp and value of a row, or undefined. */
+function sequenceNumberOf(series: Series, batch: ColumnBatch, at: number): number | undefined {
+  const timestamp = batch.times[at] ?? 0;
+  if (batch.timed[at] === 0 || timestamp > series.newestTimestamp) return undefined;
   series.sequenceNumbers ??= listSequenceNumbers(series);
   const known = series.sequenceNumbers.get(timestamp);
-  if (typeof known !== 'number') return known?.get(JSON.stringify(value));
-  return sameJson(unflushedAt(series, known).value, value) ? known : undefined;
+  if (known === undefined) return undefined;
+  if (typeof known !== 'number') return known.get(valueTextAt(batch, at));
+  const { columns, row } = unflushedAt(series, known);
+  return valueAt(columns, row) === (batch.texts?.[at] ?? batch.numbers[at]) ? known : undefined;
 }
 
 function listSequenceNumbers(series: Series): SequenceNumbers {
   const sequenceNumbers: SequenceNumbers = new Map();
   const end = nextSequenceNumber(series);
   for (let sequenceNumber = series.flushed; sequenceNumber < end; sequenceNumber += 1) {
-    const { timestamp } = unflushedAt(series, sequenceNumber);
+    const { columns, row } = unflushedAt(series, sequenceNumber);
+    const timestamp = timestampAt(columns, row);
     if (timestamp !== undefined) remember(series, sequenceNumbers, timestamp, sequenceNumber);
   }
   return sequenceNumbers;
@@ -157,19 +195,10 @@ function remember(
   sequenceNumbers.set(timestamp, byValue);
 }
 
-const valueText = (series: Series, sequenceNumber: number): string =>
-  JSON.stringify(unflushedAt(series, sequenceNumber).value);
-
-/** A datapoint that is not known to be in chunks, by its count of arrival. */
-function unflushedAt(series: Series, sequenceNumber: number): Datapoint {
-  const frozen = series.frozen?.datapoints ?? [];
-  const inMemtableEntry = sequenceNumber - series.flushed - frozen.length;
-  const datapoint =
-    frozen[sequenceNumber - series.flushed] ??
-    series.memtableEntry.datapoints[inMemtableEntry] ??
-    series.staged[inMemtableEntry - series.memtableEntry.datapoints.length];
-  if (datapoint === undefined) throw new Error(`series ${series.number} has no such datapoint`);
-  return datapoint;
+function valueText(series: Series, sequenceNumber: number): string {
+  const { columns, row } = unflushedAt(series, sequenceNumber);
+  const value = valueAt(columns, row);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /**
@@ -179,15 +208,15 @@ function unflushedAt(series: Series, sequenceNumber: number): Datapoint {
 function findInChunks(
   chunks: ChunkReader,
   series: Series,
-  datapoints: readonly Datapoint[],
+  batch: ColumnBatch,
   first: number,
 ): Set<number> | undefined {
   if (series.flushed === 0) return undefined;
   const suspects: { readonly at: number; readonly timestamp: Instant }[] = [];
-  const end = Math.min(first + datapointsPerStep, datapoints.length);
+  const end = Math.min(first + datapointsPerStep, batch.count);
   for (let at = first; at < end; at += 1) {
-    const timestamp = datapoints[at]?.timestamp;
-    if (timestamp !== undefined && timestamp <= series.newestTimestamp) {
+    const timestamp = batch.times[at] ?? 0;
+    if (batch.timed[at] === 1 && timestamp <= series.newestTimestamp) {
       suspects.push({ at, timestamp });
     }
   }
@@ -197,9 +226,7 @@ function findInChunks(
     const found = new Set<number>();
     const stored = chunks.createLookup(series.number);
     for (const { at, timestamp } of suspects) {
-      const datapoint = datapoints[at];
-      if (datapoint === undefined) continue;
-      if (stored.valuesAt(timestamp).has(JSON.stringify(datapoint.value))) found.add(at);
+      if (stored.valuesAt(timestamp).has(valueTextAt(batch, at))) found.add(at);
     }
     return found;
   });

@@ -10,7 +10,13 @@ import { databasePath } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { datapointLimits } from './datapoint-limits.ts';
 
-const limits = { ...datapointLimits, restMs: 1, restWeightMin: 100, restEntryWeightMin: 10 };
+const limits = {
+  ...datapointLimits,
+  restMs: 1,
+  restBytesMin: 100 * 32,
+  restEntryBytesMin: 10 * 32,
+  memtableEntryBytes: 0,
+};
 const datapoints = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) => at(from + n, from + n));
 

@@ -1,17 +1,29 @@
 import type { DatabaseSync } from 'node:sqlite';
+import {
+  type ColumnBatch,
+  datapointAt,
+  emptyBatch,
+} from '../../../domain/datapoints/column-batch.ts';
 import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { parseJson } from '../../../lib/json.ts';
-import { isJsonWithin } from '../../../lib/json-size.ts';
-import { sortByTime } from '../../chunks/chunk-merge.ts';
+import type { Columns } from '../../chunks/columns.ts';
+import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
+import { joinRows, type MemtableColumns, noRows, valueAt, viewRows } from './memtable-columns.ts';
 
 /** Datapoints in order of arrival that are durable in the log and not in chunks yet. */
 export interface MemtableEntry {
-  datapoints: Datapoint[];
+  /** These, and after them those of the batch that is being made durable; not to be read yet. */
+  columns: MemtableColumns;
+  /** How many of the rows are durable. */
+  count: number;
+  /** What these count towards quotas. */
   weight: number;
+  /** What they take in memory. */
+  bytes: number;
   /** The log row of the first of them, or an earlier one. */
   firstRow: number;
   /** How much the log had taken when the first of them came. */
@@ -34,19 +46,16 @@ export interface Series {
   frozen: MemtableEntry | undefined;
   /** Then these. */
   memtableEntry: MemtableEntry;
-  /** Then those of the batch that is being made durable; not to be read yet. */
-  staged: Datapoint[];
-  /** large: it is in its row, and nothing else holds it. */
+  /** Which of frozen and memtableEntry is the last value; undefined: it is in its row, if any. */
+  lastAt: number | undefined;
+  /** The last value as it was last asked for; large: it is in its row, and nothing else holds it. */
   last: Datapoint | 'large' | undefined;
   /** No stored timestamp is later; none need be as late. */
   newestTimestamp: number;
-  /**
-   * Which of frozen, memtableEntry and staged has this timestamp and value; made when first asked
-   * for.
-   */
+  /** Which of frozen and memtableEntry has this timestamp and value; made when first asked for. */
   sequenceNumbers: SequenceNumbers | undefined;
   /** Frozen and memtableEntry by order time; made when first asked for. */
-  sorted: readonly Datapoint[] | undefined;
+  sorted: Columns | undefined;
   /** The sensor was removed. */
   isForgotten: boolean;
 }
@@ -67,11 +76,11 @@ export interface SeriesTable {
   forget(deviceId: DeviceId, sensorId: SensorId | undefined): readonly Series[];
 }
 
-/** A last value that more than this many characters are needed for stays in its row. */
-const smallCharactersMax = 512;
+/** A last value whose JSON text has more bytes stays in its row. */
+const smallBytesMax = 512;
 
 /** The text of a last value; large: as a blob without bytes, which no text is; absent: null. */
-export const briefValue = `iif(octet_length(value) > ${smallCharactersMax}, x'', value)`;
+export const briefValue = `iif(octet_length(value) > ${smallBytesMax}, x'', value)`;
 
 const columns = `
   select sensors.series, device_id, sensor_id, coalesce(sealed, 0), timestamp, received_at,
@@ -198,34 +207,68 @@ export function createSeriesTable(
 
 /** A memtableEntry without datapoints. */
 export function emptyMemtableEntry(): MemtableEntry {
-  return { datapoints: [], weight: 0, firstRow: 0, startedAt: 0, isSorted: true };
+  return {
+    columns: noRows(),
+    count: 0,
+    weight: 0,
+    bytes: 0,
+    firstRow: 0,
+    startedAt: 0,
+    isSorted: true,
+  };
 }
 
 /** How many datapoints the series has, counting those on their way to disk. */
-export function nextSequenceNumber(series: Series): number {
-  const frozen = series.frozen?.datapoints.length ?? 0;
-  return series.flushed + frozen + series.memtableEntry.datapoints.length + series.staged.length;
+export function nextSequenceNumber({ flushed, frozen, memtableEntry }: Series): number {
+  return flushed + (frozen?.count ?? 0) + memtableEntry.columns.count;
+}
+
+/** Where a datapoint outside chunks is, by its count of arrival. */
+export function unflushedAt(
+  series: Series,
+  sequenceNumber: number,
+): { readonly columns: MemtableColumns; readonly row: number } {
+  const { flushed, frozen, memtableEntry } = series;
+  const frozenCount = frozen?.count ?? 0;
+  const row = sequenceNumber - flushed;
+  if (frozen !== undefined && row < frozenCount) return { columns: frozen.columns, row };
+  if (row - frozenCount >= memtableEntry.columns.count) {
+    throw new Error(`series ${series.number} has no such datapoint`);
+  }
+  return { columns: memtableEntry.columns, row: row - frozenCount };
 }
 
 /**
  * The datapoints outside chunks, by order time, for a reader who sees `flushed` of them in chunks:
  * a step of flushing may be committed before its answer arrives.
  */
-export function unflushedOf(series: Series, flushed: number): readonly Datapoint[] {
+export function unflushedOf(series: Series, flushed: number): Columns {
   const { frozen, memtableEntry } = series;
   const isInMemtableOnly = frozen === undefined || flushed > series.flushed;
-  if (isInMemtableOnly && memtableEntry.isSorted) return memtableEntry.datapoints;
-  if (isInMemtableOnly && frozen !== undefined) return sortByTime(memtableEntry.datapoints);
-  series.sorted ??= sortByTime([...(frozen?.datapoints ?? []), ...memtableEntry.datapoints]);
+  if (isInMemtableOnly && memtableEntry.isSorted) return rowsOf(memtableEntry);
+  if (isInMemtableOnly && frozen !== undefined) return sortByTime(rowsOf(memtableEntry));
+  series.sorted ??= sortByTime(rowsOf(joined(frozen, memtableEntry)));
   return series.sorted;
 }
 
-function isInChunks(series: Series): boolean {
-  return (
-    series.frozen === undefined &&
-    series.memtableEntry.datapoints.length === 0 &&
-    series.staged.length === 0
-  );
+/** Datapoints in order of arrival. */
+function rowsOf({ columns, count }: Pick<MemtableEntry, 'columns' | 'count'>): Columns {
+  return viewRows(columns, 0, count);
+}
+
+function joined(
+  frozen: MemtableEntry | undefined,
+  memtableEntry: MemtableEntry,
+): Pick<MemtableEntry, 'columns' | 'count'> {
+  if (frozen === undefined) return memtableEntry;
+  return {
+    columns: joinRows(frozen.columns, memtableEntry.columns),
+    count: frozen.count + memtableEntry.count,
+  };
+}
+
+function isInChunks({ frozen, memtableEntry }: Series): boolean {
+  return frozen === undefined && memtableEntry.columns.count === 0;
 }
 
 function seriesOf(row: SeriesRow, damaged: DamagedRows): Series {
@@ -237,8 +280,8 @@ function seriesOf(row: SeriesRow, damaged: DamagedRows): Series {
     flushed,
     frozen: undefined,
     memtableEntry: emptyMemtableEntry(),
-    staged: [],
-    last: lastOf(row, damaged),
+    lastAt: undefined,
+    last: lastInRow(row, damaged),
     newestTimestamp: newest ?? Number.NEGATIVE_INFINITY,
     sequenceNumbers: undefined,
     sorted: undefined,
@@ -246,7 +289,7 @@ function seriesOf(row: SeriesRow, damaged: DamagedRows): Series {
   };
 }
 
-function lastOf(row: SeriesRow, damaged: DamagedRows): Series['last'] {
+function lastInRow(row: SeriesRow, damaged: DamagedRows): Series['last'] {
   const [number, , , , timestamp, receivedAt, value] = row;
   if (value === null) return undefined;
   return damaged.read('last_values', number, () => briefValueOf(value, timestamp, receivedAt ?? 0));
@@ -261,11 +304,57 @@ export function briefValueOf(
   return typeof value === 'string' ? lastValueOf(value, timestamp, receivedAt) : 'large';
 }
 
-/** Lets go of a last value that is large, once it is in its row. */
-export function forgetLarge(series: Series): void {
-  const { last } = series;
-  if (last === undefined || last === 'large' || !isInChunks(series)) return;
-  if (!isJsonWithin(last.value, smallCharactersMax)) series.last = 'large';
+/** The last value; large: it is in its row. */
+export function lastOf(series: Series): Datapoint | 'large' | undefined {
+  if (series.lastAt !== undefined)
+    series.last ??= datapointAt(unflushedBatch(series, series.lastAt), 0);
+  return series.last;
+}
+
+/** Whether there is a last value that can be read. */
+export function hasLast({ last, lastAt }: Series): boolean {
+  return last !== undefined || lastAt !== undefined;
+}
+
+/** The datapoint outside chunks that has this count of arrival is the last value now. */
+export function moveLast(series: Series, sequenceNumber: number): void {
+  series.lastAt = sequenceNumber;
+  series.last = undefined;
+}
+
+/** What lastOf answers, for lists: a large one is not read. */
+export function briefLastOf(series: Series): Datapoint | 'large' | undefined {
+  return isLastLarge(series) ? 'large' : lastOf(series);
+}
+
+/** Of `flushed` datapoints in chunks now, one may be the last value: it is in its row, too. */
+export function settleLast(series: Series, flushed: number): void {
+  const { lastAt } = series;
+  if (lastAt === undefined || lastAt >= flushed) return;
+  series.last = briefLastOf(series);
+  series.lastAt = undefined;
+}
+
+function isLastLarge(series: Series): boolean {
+  if (series.lastAt === undefined) return series.last === 'large';
+  const { columns, row } = unflushedAt(series, series.lastAt);
+  const value = valueAt(columns, row);
+  return (
+    typeof value === 'string' &&
+    value.length * 3 > smallBytesMax &&
+    Buffer.byteLength(value) > smallBytesMax
+  );
+}
+
+/** The last value where it is not in its row yet, as a batch; else no datapoint. */
+export function lastToKeep(series: Series): ColumnBatch {
+  return series.lastAt === undefined ? emptyBatch : unflushedBatch(series, series.lastAt);
+}
+
+/** One datapoint outside chunks, by its count of arrival. */
+function unflushedBatch(series: Series, sequenceNumber: number): ColumnBatch {
+  const { columns, row } = unflushedAt(series, sequenceNumber);
+  return viewRows(columns, row, row + 1);
 }
 
 /** A datapoint as a row keeps it. */
