@@ -121,14 +121,19 @@ function partOf(datapoints: readonly Datapoint[], charactersMax: number): PagePa
 
 /** Stores what is not stored yet, moves the last value, and answers what was stored. */
 function addPush(history: History, push: Push): readonly Datapoint[] {
-  // What the push says, each thing once.
-  const distinct = new Map<string, Datapoint>();
-  for (const [at, datapoint] of push.datapoints.entries()) {
-    const key = keyOf(datapoint) ?? `without timestamp ${at}`;
-    if (!distinct.has(key)) distinct.set(key, datapoint);
+  const fresh: Datapoint[] = [];
+  const freshKeys = new Set<string>();
+  /** All but what the same push brought before. */
+  const said: Datapoint[] = [];
+  for (const datapoint of push.datapoints) {
+    const key = keyOf(datapoint);
+    if (key !== undefined && freshKeys.has(key)) continue;
+    said.push(datapoint);
+    if (key !== undefined && history.known.has(key)) continue;
+    if (key !== undefined) freshKeys.add(key);
+    fresh.push(datapoint);
   }
-  const fresh = [...distinct.values()].filter((one) => !history.known.has(keyOf(one) ?? ''));
-  const candidate = lastAmong([...distinct.values()]);
+  const candidate = lastAmong(said);
   if (candidate !== undefined && fresh.includes(candidate)) history.last = candidate;
   for (const datapoint of fresh) {
     const key = keyOf(datapoint);

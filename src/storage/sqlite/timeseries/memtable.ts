@@ -96,16 +96,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       series.frozen = entry;
       series.memtableEntry = emptyMemtableEntry();
     } else {
-      const [head, rest] = splitRows(entry.columns, count);
-      const weight = weightOfBatch(head);
-      const bytes = bytesOfRows(head);
-      const left = entry.count - count;
-      const others = { weight: entry.weight - weight, bytes: entry.bytes - bytes };
-      series.frozen = { ...entry, columns: head, count, weight, bytes };
-      series.memtableEntry =
-        left === 0
-          ? { ...emptyMemtableEntry(), columns: rest }
-          : { ...entry, ...others, columns: rest, count: left };
+      [series.frozen, series.memtableEntry] = splitEntry(entry, count);
     }
     if (series.memtableEntry.count === 0) live.delete(series.number);
     series.sorted = undefined;
@@ -192,6 +183,26 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       return first === undefined ? lastRow : first.memtableEntry.firstRow - 1;
     },
   };
+}
+
+/** The first `count` datapoints of an entry, and the others with what is staged. */
+function splitEntry(
+  entry: MemtableEntry,
+  count: number,
+): [head: MemtableEntry, rest: MemtableEntry] {
+  const [columns, others] = splitRows(entry.columns, count);
+  const weight = weightOfBatch(columns);
+  const bytes = bytesOfRows(columns);
+  const rest = {
+    columns: others,
+    count: entry.count - count,
+    weight: entry.weight - weight,
+    bytes: entry.bytes - bytes,
+  };
+  return [
+    { ...entry, columns, count, weight, bytes },
+    rest.count === 0 ? { ...emptyMemtableEntry(), columns: others } : { ...entry, ...rest },
+  ];
 }
 
 /** Notes whether the datapoints that are added next are in order of time, too. */

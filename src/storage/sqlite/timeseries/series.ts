@@ -48,7 +48,7 @@ export interface Series {
   memtableEntry: MemtableEntry;
   /** Which of frozen and memtableEntry is the last value; undefined: it is in its row, if any. */
   lastAt: number | undefined;
-  /** The last value as it was last asked for; large: it is in its row, and nothing else holds it. */
+  /** The last value when it was last asked for; large: in its row, and nothing else holds it. */
   last: Datapoint | 'large' | undefined;
   /** No stored timestamp is later; none need be as late. */
   newestTimestamp: number;
@@ -240,11 +240,16 @@ export function unflushedAt(
 
 /**
  * The datapoints outside chunks, by order time, for a reader who sees `flushed` of them in chunks:
- * a step of flushing may be committed before its answer arrives.
+ * a step of flushing may be committed before its answer arrives, or its answer may be lost.
  */
 export function unflushedOf(series: Series, flushed: number): Columns {
   const { frozen, memtableEntry } = series;
-  const isInMemtableOnly = frozen === undefined || flushed > series.flushed;
+  const seen = Math.max(0, flushed - series.flushed);
+  if (seen > 0 && seen !== frozen?.count) {
+    const { columns, count } = joined(frozen, memtableEntry);
+    return sortByTime(viewRows(columns, Math.min(seen, count), count));
+  }
+  const isInMemtableOnly = frozen === undefined || seen > 0;
   if (isInMemtableOnly && memtableEntry.isSorted) return rowsOf(memtableEntry);
   if (isInMemtableOnly && frozen !== undefined) return sortByTime(rowsOf(memtableEntry));
   series.sorted ??= sortByTime(rowsOf(joined(frozen, memtableEntry)));
