@@ -23,7 +23,8 @@ import { createDatapointStore } from './datapoints.ts';
 const limits = {
   ...datapointLimits,
   chunkDatapointsMax: 4,
-  chunkBytesMax: 1_024,
+  chunkWeightMax: 32,
+  chunkBlocksMax: 2,
   memtableEntryBytes: 0,
   memtableEntryBytesMax: 3 * 32,
   memtableBytesMax: 6 * 32,
