@@ -81,13 +81,13 @@ const planOf = (names: AggregationPlan['aggregates'], text: string, zone: string
 };
 
 async function measure(storage: Storage): Promise<void> {
-  const { devices, datapoints, grants } = storage;
+  const { devices, datapoints, pushedDatapoints, grants } = storage;
   const feed = createInProcessFeed({ log: silentLog });
   const settings = { publicPush: 'open' } as const;
   const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
   const longWork = createLongWork(createBudgets());
-  const summaries = createSummaries({ devices, datapoints, access, longWork });
-  const readHistory = createHistory({ devices, datapoints, access, longWork });
+  const summaries = createSummaries({ devices, datapoints, pushedDatapoints, access, longWork });
+  const readHistory = createHistory({ devices, datapoints, pushedDatapoints, access, longWork });
   const aggregate = (plan: AggregationPlan) => () =>
     summaries.aggregate(guest, selection, everything, plan);
   await show('daily average, UTC', aggregate(planOf(['avg'], '1d', 'UTC')));

@@ -21,6 +21,7 @@ export function errorSentence(error: unknown, t: Translate): string {
       return t('errors.unavailable');
     case 'invalid':
     case 'conflict':
+    case 'blocked':
     case 'limit_reached':
     case 'storage_full':
       // The service says which field and why, and only it knows.

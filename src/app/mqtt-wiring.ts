@@ -22,10 +22,14 @@ export function createMqttWiring(parts: {
   readonly logins: Logins;
   readonly sessions: Sessions;
   readonly clock: Clock;
-}): Pick<MqttServices, 'watch' | 'deviceTopics' | 'admit' | 'offlineActors' | 'findOrphans'> {
+}): Pick<
+  MqttServices,
+  'watch' | 'deviceTopics' | 'admit' | 'offlineActors' | 'findOrphans' | 'lastValue'
+> {
   const { storage, feed, access, logins, sessions, clock } = parts;
   const { users, credentials, devices, gateways } = storage;
   return {
+    lastValue: storage.datapoints.lastValue,
     watch: createWatch({ feed, devices, access }),
     deviceTopics: createDeviceTopics({ devices, gateways, access }),
     findOrphans: createFindOrphans({ users, credentials, devices, gateways }),

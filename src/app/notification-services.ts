@@ -80,6 +80,7 @@ export function createNotificationServices(parts: {
   });
   parts.feed.onChange(async (change) => {
     if (change.kind === 'account_removed') book.removeOf(payerOfAccount(change.userId));
+    if (change.kind === 'datapoints_corrected') await notifier.forgetValues(change.deviceId);
   });
   return {
     notifications: createNotifications({

@@ -1,4 +1,5 @@
 import type { Change, ChangeFeed } from '../domain/changes.ts';
+import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { DeviceId, GroupId, ProjectId, UserId, Username } from '../domain/ids.ts';
 import type { ProjectChanges } from '../domain/projects/project.ts';
 import type { RemovedThings } from '../domain/users/user-store.ts';
@@ -15,6 +16,7 @@ export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publish
   return {
     ...storage,
     devices: { ...storage.devices, ...deviceWrites(storage, tell) },
+    corrections: { ...storage.corrections, ...correctionWrites(storage, tell) },
     gateways: { ...storage.gateways, ...gatewayWrites(storage, tell) },
     projects: { ...storage.projects, ...projectWrites(storage, tell) },
     groups: { ...storage.groups, ...ofGroups.groups },
@@ -93,6 +95,15 @@ function deviceWrites({ devices }: Storage, tell: Tell) {
         { kind: 'device_changed', deviceId },
       ),
   } satisfies Partial<Storage['devices']>;
+}
+
+function correctionWrites({ corrections }: Storage, tell: Tell) {
+  const corrected = ({ deviceId, sensorId }: SensorRef) =>
+    ({ kind: 'datapoints_corrected', deviceId, sensorId }) as const;
+  return {
+    insert: (correction) => tell(corrections.insert(correction), corrected(correction)),
+    remove: (sensor, id) => tell(corrections.remove(sensor, id), corrected(sensor)),
+  } satisfies Partial<Storage['corrections']>;
 }
 
 function gatewayWrites({ gateways }: Storage, tell: Tell) {

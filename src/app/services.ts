@@ -12,6 +12,7 @@ import { createLongWork } from '../domain/budgets/long-work.ts';
 import type { StorageRoom } from '../domain/budgets/storage-room.ts';
 import { createUsage } from '../domain/budgets/usage.ts';
 import { type Appender, createAppender } from '../domain/datapoints/appender.ts';
+import { createCorrections } from '../domain/datapoints/corrections/corrections.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import { createHistory } from '../domain/datapoints/history.ts';
 import { createIngest } from '../domain/datapoints/ingest.ts';
@@ -132,7 +133,8 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const { consequences, notifications, preview, testMessages } = built;
   const appender = createAppender({ store: datapoints, feed, clock, reporter, consequences });
   const pushPath = createPushServices(parts, access, appender);
-  const readPath = { devices: storage.devices, datapoints, access, longWork };
+  const { pushedDatapoints, corrections: book } = storage;
+  const readPath = { devices: storage.devices, datapoints, pushedDatapoints, access, longWork };
   const readHistory = createHistory(readPath);
   const readMany = createReadMany(readPath);
   const snapshots = createSnapshots({
@@ -150,6 +152,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       ...{ notifications, preview, testMessages },
       ...{ ...pushPath, snapshots, readHistory },
       summaries: createSummaries(readPath),
+      corrections: createCorrections({ ...readPath, book, clock, room, valueBytesMax }),
       takeLargePush: createTakeLargePush({ valueBytesMax }),
       readMany,
       readLastValues: createReadLastValues(readPath),

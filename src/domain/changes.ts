@@ -21,6 +21,12 @@ export type Change =
   | { readonly kind: 'device_handed_over'; readonly deviceId: DeviceId }
   | { readonly kind: 'device_removed'; readonly deviceId: DeviceId }
   | { readonly kind: 'sensor_removed'; readonly deviceId: DeviceId; readonly sensorId: SensorId }
+  /** What its datapoints show: some were removed or put right, or that was undone. */
+  | {
+      readonly kind: 'datapoints_corrected';
+      readonly deviceId: DeviceId;
+      readonly sensorId: SensorId;
+    }
   | {
       readonly kind: 'actuator_removed';
       readonly deviceId: DeviceId;

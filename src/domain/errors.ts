@@ -4,8 +4,9 @@ export const errorCodes = {
   unauthenticated: 'The credentials are wrong, or the token or key is invalid or expired.',
   forbidden: 'The caller lacks the right.',
   not_found:
-    'The device, sensor, actuator, gateway, project, group, message or user does not exist.',
+    'The device, sensor, actuator, gateway, project, group, message, correction or user is gone.',
   conflict: 'The id or username is taken.',
+  blocked: 'Something else has to be done first, or the time for it is over; see the description.',
   too_large: 'The body or a value in it is larger than the limit; the description says which.',
   rate_limited: 'Too much at once; the description names what. Try again after Retry-After.',
   limit_reached:

@@ -13,6 +13,7 @@ export type ProjectId = Branded<'ProjectId'>;
 export type GroupId = Branded<'GroupId'>;
 export type SocialId = Branded<'SocialId'>;
 export type NotificationId = Branded<'NotificationId'>;
+export type CorrectionId = Branded<'CorrectionId'>;
 export type UserId = Branded<'UserId'>;
 export type Username = Branded<'Username'>;
 export type AccessKeyId = Branded<'AccessKeyId'>;
@@ -53,6 +54,13 @@ export function parseNotificationId(text: unknown): NotificationId {
     return text.toLowerCase() as NotificationId;
   }
   throw invalid('a notification id must have 24 hexadecimal digits');
+}
+/** The id of a correction: 24 hexadecimal digits. */
+export function parseCorrectionId(text: unknown): CorrectionId {
+  if (typeof text === 'string' && /^[0-9a-f]{24}$/i.test(text)) {
+    return text.toLowerCase() as CorrectionId;
+  }
+  throw invalid('a correction id must have 24 hexadecimal digits');
 }
 export const parseUserId = (text: unknown): UserId => parseId('user id', text) as UserId;
 export const parseAccessKeyId = (text: unknown): AccessKeyId =>

@@ -82,6 +82,25 @@ export const limits = {
   /** What one request may take of that before its answer begins; the rest of the time it waits. */
   longWorkMsMax: 20 * second,
 
+  // Corrections [contract 10].
+  /** For how long one can be undone. */
+  undoMs: 30 * day,
+  /** Values that one request puts right: an afternoon of a sensor that sends every ten seconds. */
+  correctionItemsMax: 5_000,
+  /** Those of them that are no numbers, as JSON text. */
+  correctionCharactersMax: 131_072,
+  /** All are looked through when the sensor is read. */
+  correctionsPerSensorMax: 500,
+  correctionBytesPerSensorMax: 2 * 1_048_576,
+  /** Those of all things of one owner; guests are one of them. */
+  correctionsPerOwnerMax: 10_000,
+  correctionBytesPerOwnerMax: 32 * 1_048_576,
+  /** Sensors whose corrections are kept at hand, and the bytes that these take. */
+  overlaysMax: 10_000,
+  overlayBytesMax: 32 * 1_048_576,
+  /** A last value in lists that is longer is read by itself. */
+  briefValueCharactersMax: 512,
+
   // Lists [spec 4, 8; contract 4, 5, 6].
   devicesPageDefault: 20,
   devicesPageMax: 1_000,

@@ -23,6 +23,7 @@ export const statusOf: Readonly<Record<ErrorCode | EdgeErrorCode, number>> = {
   too_large: 413,
   unsupported_media_type: 415,
   conflict: 422,
+  blocked: 409,
   rate_limited: 429,
   limit_reached: 403,
   unknown_recipient: 500,

@@ -17,6 +17,8 @@ export interface Broker {
   hasAnySubscriber(): boolean;
   /** Keeps the message for those who subscribe later; without a payload: forgets it. Durable. */
   retain(message: Message): Promise<void>;
+  /** The retained message of this topic. */
+  findRetained(topic: string): Message | undefined;
   /** Keeps the message if it can take the place of a retained one of its topic. */
   renewRetained(message: Message): void;
   /** Forgets retained messages whose topic starts like this, for instance devices/d1/. */

@@ -63,6 +63,8 @@ export const mqttLimits = {
   groupMembersAskedMax: 64,
   /** Retained messages handed to a new subscription before others have their turn. */
   retainedPerTurn: 50,
+  /** Topics whose retained value was removed by a correction, and comes back when it is undone. */
+  emptiedTopicsMax: 10_000,
 
   // Its ports and topics.
   /** Topics whose meaning is remembered: some 100 bytes each. */

@@ -1,5 +1,6 @@
 import type { Budgets } from '../domain/budgets/budgets.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
+import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import type { Gateways } from '../domain/gateways/gateways.ts';
 import type { Presence } from '../domain/gateways/presence.ts';
@@ -17,6 +18,7 @@ import type { TlsSource } from '../lib/tls-source.ts';
 import { createBroker } from './broker/broker-engine.ts';
 import type { Broker } from './broker.ts';
 import { cleanUpAfter, withoutOrphans } from './clean-up.ts';
+import { createCorrectRetained } from './corrected-retained.ts';
 import { deliverLive } from './deliveries.ts';
 import { createGatewayHeartbeats } from './gateway-heartbeats.ts';
 import { createMqttListener, type MqttListener } from './listener.ts';
@@ -36,6 +38,8 @@ export interface MqttServices
   readonly admit: AuthenticateClient;
   readonly offlineActors: OfflineActors;
   readonly findOrphans: FindOrphans;
+  /** What is shown as the last value of a sensor. */
+  readonly lastValue: DatapointStore['lastValue'];
 }
 
 export interface MqttServerOptions {
@@ -78,9 +82,13 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
   const { services, budgets, clock, log } = options;
   const store = withoutOrphans(options.store, services.findOrphans, log);
   const broker = await createServiceBroker(options);
+  const correctRetained = createCorrectRetained(broker, services.lastValue);
   const listener = createMqttListener({ ...options, broker });
   const ends = [
     options.changes.onChange((change) => cleanUpAfter(change, broker)),
+    options.changes.onChange(async (change) => {
+      if (change.kind === 'datapoints_corrected') await correctRetained(change);
+    }),
     deliverLive(services.watch, broker),
     publishSystemMetrics({ broker, metrics: options.metrics, log }),
   ];

@@ -174,6 +174,7 @@ const refusalOf: Readonly<Record<ErrorCode, PublishRefusal | 'unavailable'>> = {
   forbidden: 'not_authorized',
   not_found: 'topic_invalid',
   conflict: 'payload_invalid',
+  blocked: 'payload_invalid',
   too_large: 'payload_invalid',
   rate_limited: 'quota',
   limit_reached: 'quota',

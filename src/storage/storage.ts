@@ -1,4 +1,5 @@
 import type { GrantStore } from '../domain/access/grant-store.ts';
+import type { CorrectionBook } from '../domain/datapoints/corrections/correction-book.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { DeviceStore } from '../domain/devices/device-store.ts';
 import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
@@ -27,7 +28,11 @@ export interface Storage {
   readonly socials: SocialStore;
   readonly notifications: NotificationStore;
   readonly outbox: OutboxStore;
+  /** As their corrections show them. */
   readonly datapoints: DatapointStore;
+  /** The same as they were pushed; reads of them say which correction touched them. */
+  readonly pushedDatapoints: DatapointStore;
+  readonly corrections: CorrectionBook;
   readonly mqttSessions: SessionStore;
   readonly installation: InstallationStore;
   readonly passwordResets: PasswordResetStore;

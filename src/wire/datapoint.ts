@@ -47,6 +47,9 @@ export const DatapointMessage = Type.Object(
     ),
     value: Anything('The measurement.'),
     date_received: DateText('When the service received it.'),
+    correction: Type.Optional(
+      Type.String({ description: 'With raw=true: the correction that changed what is shown.' }),
+    ),
   },
   { title: 'Datapoint' },
 );
@@ -122,10 +125,11 @@ export function createDatapointWriter(
 ): (datapoint: Datapoint) => string {
   const [device, ofDevice] = [JSON.stringify(sensor.deviceId), JSON.stringify(sensor.sensorId)];
   const ids = `{"${spelling.deviceId}":${device},"${spelling.sensorId}":${ofDevice},`;
-  return ({ value, timestamp, receivedAt }) => {
+  return ({ value, timestamp, receivedAt, correction }) => {
     const measured = timestamp === undefined ? '' : `"timestamp":"${formatTimestamp(timestamp)}",`;
     const received = formatTimestamp(receivedAt);
-    return `${ids}${measured}"value":${valueText(value)},"date_received":"${received}"}`;
+    const by = correction === undefined ? '' : `,"correction":"${correction}"`;
+    return `${ids}${measured}"value":${valueText(value)},"date_received":"${received}"${by}}`;
   };
 }
 

@@ -10,6 +10,7 @@ const codeOf: Readonly<Record<number, string>> = {
   405: 'method_not_allowed',
   413: 'too_large',
   415: 'unsupported_media_type',
+  409: 'blocked',
   422: 'conflict',
   429: 'rate_limited',
   503: 'unavailable',

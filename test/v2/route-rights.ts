@@ -25,6 +25,8 @@ export interface DeviceRoute {
   readonly send?: (device: DeviceSubject) => Sent;
   /** The device is not the same after it, so the next asker gets a new one. */
   readonly isDestructive?: boolean;
+  /** What it answers to those who may; absent: 200 to a read, else 204. */
+  readonly success?: number;
   /** The answer holds values of sensors or actuators, for those who may view the data. */
   readonly showsValues?: boolean;
 }
@@ -102,6 +104,20 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
   'GET /devices/{device_id}/sensors/{sensor_id}/value': { needs: 'devices-data:view' },
   'POST /devices/{device_id}/sensors/{sensor_id}/values': push,
   'GET /devices/{device_id}/sensors/{sensor_id}/values': { needs: 'devices-data:view' },
+  'DELETE /devices/{device_id}/sensors/{sensor_id}/values?all=true&value=none': {
+    needs: 'devices:update',
+    success: 200,
+  },
+  'PATCH /devices/{device_id}/sensors/{sensor_id}/values': {
+    needs: 'devices:update',
+    send: () => ({ json: [{ timestamp: '2016-06-08T00:00:00Z', value: 1 }] }),
+    success: 200,
+  },
+  'GET /devices/{device_id}/sensors/{sensor_id}/corrections': { needs: 'devices:update' },
+  'DELETE /devices/{device_id}/sensors/{sensor_id}/corrections/{correction_id}': {
+    needs: 'devices:update',
+    success: 404,
+  },
   'GET /devices/{device_id}/sensors/{sensor_id}/values?aggregate=first,count': {
     needs: 'devices-data:view',
   },
@@ -154,8 +170,8 @@ export function statusOnDevice(options: {
   readonly device: Subject;
   readonly publicPush: PublicPush;
 }): number {
-  const success = options.name.startsWith('GET ') ? 200 : 204;
-  return isAllowed(options) ? success : 403;
+  const usual = options.name.startsWith('GET ') ? 200 : 204;
+  return isAllowed(options) ? (options.route.success ?? usual) : 403;
 }
 
 function isAllowed(cell: {

@@ -1,4 +1,5 @@
 import type { Grant, GroupGrant } from '../../domain/access/grant.ts';
+import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Gateway } from '../../domain/gateways/gateway.ts';
 import type { Group } from '../../domain/groups/group.ts';
@@ -12,7 +13,7 @@ import type { User } from '../../domain/users/user.ts';
 import type { JsonValue } from '../../lib/json.ts';
 
 /** The version that is written; older ones are read for ever (docs/export-format.md). */
-export const exportVersion = 1;
+export const exportVersion = 2;
 
 /** One datapoint: value, timestamp or null, time of receipt; milliseconds since 1970. */
 export type ExportedDatapoint = readonly [
@@ -34,6 +35,8 @@ export type ExportLine =
       readonly sensor: string;
       readonly values: readonly ExportedDatapoint[];
     }
+  /** Laid over the values of its sensor, in the order of these lines; since version 2. */
+  | { readonly kind: 'correction'; readonly correction: Correction }
   | { readonly kind: 'gateway'; readonly gateway: Gateway }
   | { readonly kind: 'project'; readonly project: Project; readonly unshared: UnsharedMembers }
   | { readonly kind: 'group'; readonly group: Group }

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { guestUsername, parseNotificationId, type Username } from '../../domain/ids.ts';
+import {
+  guestUsername,
+  parseCorrectionId,
+  parseNotificationId,
+  type Username,
+} from '../../domain/ids.ts';
 import { silentReporter } from '../../domain/reporter.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { parseJson } from '../../lib/json.ts';
@@ -29,7 +34,7 @@ import {
 import { openStorage } from '../../storage/open-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { readExport, writeExport } from './export-file.ts';
-import type { ExportLine } from './export-format.ts';
+import { type ExportLine, exportVersion } from './export-format.ts';
 import { exportLines } from './exporter.ts';
 import { importLines } from './importer.ts';
 
@@ -80,6 +85,7 @@ async function fill(storage: Storage): Promise<void> {
   await grants.put({ kind: 'device', resource: 'd1', username: username('bob'), scopes });
   await grants.putForGroup({ kind: 'device', resource: 'd1', groupId: groupId('g1'), scopes });
   await fillValues(storage);
+  await fillCorrections(storage);
   await fillMessages(storage);
 }
 
@@ -98,6 +104,18 @@ async function fillValues({ datapoints }: Storage): Promise<void> {
   const values = [parseJson('123456789012345678901234567890'), { a: '\u0000ü' }, null, true];
   const odd = values.map((value, n) => ({ value, receivedAt: at(n % 2) }));
   await datapoints.append([{ ...other, datapoints: odd }]);
+}
+
+async function fillCorrections({ corrections }: Storage): Promise<void> {
+  const about = { deviceId: deviceId('d1'), sensorId: sensorId('TC1'), by: username('ana') };
+  const id = (n: number) => parseCorrectionId(`${n}`.repeat(24));
+  const to = noon + 600_000;
+  const times = { from: noon, to, createdAt: to, count: 4 };
+  const items = [{ time: noon, isTimed: true, value: { a: '\u0000' } }];
+  const reach = { until: noon + 6_000, ahead: [to, to + 1] } as const;
+  await corrections.insert({ id: id(1), ...about, ...times, kind: 'corrected', items, reach });
+  const more = { kind: 'removed', value: 4, items: [] } as const;
+  await corrections.insert({ id: id(2), ...about, ...times, ...more, reach: { until: to } });
 }
 
 async function fillMessages({ notifications, socials }: Storage): Promise<void> {
@@ -187,7 +205,7 @@ test('an export without its end, of another kind, or of what is there is refused
     );
     await assert.rejects(importLines(other, some((await linesOf(one)).slice(1))), /no export/);
     await assert.rejects(importLines(one, exportLines(one)), /there already/);
-    const newer = { kind: 'kipimo-export', version: 2, account: null } as const;
+    const newer = { kind: 'kipimo-export', version: exportVersion + 1, account: null } as const;
     await assert.rejects(importLines(other, some([newer])), /needs a newer kipimo/);
   }));
 

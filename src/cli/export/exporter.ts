@@ -93,13 +93,17 @@ async function* linesOfDevice(storage: Storage, device: Device): AsyncGenerator<
   yield { kind: 'device', device };
   yield* grantLines(storage, 'device', device.id);
   for (const { id: sensorId } of device.sensors) {
-    yield* valueLines(storage, { deviceId: device.id, sensorId });
+    const sensor = { deviceId: device.id, sensorId };
+    yield* valueLines(storage, sensor);
+    for (const correction of await storage.corrections.list(sensor)) {
+      yield { kind: 'correction', correction };
+    }
   }
 }
 
-/** The values of a sensor, oldest first; its last value is the last one and stands alone. */
+/** The values of a sensor as they were pushed, oldest first; its last value stands last, alone. */
 async function* valueLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportLine> {
-  const { datapoints } = storage;
+  const { pushedDatapoints: datapoints } = storage;
   const { deviceId: device, sensorId } = sensor;
   const line = (values: readonly ExportedDatapoint[]): ExportLine => ({
     kind: 'values',

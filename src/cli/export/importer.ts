@@ -66,6 +66,8 @@ async function take(storage: Storage, line: ExportLine): Promise<number> {
       return 0;
     case 'values':
       return takeValues(storage, line);
+    case 'correction':
+      return (await storage.corrections.insert(line.correction)) === 'inserted' ? 0 : 1;
     case 'gateway':
       refuse(await storage.gateways.insert(line.gateway), 'gateway', line.gateway.id);
       return 0;

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import type { DeviceId, SensorId } from '../ids.ts';
+import type { CorrectionId, DeviceId, SensorId } from '../ids.ts';
 
 /** One value of one sensor. */
 export interface Datapoint {
@@ -9,6 +9,8 @@ export interface Datapoint {
   readonly timestamp?: Instant;
   /** Our clock. */
   readonly receivedAt: Instant;
+  /** Where what was pushed is read: the correction that removed it or put it right. */
+  readonly correction?: CorrectionId;
 }
 
 /** One sensor of one device. */

@@ -17,6 +17,8 @@ export interface HistoryQuery extends Page {
   /** The page is one of the newest so many datapoints, in the order it is answered in. */
   readonly lastN?: number;
   readonly isCalibrated: boolean;
+  /** What was pushed instead of what corrections show. */
+  readonly isRaw?: boolean;
 }
 
 export interface History {
@@ -36,21 +38,29 @@ export type ReadHistory = (
 export function createHistory(options: {
   readonly devices: DeviceStore;
   readonly datapoints: DatapointStore;
+  readonly pushedDatapoints: DatapointStore;
   readonly access: Access;
   readonly longWork: Pick<LongWork, 'paceOf'>;
 }): ReadHistory {
-  const { devices, datapoints, access, longWork } = options;
+  const { devices, access, longWork } = options;
   return async (actor, ref, query) => {
     const device = await requireDevice(devices, ref.deviceId);
     await access.require(actor, 'devices-data:view', deviceResource(device));
     const sensor = sensorOf(device, ref.sensorId);
     if (sensor === undefined) throw noSensor(ref.deviceId, ref.sensorId);
+    const datapoints = storeFor(options, query);
     const total = await datapoints.count(ref, query);
     const page = pageOf(query, total);
     const steps = readSteps(datapoints, ref, page, longWork.paceOf(actor));
     return { total, steps: calibrated(steps, sensor, query) };
   };
 }
+
+/** What a read is answered from: what is shown, or what was pushed. */
+export const storeFor = (
+  stores: { readonly datapoints: DatapointStore; readonly pushedDatapoints: DatapointStore },
+  { isRaw }: Pick<HistoryQuery, 'isRaw'>,
+): DatapointStore => (isRaw === true ? stores.pushedDatapoints : stores.datapoints);
 
 /** The page that is asked for, of `total` datapoints in its range. */
 export function pageOf(query: HistoryQuery, total: number): Page {

@@ -10,7 +10,7 @@ import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
-import { calibratedDatapoint, type HistoryQuery, pageOf, readSteps } from './history.ts';
+import { calibratedDatapoint, type HistoryQuery, pageOf, readSteps, storeFor } from './history.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
 import { bytesPerWeight, weigh, weightOf } from './weight.ts';
 
@@ -42,10 +42,11 @@ export interface ReadMany {
 export function createReadMany(options: {
   readonly devices: DeviceStore;
   readonly datapoints: DatapointStore;
+  readonly pushedDatapoints: DatapointStore;
   readonly access: Access;
   readonly longWork: LongWork;
 }): ReadMany {
-  const { devices, datapoints, access, longWork } = options;
+  const { devices, access, longWork } = options;
   const open = createSourceOpening(options);
 
   const countAll = (
@@ -54,6 +55,7 @@ export function createReadMany(options: {
     query: HistoryQuery,
   ): Promise<number> =>
     longWork.run(actor, async (pace) => {
+      const datapoints = storeFor(options, query);
       let total = 0;
       for (const { ref } of sources) {
         total += await datapoints.count(ref, query);
@@ -69,7 +71,7 @@ export function createReadMany(options: {
   ): Promise<MergedHistory> {
     const sources = await open(actor, selection);
     const total = await countAll(actor, sources, query);
-    const steps = stepsInTurn(datapoints, sources, query, longWork.paceOf(actor));
+    const steps = stepsInTurn(storeFor(options, query), sources, query, longWork.paceOf(actor));
     return { total, steps: calibrated(steps, query) };
   }
 
@@ -78,7 +80,7 @@ export function createReadMany(options: {
       const sources = await open(actor, selection);
       const total = await countAll(actor, sources, query);
       const page = pageOf(query, total);
-      const steps = mergeSteps(datapoints, sources, page, longWork.paceOf(actor));
+      const steps = mergeSteps(storeFor(options, query), sources, page, longWork.paceOf(actor));
       return { total, steps: longWork.during(actor, calibrated(steps, query)) };
     },
     sequential,

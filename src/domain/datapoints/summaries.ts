@@ -11,7 +11,7 @@ import { orderTime } from './datapoint.ts';
 import { calibratedColumns, type DatapointColumns, timeIn } from './datapoint-columns.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
 import { downsample } from './downsampling.ts';
-import { type HistoryQuery, pageOf } from './history.ts';
+import { type HistoryQuery, pageOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
 import { following } from './pages.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
@@ -49,28 +49,31 @@ export interface Summaries {
 export function createSummaries(options: {
   readonly devices: DeviceStore;
   readonly datapoints: DatapointStore;
+  readonly pushedDatapoints: DatapointStore;
   readonly access: Access;
   readonly longWork: LongWork;
 }): Summaries {
-  const { datapoints, longWork } = options;
+  const { longWork } = options;
   const open = createSourceOpening(options);
 
   /** The buckets of one sensor, from its beginning. */
   const createBucketReader = (query: HistoryQuery, plan: AggregationPlan, pace: Pace) =>
     async function* (source: Source, room: StepRoom): AsyncGenerator<AggregationStep> {
+      const datapoints = storeFor(options, query);
       const total = query.lastN === undefined ? 0 : await datapoints.count(source.ref, query);
       const all = { ...query, order: 'asc', skip: 0, limit: Number.POSITIVE_INFINITY } as const;
       const page = pageOf(all, total);
       yield* aggregate(scan({ datapoints, source, page, query, pace, room }), plan);
     };
 
-  async function downsampleOne(options: {
+  async function downsampleOne(one: {
     readonly source: Source;
     readonly query: HistoryQuery;
     readonly pointsMax: number;
     readonly pace: Pace;
   }) {
-    const { source, query, pointsMax, pace } = options;
+    const { source, query, pointsMax, pace } = one;
+    const datapoints = storeFor(options, query);
     const total = await datapoints.count(source.ref, query);
     const page = pageOf(query, total);
     const count = Math.min(page.limit, Math.max(0, total - page.skip));

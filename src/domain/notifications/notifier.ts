@@ -38,6 +38,8 @@ export interface Notifier {
   readonly consequences: Consequences;
   /** Looks at one sensor's last value now, whether it was looked at before or not. */
   evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
+  /** The last values of the device are not what they were; nothing fires for it. */
+  forgetValues(deviceId: DeviceId): Promise<void>;
   /** Looks again at datapoints from before the start; what was fired for does not fire again. */
   catchUp(missed: Missed): Promise<void>;
   /** Looks at a silence; answers when to look again, undefined: when the sensor was heard. */
@@ -193,6 +195,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       await stored;
       return nextAt;
     },
+    forgetValues: (deviceId) => sequence.run(async () => known.drop(deviceId)),
     retry: fire.retry,
     async drain() {
       await sequence.drain();

@@ -56,6 +56,8 @@ export interface SensorValues {
   fetch(device: Device): Promise<SeenValues>;
   /** Weighs those of a device anew, after some were set. */
   keep(device: Device, values: SeenValues): void;
+  /** Forgets what is known of a device. */
+  drop(deviceId: DeviceId): void;
   clear(): void;
 }
 
@@ -98,6 +100,7 @@ export function createSensorValues(datapoints: Pick<DatapointStore, 'lastValues'
       return values;
     },
     keep,
+    drop: (deviceId) => known.delete(deviceId),
     clear: () => known.clear(),
   };
 }

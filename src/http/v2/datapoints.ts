@@ -55,6 +55,12 @@ export const DatapointsQuery = Type.Object({
   calibrated: Type.Optional(
     Type.Boolean({ default: true, description: 'false: raw values, without calibration.' }),
   ),
+  raw: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: what was pushed, without corrections and, unless asked for, without calibration.',
+    }),
+  ),
   format: Type.Optional(Type.Unsafe<'json' | 'csv'>({ type: 'string', enum: ['json', 'csv'] })),
 });
 
@@ -166,7 +172,8 @@ export function historyQuery(query: Static<typeof DatapointsQuery>): HistoryQuer
     order: isDescending ? 'desc' : 'asc',
     skip: query.offset ?? 0,
     limit: query.limit ?? query.lastN ?? limits.datapointsPageDefault,
-    isCalibrated: query.calibrated ?? true,
+    isCalibrated: query.calibrated ?? query.raw !== true,
+    ...(query.raw === true && { isRaw: true }),
     ...(query.lastN !== undefined && { lastN: query.lastN }),
     ...(from !== undefined && { from: readInstant(from, 'dateFrom') }),
     ...(to !== undefined && { to: readInstant(to, 'dateTo') }),

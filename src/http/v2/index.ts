@@ -2,6 +2,7 @@ import type { InstallationSettings } from '../../domain/administration/installat
 import type { ServiceState } from '../../domain/administration/service-state.ts';
 import type { StorageRoom } from '../../domain/budgets/storage-room.ts';
 import type { Usage } from '../../domain/budgets/usage.ts';
+import type { Corrections } from '../../domain/datapoints/corrections/corrections.ts';
 import type { ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
@@ -36,6 +37,7 @@ import { actuatorRoutes } from './actuators.ts';
 import { adminRoutes } from './admin.ts';
 import { authRoutes } from './auth.ts';
 import { browserSessionRoutes } from './browser-sessions.ts';
+import { correctionRoutes } from './corrections.ts';
 import { datapointRoutes } from './datapoints.ts';
 import { deviceRoutes } from './devices.ts';
 import { exportRoutes } from './exports.ts';
@@ -77,6 +79,7 @@ export interface Services extends NotificationServices {
   readonly refusedPushes: RefusedPushes;
   readonly takeLargePush: TakeLargePush;
   readonly readHistory: ReadHistory;
+  readonly corrections: Corrections;
   readonly summaries: Summaries;
   readonly readMany: ReadMany;
   readonly readLastValues: ReadLastValues;
@@ -105,6 +108,7 @@ export function v2Routes(
     ...sensorRoutes(devices, snapshots),
     ...actuatorRoutes(services.actuators),
     ...datapointRoutes(ingest, readHistory, services.summaries, services.takeLargePush),
+    ...correctionRoutes(services.corrections),
     bulkPushRoute(services.ingestMany),
     ...mergedReadRoutes(services),
     ...exportRoutes(services.readMany, services.projects),

@@ -90,6 +90,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       retained.keep(message);
       await context.journal.synced();
     },
+    findRetained: (topic) => retained.of(topic),
     renewRetained(message) {
       if (retained.has(message.topic)) retained.keep(message);
     },

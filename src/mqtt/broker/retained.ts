@@ -11,6 +11,8 @@ export interface RetainedMessages {
   /** Keeps or, without a payload, forgets [MQTT-3.3.1-6]; false: there is no room. */
   keep(message: Message): boolean;
   has(topic: string): boolean;
+  /** The message of this topic, as it is kept. */
+  of(topic: string): Message | undefined;
   /** Forgets all whose topic starts like this. */
   forgetBelow(topicPrefix: string): void;
   /**
@@ -110,6 +112,7 @@ export function createRetainedMessages(options: {
   return {
     keep,
     has: (topic) => findNode(root, topic)?.message !== undefined,
+    of: (topic) => findNode(root, topic)?.message,
     forgetBelow,
     find,
     expire,

@@ -1,4 +1,5 @@
 import { describe } from 'node:test';
+import { correctionsContract } from './corrections.contract.ts';
 import { credentialsContract } from './credentials.contract.ts';
 import { datapointsContract } from './datapoints.contract.ts';
 import { deviceListsContract } from './device-lists.contract.ts';
@@ -31,4 +32,5 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('what is short-lived', () => shortLivedContract(openEmptyStorage));
   describe('MQTT sessions', () => mqttSessionsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
+  describe('corrections', () => correctionsContract(openEmptyStorage));
 }

@@ -1,5 +1,12 @@
+import {
+  createCorrectedDatapoints,
+  createPushedDatapoints,
+} from '../../domain/datapoints/corrections/corrected-datapoints.ts';
+import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
+import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import { sensorOf } from '../../domain/devices/device.ts';
 import type { Storage } from '../storage.ts';
+import { createCorrectionStore } from './corrections.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDatapointStore } from './datapoints.ts';
 import { createDeviceStore } from './devices.ts';
@@ -23,23 +30,33 @@ import { createUserStore } from './users.ts';
 /** The engine that keeps nothing: for tests and demonstrations, with the promises of the others. */
 export function createMemoryStorage(): Storage {
   const state = createMemoryState();
-  const datapoints = createDatapointStore(({ deviceId, sensorId }) => {
+  const hasSensor = ({ deviceId, sensorId }: SensorRef): boolean => {
     const device = state.devices.get(deviceId);
     return device !== undefined && sensorOf(device, sensorId) !== undefined;
-  });
-  state.forgetDatapoints = datapoints.forget;
+  };
+  const pushed = createDatapointStore(hasSensor);
+  const filed = createCorrectionStore(state, hasSensor);
+  const corrections = createCorrectionBook(filed);
+  const datapoints = createCorrectedDatapoints(pushed, corrections);
+  state.forgetDatapoints = (deviceId, sensorId) => {
+    pushed.forget(deviceId, sensorId);
+    filed.forget(deviceId, sensorId);
+    corrections.forget(deviceId, sensorId);
+  };
   return {
     users: createUserStore(state),
     credentials: createCredentialStore(state),
     grants: createGrantStore(state),
     groups: createGroupStore(state),
-    devices: createDeviceStore(state, datapoints),
+    devices: createDeviceStore(state, pushed),
     gateways: createGatewayStore(state),
     projects: createProjectStore(state),
     socials: createSocialStore(state),
     notifications: createNotificationStore(state),
     outbox: createOutboxStore(state),
     datapoints,
+    pushedDatapoints: createPushedDatapoints(pushed, corrections),
+    corrections,
     mqttSessions: createSessionStore(state),
     installation: createInstallationStore(),
     passwordResets: createPasswordResetStore(state),

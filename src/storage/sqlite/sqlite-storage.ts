@@ -1,8 +1,15 @@
+import {
+  createCorrectedDatapoints,
+  createPushedDatapoints,
+} from '../../domain/datapoints/corrections/corrected-datapoints.ts';
+import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
+import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import type { Storage } from '../storage.ts';
 import { openConnection } from './connection.ts';
+import { createCorrectionStore } from './corrections.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGatewayStore } from './gateways.ts';
@@ -47,26 +54,35 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
   const context = { reader, writer, damaged };
-  const datapoints = createDatapointStore({
+  const pushed = createDatapointStore({
     ...context,
     log,
     ...(options.datapointLimits !== undefined && { limits: options.datapointLimits }),
   });
-  opened.defer(() => datapoints.close());
-  await datapoints.start();
+  opened.defer(() => pushed.close());
+  await pushed.start();
+  const filed = createCorrectionStore(context);
+  const corrections = createCorrectionBook(filed, await filed.reaches());
+  const datapoints = createCorrectedDatapoints(pushed, corrections);
+  const forget = (deviceId: DeviceId, sensorId?: SensorId): void => {
+    pushed.forget(deviceId, sensorId);
+    corrections.forget(deviceId, sensorId);
+  };
   const open = opened.move();
   return {
-    users: createUserStore({ ...context, forgetDevice: datapoints.forget }),
+    users: createUserStore({ ...context, forgetDevice: forget }),
     credentials: createCredentialStore(context),
     grants: createGrantStore(context),
     groups: createGroupStore(context),
-    devices: createDeviceStore({ ...context, datapoints }),
+    devices: createDeviceStore({ ...context, datapoints: { ...pushed, forget } }),
     gateways: createGatewayStore(context),
     projects: createProjectStore(context),
     socials: createSocialStore(context),
     notifications: createNotificationStore(context),
     outbox: createOutboxStore(context),
     datapoints,
+    pushedDatapoints: createPushedDatapoints(pushed, corrections),
+    corrections,
     mqttSessions: createSessionStore(context),
     installation: createInstallationStore(context, directory),
     passwordResets: createPasswordResetStore(context),

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { createCorrectionWrites } from './correction-writes.ts';
 import { createCredentialWrites } from './credential-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
 import { createGatewayWrites } from './gateway-writes.ts';
@@ -32,6 +33,7 @@ export function createWrites(database: DatabaseSync) {
     ...createNotificationWrites(database),
     ...createOutboxWrites(database),
     ...createDatapointWrites(database),
+    ...createCorrectionWrites(database),
     ...createSessionWrites(database),
     ...createShortLivedWrites(database),
     ...createInstallationWrites(database),

@@ -1,0 +1,22 @@
+import type { CorrectionId } from '../../ids.ts';
+import type { SensorRef } from '../datapoint.ts';
+import type { Correction, Reach } from './correction.ts';
+
+/** A sensor that has corrections, and what they reach. */
+export interface CorrectedSensor extends SensorRef {
+  readonly reach: Reach;
+}
+
+/** Where corrections are kept. They go with their sensor. */
+export interface CorrectionStore {
+  /** One entry for each correction. */
+  reaches(): Promise<readonly CorrectedSensor[]>;
+  /** In the order in which they were made. */
+  list(sensor: SensorRef): Promise<readonly Correction[]>;
+  /**
+   * One row, one commit. missing: there is no such sensor. too_many: the sensor, or all that its
+   * owner has, holds as many corrections, or as many bytes of them, as there may be.
+   */
+  insert(correction: Correction): Promise<'inserted' | 'missing' | 'too_many'>;
+  remove(sensor: SensorRef, id: CorrectionId): Promise<'removed' | 'missing'>;
+}

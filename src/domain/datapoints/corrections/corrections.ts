@@ -1,0 +1,211 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { Pace } from '../../../lib/fair-turns.ts';
+import type { JsonValue } from '../../../lib/json.ts';
+import { createKeyedSequence } from '../../../lib/keyed-sequence.ts';
+import { createHexId } from '../../../lib/secret-token.ts';
+import { formatTimestamp } from '../../../lib/timestamp.ts';
+import type { Access } from '../../access/access.ts';
+import type { Actor } from '../../actor.ts';
+import type { LongWork } from '../../budgets/long-work.ts';
+import type { StorageRoom } from '../../budgets/storage-room.ts';
+import { sensorOf } from '../../devices/device.ts';
+import type { DeviceStore } from '../../devices/device-store.ts';
+import { deviceResource, noSensor, requireDevice } from '../../devices/devices.ts';
+import { isTooLarge, valueTooLarge } from '../../devices/value-size.ts';
+import { DomainError, invalid, notFound } from '../../errors.ts';
+import { type CorrectionId, guestUsername, parseCorrectionId, type Username } from '../../ids.ts';
+import { limits } from '../../limits.ts';
+import type { SensorRef } from '../datapoint.ts';
+import type { DatapointStore, Range } from '../datapoint-store.ts';
+import { type CorrectedItem, type Correction, itemKey, overlap } from './correction.ts';
+import type { CorrectionBook } from './correction-book.ts';
+import { findInRange, findItems, type Search, type Touched } from './find-datapoints.ts';
+
+/** What a correction did; without an id it found nothing, and there is none. */
+export interface CorrectionOutcome {
+  readonly count: number;
+  readonly id?: CorrectionId;
+}
+
+/**
+ * Putting right what was measured or sent wrongly, and undoing that, for those who may update the
+ * device [contract 10]. What was pushed stays as it is; nothing fires. What is pushed after the
+ * answer is not touched.
+ */
+export interface Corrections {
+  /** Removes what is shown in the range, or those of it that show `value`. */
+  remove(
+    actor: Actor,
+    sensor: SensorRef,
+    range: Range,
+    value?: JsonValue,
+  ): Promise<CorrectionOutcome>;
+  /** Gives datapoints other values; `missing` are the items for which there is none. */
+  correct(
+    actor: Actor,
+    sensor: SensorRef,
+    items: readonly CorrectedItem[],
+  ): Promise<CorrectionOutcome & { readonly missing: readonly CorrectedItem[] }>;
+  /** Those of a sensor, newest first. */
+  list(actor: Actor, sensor: SensorRef): Promise<readonly Correction[]>;
+  /** Throws not_found, and blocked when a later one overlaps it or its time is over. */
+  undo(actor: Actor, sensor: SensorRef, id: CorrectionId): Promise<void>;
+}
+
+export interface CorrectionOptions {
+  readonly devices: DeviceStore;
+  readonly access: Access;
+  readonly datapoints: DatapointStore;
+  readonly book: CorrectionBook;
+  readonly longWork: LongWork;
+  readonly clock: Clock;
+  readonly room: StorageRoom;
+  readonly valueBytesMax: number;
+}
+
+export function createCorrections(options: CorrectionOptions): Corrections {
+  const { book, clock, longWork, room } = options;
+  const inTurn = createKeyedSequence();
+  const allow = (actor: Actor, sensor: SensorRef) => requireSensor(options, actor, sensor);
+
+  /** One after the other for each sensor: each finds what those before it left. */
+  const oneByOne = <Result>(
+    { deviceId, sensorId }: SensorRef,
+    task: () => Promise<Result>,
+  ): Promise<Result> => inTurn(`${deviceId}/${sensorId}`, task);
+
+  /** Looks for datapoints and files the correction, while pushes are kept apart from it. */
+  async function make(
+    actor: Actor,
+    sensor: SensorRef,
+    pace: Pace,
+    find: (search: Search) => Promise<CorrectionDraft | undefined>,
+  ): Promise<CorrectionOutcome> {
+    const { datapoints } = options;
+    const until = clock.now();
+    const hold = book.hold(sensor, until);
+    try {
+      await hold.settled;
+      const draft = await find({ datapoints, sensor, until, clock, pace });
+      if (draft === undefined) return { count: 0 };
+      const id = parseCorrectionId(createHexId());
+      const { touched, ...what } = draft;
+      const ref = { deviceId: sensor.deviceId, sensorId: sensor.sensorId };
+      const correction = { id, ...ref, ...what, ...touched, by: nameOf(actor), createdAt: until };
+      const outcome = await book.insert(correction);
+      if (outcome === 'missing') throw noSensor(sensor.deviceId, sensor.sensorId);
+      if (outcome === 'too_many') throw tooMany();
+      return { count: touched.count, id };
+    } finally {
+      hold.release();
+    }
+  }
+
+  return {
+    async remove(actor, sensor, range, value) {
+      room.require(actor, await allow(actor, sensor));
+      const what = { kind: 'removed', items: [], ...(value !== undefined && { value }) } as const;
+      return oneByOne(sensor, () =>
+        longWork.run(actor, (pace) =>
+          make(actor, sensor, pace, async (search) => {
+            const touched = await findInRange(search, range, value);
+            return touched && { ...what, touched };
+          }),
+        ),
+      );
+    },
+    async correct(actor, sensor, items) {
+      room.require(actor, await allow(actor, sensor));
+      requireItems(actor, items, options.valueBytesMax);
+      let missing: readonly CorrectedItem[] = items;
+      const outcome = await oneByOne(sensor, () =>
+        longWork.run(actor, (pace) =>
+          make(actor, sensor, pace, async (search) => {
+            const { touched, found } = await findItems(search, items);
+            const has = ({ time, isTimed }: CorrectedItem) => found.has(itemKey(time, isTimed));
+            missing = items.filter((item) => !has(item));
+            return touched && { kind: 'corrected', items: items.filter(has), touched };
+          }),
+        ),
+      );
+      return { ...outcome, missing };
+    },
+    async list(actor, sensor) {
+      await allow(actor, sensor);
+      return (await book.list(sensor)).toReversed();
+    },
+    async undo(actor, sensor, id) {
+      await allow(actor, sensor);
+      await oneByOne(sensor, async () => {
+        const corrections = await book.list(sensor);
+        const correction = corrections.find((one) => one.id === id);
+        if (correction === undefined) throw noCorrection();
+        requireUndoable(correction, corrections, clock);
+        const outcome = await book.remove(sensor, id);
+        if (outcome === 'missing') throw noCorrection();
+      });
+    },
+  };
+}
+
+type CorrectionDraft = Pick<Correction, 'kind' | 'items' | 'value'> & { readonly touched: Touched };
+
+/** The owner of the device. Throws not_found or forbidden. */
+async function requireSensor(
+  { devices, access }: CorrectionOptions,
+  actor: Actor,
+  { deviceId, sensorId }: SensorRef,
+): Promise<Username> {
+  const device = await requireDevice(devices, deviceId);
+  await access.require(actor, 'devices:update', deviceResource(device));
+  if (sensorOf(device, sensorId) === undefined) throw noSensor(deviceId, sensorId);
+  return device.owner;
+}
+
+function requireItems(actor: Actor, items: readonly CorrectedItem[], valueBytesMax: number): void {
+  const max = limits.correctionItemsMax;
+  if (items.length > max) throw invalid(`one correction takes at most ${max} values: send several`);
+  let bytes = 0;
+  for (const [index, { value }] of items.entries()) {
+    const where = ` of value ${index + 1}`;
+    if (isTooLarge(actor, value, valueBytesMax)) throw valueTooLarge(valueBytesMax, where);
+    bytes += typeof value === 'number' ? 0 : JSON.stringify(value).length;
+  }
+  if (bytes <= limits.correctionCharactersMax) return;
+  throw new DomainError('too_large', 'the values of one correction are too long: send several');
+}
+
+function requireUndoable(
+  correction: Correction,
+  corrections: readonly Correction[],
+  clock: Clock,
+): void {
+  const age = clock.now() - correction.createdAt;
+  if (age > limits.undoMs) {
+    const days = Math.round(limits.undoMs / dayMs);
+    throw blocked(`a correction can be undone for ${days} days: this one is final`);
+  }
+  const later = corrections.slice(corrections.indexOf(correction) + 1);
+  const above = later.findLast((one) => overlap(one, correction));
+  if (above === undefined) return;
+  throw blocked(
+    `a later correction (${above.id} of ${formatTimestamp(above.createdAt)}) is about some of ` +
+      'the same time: undo that one first',
+  );
+}
+
+const dayMs = 86_400_000;
+
+const nameOf = (actor: Actor): Username =>
+  actor.kind === 'guest' ? guestUsername : actor.username;
+
+const noCorrection = () => notFound('there is no correction with this id');
+
+const blocked = (message: string) => new DomainError('blocked', message);
+
+const tooMany = () =>
+  new DomainError(
+    'limit_reached',
+    `a sensor has at most ${limits.correctionsPerSensorMax} corrections, and all things of an ` +
+      `owner ${limits.correctionsPerOwnerMax}: undo some, or correct more with one request`,
+  );

@@ -1,0 +1,112 @@
+import type { Clock, Instant } from '../../../lib/clock.ts';
+import type { Pace } from '../../../lib/fair-turns.ts';
+import { type JsonValue, sameJson } from '../../../lib/json.ts';
+import { limits } from '../../limits.ts';
+import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
+import { timeIn } from '../datapoint-columns.ts';
+import type { DatapointStore, Page, Range } from '../datapoint-store.ts';
+import { following } from '../pages.ts';
+import { type CorrectedItem, itemKey, itemKeyOf, type Reach } from './correction.ts';
+
+/** What a correction would touch. */
+export interface Touched {
+  readonly count: number;
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly reach: Reach;
+}
+
+/** Where it is looked for: in what is shown of a sensor, received until `until`. */
+export interface Search {
+  readonly datapoints: Pick<DatapointStore, 'scan'>;
+  readonly sensor: SensorRef;
+  /** What is pushed from now on is received later than this. */
+  readonly until: Instant;
+  readonly clock: Clock;
+  readonly pace: Pace;
+}
+
+/** The datapoints in the range, or those of them that show the value; undefined: none. */
+export async function findInRange(
+  search: Search,
+  range: Range,
+  value: JsonValue | undefined,
+): Promise<Touched | undefined> {
+  const tally = createTally(search);
+  for await (const datapoints of stepsOf(search, range, limits.datapointsPerScan)) {
+    for (const datapoint of datapoints) {
+      if (value === undefined || sameJson(value, datapoint.value)) tally.add(datapoint);
+    }
+  }
+  return tally.finish();
+}
+
+/** The datapoints that the items are about, and the keys of the items that found any. */
+export async function findItems(
+  search: Search,
+  items: readonly CorrectedItem[],
+): Promise<{ readonly touched: Touched | undefined; readonly found: ReadonlySet<string> }> {
+  const wanted = new Set(items.map(({ time, isTimed }) => itemKey(time, isTimed)));
+  const tally = createTally(search);
+  const found = new Set<string>();
+  for (const time of new Set(items.map((item) => item.time))) {
+    for await (const datapoints of stepsOf(search, { from: time, to: time }, rowsAtOneTime)) {
+      for (const datapoint of datapoints) {
+        const key = itemKeyOf(datapoint);
+        if (wanted.has(key) && tally.add(datapoint)) found.add(key);
+      }
+    }
+    if (search.pace.isOver()) await search.pace.rest();
+  }
+  return { touched: tally.finish(), found };
+}
+
+const rowsAtOneTime = 64;
+
+/** Counts those that were there before the search began. */
+function createTally({ until, clock }: Search) {
+  let count = 0;
+  let [from, to] = [Infinity, -Infinity];
+  let [aheadFirst, aheadLast] = [Infinity, -Infinity];
+  return {
+    /** False: it came while the search was under way. */
+    add(datapoint: Datapoint): boolean {
+      const { receivedAt } = datapoint;
+      if (receivedAt > until) {
+        if (receivedAt <= clock.now()) return false;
+        // Our clock was ahead of what it says now, or it would not be there.
+        aheadFirst = Math.min(aheadFirst, receivedAt);
+        aheadLast = Math.max(aheadLast, receivedAt);
+      }
+      const time = orderTime(datapoint);
+      count += 1;
+      from = Math.min(from, time);
+      to = Math.max(to, time);
+      return true;
+    },
+    finish(): Touched | undefined {
+      if (count === 0) return undefined;
+      const ahead = [aheadFirst, aheadLast] as const;
+      const reach = aheadFirst === Infinity ? { until } : { until, ahead };
+      return { count, from, to, reach };
+    },
+  };
+}
+
+async function* stepsOf(
+  { datapoints, sensor, pace }: Search,
+  range: Range,
+  limit: number,
+): AsyncGenerator<readonly Datapoint[], undefined> {
+  let page: Page = { ...range, order: 'asc', skip: 0, limit };
+  while (true) {
+    const charactersMax = limits.datapointCharactersPerStep;
+    const { columns, isCut } = await datapoints.scan(sensor, { ...page, limit }, charactersMax);
+    if (columns.count > 0) {
+      yield Array.from({ length: columns.count }, (_, row) => columns.at(row));
+    }
+    if (columns.count === 0 || (columns.count < limit && !isCut)) return undefined;
+    page = following(page, columns.count, (row) => timeIn(columns, row));
+    if (pace.isOver()) await pace.rest();
+  }
+}

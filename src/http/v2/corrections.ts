@@ -1,0 +1,121 @@
+import Type from 'typebox';
+import type { Corrections } from '../../domain/datapoints/corrections/corrections.ts';
+import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { Range } from '../../domain/datapoints/datapoint-store.ts';
+import { invalid } from '../../domain/errors.ts';
+import type { CorrectionId } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  CorrectedItemsMessage,
+  CorrectedMessage,
+  CorrectionMessage,
+  correctedToWire,
+  correctionToWire,
+  RemovedMessage,
+  readItems,
+  readValueParameter,
+  removedToWire,
+} from '../../wire/correction.ts';
+import { readInstant } from '../../wire/datapoint.ts';
+import { json } from '../answer.ts';
+import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { jsonBody } from '../route-body.ts';
+import { deviceIdOf } from './devices.ts';
+import { sensorIdOf } from './sensors.ts';
+
+const tag = 'Corrections';
+
+const sensorPath = '/devices/:device_id/sensors/:sensor_id';
+
+const date = { format: 'date-time' } as const;
+
+const RemovalQuery = Type.Object({
+  dateFrom: Type.Optional(Type.String({ ...date, description: 'Earliest, included.' })),
+  date_from: Type.Optional(Type.String({ ...date, description: 'Another spelling.' })),
+  dateTo: Type.Optional(Type.String({ ...date, description: 'Latest, included.' })),
+  date_to: Type.Optional(Type.String({ ...date, description: 'Another spelling.' })),
+  all: Type.Optional(Type.Boolean({ description: 'true: all there are, without a range.' })),
+  value: Type.Optional(
+    Type.String({
+      description: 'Only datapoints of this value, before calibration: JSON, or else a text.',
+    }),
+  ),
+});
+
+type Params = Readonly<Record<string, string>>;
+
+const sensorOf = (params: Params): SensorRef => ({
+  deviceId: deviceIdOf(params),
+  sensorId: sensorIdOf(params),
+});
+
+/** Taking datapoints away or putting them right, and undoing that [contract 10]. */
+export function correctionRoutes(corrections: Corrections): readonly Route[] {
+  return [
+    removalRoute(corrections),
+    defineRoute({
+      method: 'PATCH',
+      path: `${sensorPath}/values`,
+      tag,
+      summary: 'Put datapoints right: other values at the times of some',
+      body: jsonBody(CorrectedItemsMessage, (body) => readItems(body as never), {
+        bytesMax: limits.bodyBytesMax,
+      }),
+      answer: messageAnswer('What was put right; nothing fires.', CorrectedMessage),
+      errors: [...refusals, 'limit_reached', 'too_large', 'rate_limited', 'storage_full'],
+      handle: async ({ actor, params, body }) =>
+        json(correctedToWire(await corrections.correct(actor, sensorOf(params), body))),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${sensorPath}/corrections`,
+      tag,
+      summary: 'List the corrections of a sensor, newest first',
+      answer: messageAnswer('All that were not undone.', Type.Array(CorrectionMessage)),
+      errors: refusals,
+      handle: async ({ actor, params }) =>
+        json((await corrections.list(actor, sensorOf(params))).map(correctionToWire)),
+    }),
+    defineCommand({
+      method: 'DELETE',
+      path: `${sensorPath}/corrections/:correction_id`,
+      tag,
+      summary: 'Undo a correction: for 30 days, and the newest first where they overlap',
+      done: 'Undone.',
+      errors: [...refusals, 'blocked'],
+      perform: ({ actor, params }) =>
+        corrections.undo(actor, sensorOf(params), correctionIdOf(params)),
+    }),
+  ];
+}
+
+const refusals = ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'] as const;
+
+function removalRoute(corrections: Corrections): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: `${sensorPath}/values`,
+    tag,
+    summary: 'Take datapoints away; what was pushed is kept until that is final',
+    query: RemovalQuery,
+    answer: messageAnswer('How many were taken away; nothing fires.', RemovedMessage),
+    errors: [...refusals, 'limit_reached', 'rate_limited', 'storage_full'],
+    handle: async ({ actor, params, query }) => {
+      const from = query.dateFrom ?? query.date_from;
+      const to = query.dateTo ?? query.date_to;
+      if (from === undefined && to === undefined && query.all !== true) {
+        throw invalid('say which: dateFrom, dateTo, or all=true for every datapoint of the sensor');
+      }
+      const range: Range = {
+        ...(from !== undefined && { from: readInstant(from, 'dateFrom') }),
+        ...(to !== undefined && { to: readInstant(to, 'dateTo') }),
+      };
+      const value = query.value === undefined ? undefined : readValueParameter(query.value);
+      const outcome = await corrections.remove(actor, sensorOf(params), range, value);
+      return json(removedToWire(outcome));
+    },
+  });
+}
+
+/** A malformed id is as an unknown one, where something is to be undone [contract 2]. */
+const correctionIdOf = (params: Params): CorrectionId => params['correction_id'] as CorrectionId;

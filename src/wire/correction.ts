@@ -1,0 +1,118 @@
+import Type from 'typebox';
+import {
+  type CorrectedItem,
+  type Correction,
+  itemKey,
+} from '../domain/datapoints/corrections/correction.ts';
+import type { CorrectionOutcome } from '../domain/datapoints/corrections/corrections.ts';
+import { invalid } from '../domain/errors.ts';
+import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { readInstant } from './datapoint.ts';
+import { Anything, DateText, OneOf, type Wire } from './fields.ts';
+
+/** One correction of a sensor. */
+export const CorrectionMessage = Type.Object(
+  {
+    id: Type.String(),
+    kind: OneOf(['removed', 'corrected'], 'Taken away, or given other values.'),
+    count: Type.Integer({ description: 'Datapoints that it touched.' }),
+    from: DateText('The time of the first of them.'),
+    to: DateText('The time of the last of them.'),
+    by: Type.String({ description: 'The username of who made it.' }),
+    date: DateText('When it was made.'),
+  },
+  { title: 'Correction' },
+);
+
+const correctionId = Type.Optional(
+  Type.String({ description: 'Undoes it; absent when there was nothing to change.' }),
+);
+
+/** What a removal did. */
+export const RemovedMessage = Type.Object(
+  { removed: Type.Integer({ description: 'Datapoints.' }), correction: correctionId },
+  { title: 'Removed' },
+);
+
+/** What putting values right did. */
+export const CorrectedMessage = Type.Object(
+  {
+    corrected: Type.Integer({ description: 'Datapoints.' }),
+    missing: Type.Array(
+      DateText('A timestamp, or date_received, at which there is no such datapoint.'),
+    ),
+    correction: correctionId,
+  },
+  { title: 'Corrected' },
+);
+
+const ItemMessage = Type.Object(
+  {
+    timestamp: Type.Optional(DateText('Of the datapoint.')),
+    date_received: Type.Optional(DateText('Instead, of a datapoint without timestamp.')),
+    value: Anything('What it is to show, before calibration.'),
+  },
+  { title: 'CorrectedValue', required: ['value'] },
+);
+
+/** What is put right; for the reference, `readItems` reads it. */
+export const CorrectedItemsMessage = Type.Array(ItemMessage);
+
+/** The values to put right, oldest first; of two for one time the later one counts. */
+export function readItems(body: JsonValue): readonly CorrectedItem[] {
+  if (!Array.isArray(body)) throw invalid('send an array of {"timestamp": …, "value": …}');
+  const items = new Map<string, CorrectedItem>();
+  for (const [index, element] of body.entries()) {
+    const item = readItem(element, ` of value ${index + 1}`);
+    items.set(itemKey(item.time, item.isTimed), item);
+  }
+  return [...items.values()].sort((a, b) => a.time - b.time);
+}
+
+function readItem(element: JsonValue, where: string): CorrectedItem {
+  if (!isJsonObject(element)) throw invalid(`what is put right${where} must be an object`);
+  const { timestamp, date_received: received, value } = element;
+  if (value === undefined || !Object.hasOwn(element, 'value')) {
+    throw invalid(`the value${where} is missing`);
+  }
+  if ((timestamp === undefined) === (received === undefined)) {
+    throw invalid(`name one of timestamp and date_received${where}`);
+  }
+  return timestamp === undefined
+    ? { time: readInstant(received, `date_received${where}`), isTimed: false, value }
+    : { time: readInstant(timestamp, `timestamp${where}`), isTimed: true, value };
+}
+
+/** The value of a query parameter: JSON, or else the text itself. */
+export function readValueParameter(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return text;
+  }
+}
+
+export function correctionToWire(correction: Correction): Wire<typeof CorrectionMessage> {
+  const { id, kind, count, from, to, by, createdAt } = correction;
+  return {
+    ...{ id, kind, count, from: formatTimestamp(from), to: formatTimestamp(to), by },
+    date: formatTimestamp(createdAt),
+  };
+}
+
+const idOf = ({ id }: CorrectionOutcome) => id !== undefined && { correction: id };
+
+export const removedToWire = (outcome: CorrectionOutcome): Wire<typeof RemovedMessage> => ({
+  removed: outcome.count,
+  ...idOf(outcome),
+});
+
+export const correctedToWire = (
+  outcome: CorrectionOutcome & { readonly missing: readonly CorrectedItem[] },
+): Wire<typeof CorrectedMessage> => ({
+  corrected: outcome.count,
+  missing: outcome.missing.map(({ time }) => formatTimestamp(time)),
+  ...idOf(outcome),
+});
