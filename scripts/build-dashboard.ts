@@ -11,6 +11,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild-wasm';
+import { licencesOf } from './licences.ts';
 import { screenFiles } from './screen-files.ts';
 import { worldData } from './world-data.ts';
 
@@ -60,7 +61,9 @@ export async function buildDashboard(options: {
   for (const icon of readdirSync(entry('icons'))) {
     copyFileSync(join(entry('icons'), icon), join(out, icon));
   }
-  writeFileSync(join(out, 'licences.txt'), licences(metafile));
+  // The data of world-atlas is in the outline of the world, which is made while building.
+  const atlas = 'node_modules/world-atlas/';
+  writeFileSync(join(out, 'licences.txt'), licencesOf([...Object.keys(metafile.inputs), atlas]));
   if (!isQuick) compressAll(join(out, 'assets'));
   return {
     scriptBytes: gzipBytes(out, [loads.theme, loads.app, ...loads.imports]),
@@ -186,23 +189,6 @@ function page(template: string, loads: Loads): string {
     `<script type="module" src="/${loads.app}"></script>`,
   ];
   return template.replace('<!--assets-->', tags.join('\n    '));
-}
-
-/** The licences of the packages that are in the build, as those ask for. */
-function licences(metafile: Metafile): string {
-  const names = new Set(
-    Object.keys(metafile.inputs).flatMap(
-      (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [],
-    ),
-  );
-  // Its data is in the outline of the world, which is made while building.
-  names.add('world-atlas');
-  const texts = [...names].sort().map((name) => {
-    const folder = join(root, 'node_modules', name);
-    const file = readdirSync(folder).find((found) => /^licen[cs]e/i.test(found));
-    return `${name}\n\n${file === undefined ? '' : readFileSync(join(folder, file), 'utf8')}`;
-  });
-  return texts.join('\n----\n\n');
 }
 
 /** Larger files, and languages, are kept when somebody uses them: data costs money. */

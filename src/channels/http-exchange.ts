@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { gatherBytes } from '../lib/gathered-bytes.ts';
@@ -49,14 +49,15 @@ export function createHttpClient(
     timeout: channelLimits.idleSocketMs,
     ...(options.lookup !== undefined && { lookup: options.lookup }),
   };
-  const plain = new HttpAgent(settings);
+  const http = nodeHttp();
+  const plain = new http.Agent(settings);
   const secure = new HttpsAgent(settings);
 
   return {
     call(call) {
       const isSecure = call.url.protocol === 'https:';
       return new Promise((resolve) => {
-        const request = (isSecure ? requestHttps : requestHttp)(call.url, {
+        const request = (isSecure ? requestHttps : http.request)(call.url, {
           method: call.method,
           headers: withLength(call),
           agent: isSecure ? secure : plain,
@@ -76,6 +77,12 @@ export function createHttpClient(
     },
   };
 }
+
+/**
+ * The module by a call: an import statement reads all that it exports, which loads the client
+ * behind `fetch` as well, a fifteenth of the time that a start takes.
+ */
+const nodeHttp = (): typeof import('node:http') => process.getBuiltinModule('node:http');
 
 function withLength({ headers, body }: HttpCall): Record<string, string> {
   const length = body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` };

@@ -38,6 +38,8 @@ export function prepareForCommand(directory: string): string {
 function migrateTo(path: string): void {
   const database = openConnection(path, { role: 'write' });
   try {
+    // Synced once, when it is closed: a step that a power cut takes back is made again.
+    database.exec('pragma synchronous = normal');
     migrate(database, path);
   } finally {
     database.close();
