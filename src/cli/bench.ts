@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import { benchLimits } from './bench/bench-limits.ts';
+import { historyLimits } from './bench/history-limits.ts';
 import type { StoredFigures } from './bench/population.ts';
 import { wholeNumber } from './option-values.ts';
 import { abortAtStopSignal } from './stop-signal.ts';
@@ -17,6 +18,14 @@ interface HttpOptions extends PaceOptions {
 
 interface MqttOptions extends PaceOptions {
   readonly connections: number;
+}
+
+interface HistoryOptions {
+  readonly days: number;
+  readonly live: number;
+  readonly rest: number;
+  readonly rounds: number;
+  readonly json?: boolean;
 }
 
 /** `kipimo bench`: what a user waits for, as ratios against a server that does nothing. */
@@ -57,6 +66,34 @@ export function createBenchCommand(): Command {
     .option('--json', 'one JSON object instead of the table')
     .action(benchMqtt);
   bench
+    .command('history')
+    .description(
+      'Store histories of the kinds that sensors have, in bulk and one by one, and read them, ' +
+        'beside VictoriaMetrics and InfluxDB 1 where they are installed.',
+    )
+    .addOption(
+      new Option('--days <n>', 'length of the histories, a datapoint a minute')
+        .argParser(wholeNumber(1, historyLimits.daysMax))
+        .default(365),
+    )
+    .addOption(
+      new Option('--live <n>', 'datapoints that are pushed one by one, of each of two kinds')
+        .argParser(wholeNumber(0, historyLimits.livePointsMax))
+        .default(100_000),
+    )
+    .addOption(
+      new Option('--rest <s>', 'seconds between the last push and the look at the disk')
+        .argParser(wholeNumber(0, historyLimits.restSecondsMax))
+        .default(60),
+    )
+    .addOption(
+      new Option('--rounds <n>', 'how often each query is asked; the first is thrown away')
+        .argParser(wholeNumber(2, historyLimits.roundsMax))
+        .default(20),
+    )
+    .option('--json', 'one JSON object instead of the tables')
+    .action(benchHistory);
+  bench
     .command('no-op', { hidden: true })
     .description('The server that does nothing; "bench http" starts it.')
     .requiredOption('--device <json>', 'the answer to the reading of a device')
@@ -81,6 +118,18 @@ async function benchMqtt(options: MqttOptions): Promise<void> {
   const report = await runMqttBench({ ...runOf(options), connections: options.connections });
   print(options.json === true ? JSON.stringify(report) : formatMqttReport(report));
   await requireAllStored(report);
+}
+
+async function benchHistory(options: HistoryOptions): Promise<void> {
+  const { runHistoryBench } = await import('./bench/history-bench.ts');
+  const { formatHistoryReport } = await import('./bench/history-report.ts');
+  const { days, rounds } = options;
+  const { onStage, signal } = runOf({ seconds: 0, rounds });
+  const report = await runHistoryBench({
+    ...{ days, rounds, onStage, signal, livePoints: options.live, now: systemClock.now() },
+    restMs: options.rest * 1_000,
+  });
+  print(options.json === true ? JSON.stringify(report) : formatHistoryReport(report));
 }
 
 async function requireAllStored(report: StoredFigures): Promise<void> {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runHistoryBench } from '../../src/cli/bench/history-bench.ts';
+import { formatHistoryReport } from '../../src/cli/bench/history-report.ts';
 import { runHttpBench } from '../../src/cli/bench/http-bench.ts';
 import { formatHttpReport } from '../../src/cli/bench/http-report.ts';
 import { runMqttBench } from '../../src/cli/bench/mqtt-bench.ts';
@@ -43,6 +45,29 @@ test('what was acknowledged over MQTT is found again, whoever it is compared wit
   const text = formatMqttReport(report);
   assert.match(text, /publish a value, QoS 1, durable, 20 publishers, window 20/);
   assert.match(text, report.publish.theirs === undefined ? /not installed/ : /theirs: Mosquitto/);
+});
+
+test('histories are stored and read in every store that is installed', async () => {
+  const stages: string[] = [];
+  const report = await runHistoryBench({
+    ...{ days: 1, livePoints: 20, restMs: 0, rounds: 2, now: systemClock.now() },
+    onStage: (stage) => stages.push(stage),
+    signal: new AbortController().signal,
+  });
+  const [ours] = report.stores;
+  assert.equal(ours?.name, 'Kipimo');
+  // A minute each of five kinds, two of them one by one, and 100 sensors every ten minutes.
+  assert.equal(report.points, 5 * 1_440 + 2 * 20 + 100 * 144);
+  for (const { queries, bulkPerSecond, livePerSecond } of report.stores) {
+    assert.ok(bulkPerSecond > 0 && livePerSecond > 0);
+    assert.ok(queries.yearCsv.lines >= 1_440 && queries.yearByDay.ms > 0);
+  }
+  const text = formatHistoryReport(report);
+  assert.match(text, /^bytes a datapoint, all files +Kipimo/);
+  assert.match(text, /\ntexts, five of them, in bulk /);
+  assert.match(text, /\nall of a sensor as CSV .* ms, [\d,]+\/s/);
+  assert.match(text, /21,640 datapoints in all/);
+  assert.ok(stages.includes('asking'));
 });
 
 test('a benchmark that is stopped leaves with the reason', async () => {
