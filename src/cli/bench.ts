@@ -65,6 +65,19 @@ export function createBenchCommand(): Command {
     )
     .option('--json', 'one JSON object instead of the table')
     .action(benchMqtt);
+  addHistory(bench);
+  bench
+    .command('no-op', { hidden: true })
+    .description('The server that does nothing; "bench http" starts it.')
+    .requiredOption('--device <json>', 'the answer to the reading of a device')
+    .action(async ({ device }: { readonly device: string }) => {
+      const { runNoOpServer } = await import('./bench/no-op-server.ts');
+      await runNoOpServer(device);
+    });
+  return bench;
+}
+
+function addHistory(bench: Command): void {
   bench
     .command('history')
     .description(
@@ -93,15 +106,6 @@ export function createBenchCommand(): Command {
     )
     .option('--json', 'one JSON object instead of the tables')
     .action(benchHistory);
-  bench
-    .command('no-op', { hidden: true })
-    .description('The server that does nothing; "bench http" starts it.')
-    .requiredOption('--device <json>', 'the answer to the reading of a device')
-    .action(async ({ device }: { readonly device: string }) => {
-      const { runNoOpServer } = await import('./bench/no-op-server.ts');
-      await runNoOpServer(device);
-    });
-  return bench;
 }
 
 async function benchHttp(options: HttpOptions): Promise<void> {
@@ -124,9 +128,9 @@ async function benchHistory(options: HistoryOptions): Promise<void> {
   const { runHistoryBench } = await import('./bench/history-bench.ts');
   const { formatHistoryReport } = await import('./bench/history-report.ts');
   const { days, rounds } = options;
-  const { onStage, signal } = runOf({ seconds: 0, rounds });
+  const { onStage, signal, clock } = runOf({ seconds: 0, rounds });
   const report = await runHistoryBench({
-    ...{ days, rounds, onStage, signal, livePoints: options.live, now: systemClock.now() },
+    ...{ days, rounds, onStage, signal, livePoints: options.live, clock },
     restMs: options.rest * 1_000,
   });
   print(options.json === true ? JSON.stringify(report) : formatHistoryReport(report));

@@ -50,7 +50,7 @@ test('what was acknowledged over MQTT is found again, whoever it is compared wit
 test('histories are stored and read in every store that is installed', async () => {
   const stages: string[] = [];
   const report = await runHistoryBench({
-    ...{ days: 1, livePoints: 20, restMs: 0, rounds: 2, now: systemClock.now() },
+    ...{ days: 1, livePoints: 20, restMs: 0, rounds: 2, clock: systemClock },
     onStage: (stage) => stages.push(stage),
     signal: new AbortController().signal,
   });

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock } from '../../lib/clock.ts';
 import { historyLimits } from './history-limits.ts';
 import { pointsOf, queriedKind, type SeriesPoint, seriesKinds } from './history-series.ts';
 import {
@@ -26,8 +27,8 @@ export interface HistoryBenchOptions {
   /** Between the last push and the look at the disk. */
   readonly restMs: number;
   readonly rounds: number;
-  /** Now, in ms since 1970: what is stored ends before it. */
-  readonly now: number;
+  /** What is stored in bulk ends before today. */
+  readonly clock: Clock;
   readonly onStage: (stage: string) => void;
   readonly signal: AbortSignal;
 }
@@ -120,8 +121,8 @@ interface Load {
 
 const dayMs = 86_400_000;
 
-function spanOf({ days, now }: HistoryBenchOptions): HistorySpan {
-  const to = Math.floor(now / dayMs) * dayMs - 1;
+function spanOf({ days, clock }: HistoryBenchOptions): HistorySpan {
+  const to = Math.floor(clock.now() / dayMs) * dayMs - 1;
   const from = to + 1 - days * dayMs;
   return { from, to, rangeTo: from + historyLimits.rangePoints * historyLimits.stepMs - 1 };
 }
@@ -177,7 +178,7 @@ async function pushInBulk(
 
 /** Datapoints one by one, each measured some milliseconds before it is received. */
 async function loadLive(options: HistoryBenchOptions, { client, tallies }: Load): Promise<void> {
-  const { livePoints: count, signal } = options;
+  const { livePoints: count, clock, signal } = options;
   for (const name of liveKinds) {
     const kind = seriesKinds.find((one) => one.name === name);
     if (kind === undefined || count === 0) continue;
@@ -190,7 +191,7 @@ async function loadLive(options: HistoryBenchOptions, { client, tallies }: Load)
         while (left > 0) {
           left -= 1;
           const { value, timestamp: jitter } = values.next().value;
-          const timestamp = Date.now() - 50 - (jitter % 1_000);
+          const timestamp = clock.now() - 50 - (jitter % 1_000);
           await client.send(
             tally.store,
             tally.store.pushOf(`${name}_live`, 0, [{ timestamp, value }]),
