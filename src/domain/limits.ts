@@ -70,7 +70,7 @@ export const limits = {
   /** What was sent last has left by then, and the peer has closed its side. */
   goodbyeMs: 5 * second,
   /** So long after the start the young generation of objects may grow: what stays is there. */
-  startSettledMs: 10 * second,
+  startSettledMs: 3 * second,
   /** How long SIGTERM waits for requests under way. */
   drainMs: 10 * second,
   /** How long SIGTERM waits for everything; what was acknowledged is on disk long before. */
