@@ -14,6 +14,8 @@ export const leavings: Readonly<Record<string, (socket: Socket) => void>> = {
 };
 
 const text = (characters: string): Uint8Array => Buffer.from(characters, 'latin1');
+const push =
+  'POST /api/v2/devices/D/sensors/S/value HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n';
 const upgrade =
   'GET /websocket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: mqtt\r\n' +
@@ -41,6 +43,14 @@ export const halves: Readonly<Record<string, Uint8Array>> = {
     'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHo',
   ),
   'a request alone': text('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'),
+  'half a push': text(`${push}{"val`),
+  'a push alone': text(`${push}{"value":1.5}`),
+  'pushes, then half a head': text(`${push}{"value":1.5}${push}{"value":2.5}${push.slice(0, 60)}`),
+  'a push, then half a one': text(`${push}{"value":1.5}${push}{"val`),
+  'a device alone': text('GET /api/v2/devices/D HTTP/1.1\r\nHost: x\r\n\r\n'),
+  'a device, then another request': text(
+    'GET /api/v2/devices/D HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
+  ),
   'what is no HTTP': text('hello\r\n\r\n'),
   'half a CONNECT': wholeConnect.subarray(0, 7),
   'a CONNECT alone': wholeConnect,

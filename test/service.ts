@@ -85,6 +85,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     KIPIMO_DATA_DIR: directory,
     ...engineEnvironment,
     ...(options.isStartedByHand !== true && { KIPIMO_ADMIN_PASSWORD: adminPassword }),
+    ...(process.env['TEST_SHORT_WAY'] !== undefined && {
+      KIPIMO_SHORT_WAY: process.env['TEST_SHORT_WAY'],
+    }),
     // Most tests are about messages, not about who may get the first one.
     KIPIMO_PROVE_ADDRESSES: 'off',
     KIPIMO_SMS_CREDIT_NEW: 'unlimited',

@@ -227,6 +227,13 @@ export const configKeys = {
       'Totals of budgets other than those of docs/limits.md, for instance ' +
       '`connections=80000`; the shares of one account, one address and all guests follow.',
   }),
+  KIPIMO_SHORT_WAY: key({
+    kind: choice('on', 'off'),
+    default: 'on',
+    meaning:
+      'Whether plain pushes, and reads of one device, take a shorter way through the HTTP ' +
+      'server. Nothing but the speed changes with it.',
+  }),
   KIPIMO_LOG_LEVEL: key({
     kind: choice(...logLevels),
     default: 'info',

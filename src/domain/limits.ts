@@ -63,6 +63,8 @@ export const limits = {
   pipelinedRequestsMax: 64,
   /** What the answer to such a request counts for, whatever it is. */
   pipelinedAnswerBytes: 1_024,
+  /** A request with a longer head does not take the short way. */
+  shortHeadBytesMax: 4_096,
   /** How often connections are looked at for those that keep us waiting too long. */
   connectionsCheckMs: second,
   /** From the first byte of TLS to its last handshake message. */

@@ -7,7 +7,7 @@ import { type Budget, budgetError } from '../domain/budgets/budget.ts';
 import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import type { Clients } from './clients.ts';
+import type { Clients, RequestSource } from './clients.ts';
 import { nextAnswer } from './latest-answer.ts';
 import { refuseTinyChunks } from './tiny-chunks.ts';
 
@@ -17,7 +17,7 @@ import { refuseTinyChunks } from './tiny-chunks.ts';
  */
 export interface AnswerRoom {
   /** Says who asked; without it the client's address pays. */
-  askedBy(request: IncomingMessage, actor: Actor): void;
+  askedBy(request: RequestSource, actor: Actor): void;
   /**
    * Holds room for so many bytes of an answer in all, unless it is small, until it has left or its
    * connection is gone. Throws rate_limited.
@@ -27,13 +27,20 @@ export interface AnswerRoom {
   written(answer: ServerResponse): void;
   /** Bounded pieces of an answer, read as fast as the client reads. Throws like `hold`. */
   stream(answer: ServerResponse, chunks: Chunks): Readable;
+  /**
+   * Holds room for bytes that wait on a connection, until what it answers is called; undefined:
+   * there is none.
+   */
+  reserve(socket: Socket, payer: Payer, bytes: number): (() => void) | undefined;
+  /** Who pays for the answer to a request. */
+  payerOf(request: RequestSource): Payer;
 }
 
 export type Chunks = AsyncIterable<string | Uint8Array>;
 
-/** An answer that room is held for. */
+/** What room is held for: an answer, or what waits on a connection. */
 interface Held {
-  readonly answer: ServerResponse;
+  readonly socket: Socket;
   readonly payer: Payer;
   bytes: number;
   /** What its connection had taken when it was seen to take something. */
@@ -42,7 +49,7 @@ interface Held {
 }
 
 const asker = Symbol('asker');
-interface AskedRequest extends IncomingMessage {
+interface AskedRequest extends RequestSource {
   [asker]?: Actor;
 }
 
@@ -54,7 +61,7 @@ export function createAnswerRoom(
     unreadMs,
   }: { readonly budget: Budget; readonly clients: Clients; readonly unreadMs: number },
 ): AnswerRoom {
-  const open = new Map<ServerResponse, Held>();
+  const open = new Map<object, Held>();
 
   function payerFor(request: AskedRequest): Payer {
     const actor = request[asker];
@@ -78,10 +85,7 @@ export function createAnswerRoom(
     const { req: request } = answer;
     // Its close has been told, or is told at once: nothing would give the room back.
     if (request.socket.destroyed) throw new DomainError('unavailable', 'nobody is there to read');
-    const held = {
-      ...{ answer, payer: payerFor(request), bytes: 0 },
-      ...{ taken: takenBy(answer), takenAt: performance.now() },
-    };
+    const held = heldOn(request.socket, payerFor(request));
     open.set(answer, held);
     answer.once('close', () => {
       open.delete(answer);
@@ -94,8 +98,8 @@ export function createAnswerRoom(
     () => {
       const now = performance.now();
       for (const held of open.values()) {
-        const taken = takenBy(held.answer);
-        const { socket } = held.answer.req;
+        const { socket } = held;
+        const taken = takenBy(socket);
         if (taken !== held.taken || socket.writableLength === 0) {
           held.taken = taken;
           held.takenAt = now;
@@ -139,12 +143,25 @@ export function createAnswerRoom(
       const pieces = piecesOf(chunks, (bytes) => hold(answer, bytes));
       return Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
     },
+    payerOf: payerFor,
+    reserve(socket, payer, bytes) {
+      if (budget.take(payer, bytes) !== undefined) return undefined;
+      const held = { ...heldOn(socket, payer), bytes };
+      open.set(held, held);
+      return () => {
+        if (open.delete(held)) budget.release(payer, bytes);
+      };
+    },
   };
 }
 
-/** What the connection of an answer has handed to the machine so far. */
-const takenBy = ({ req: { socket } }: ServerResponse): number =>
-  socket.bytesWritten - socket.writableLength;
+const heldOn = (socket: Socket, payer: Payer): Held => ({
+  ...{ socket, payer, bytes: 0 },
+  ...{ taken: takenBy(socket), takenAt: performance.now() },
+});
+
+/** What a connection has handed to the machine so far. */
+const takenBy = (socket: Socket): number => socket.bytesWritten - socket.writableLength;
 
 /** Each is sent and seen to leave by itself. A chunk that is larger than usual counts as well. */
 async function* piecesOf(

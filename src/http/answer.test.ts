@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import Fastify from 'fastify';
+import { payerAt } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
 import { type Answer, jsonType, send, written } from './answer.ts';
 import type { AnswerRoom } from './answer-room.ts';
@@ -11,6 +12,8 @@ import { createCompressor } from './compression.ts';
 const roomFor = (bytesMax: number): AnswerRoom => ({
   askedBy: () => undefined,
   written: () => undefined,
+  reserve: () => () => undefined,
+  payerOf: () => payerAt('127.0.0.1'),
   hold(_answer, bytes) {
     if (bytes > bytesMax) throw new DomainError('rate_limited', 'no room');
   },

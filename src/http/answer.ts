@@ -4,16 +4,11 @@ import type { FastifyReply } from 'fastify';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { prefersJson } from './accept.ts';
+import { emptyAnswerHeaders, textHeaders } from './answer-headers.ts';
 import type { AnswerRoom, Chunks } from './answer-room.ts';
 import { type Encoding, isCompressible } from './compression.ts';
 import { jsonArray, type NestedMessage, nestedArray, nestedObject } from './json-pieces.ts';
-import {
-  entityTagOf,
-  isKnownToClient,
-  type ReadOptions,
-  revalidateHeader,
-  varyHeader,
-} from './read-answers.ts';
+import { isKnownToClient, type ReadOptions, varyHeader } from './read-answers.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -157,18 +152,6 @@ export const written = (
   chunks: AsyncIterable<string>,
   headers: Headers = {},
 ): StreamAnswer => ({ kind: 'stream', contentType, chunks, headers, isWholeIfShort: true });
-
-/** What every answer carries: any web page may call the API [contract 2]. */
-export const commonHeaders: Readonly<Record<string, string>> = {
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Total-Count, X-Skipped-Count, Link, ETag',
-  'x-content-type-options': 'nosniff',
-};
-
-const commonHeaderList = Object.entries(commonHeaders).flat();
-// Nothing to sniff and nothing to expose: pushes are answered with this.
-const noContentHeaders = ['access-control-allow-origin', '*'];
-const emptyHeaders = [...noContentHeaders, 'content-length', '0'];
 
 export interface SendOptions {
   /** Who pays for what the client does not read. */
@@ -320,7 +303,7 @@ async function sendWritten(
 
 function sendEmpty(status: 200 | 204, reply: FastifyReply): number {
   reply.hijack();
-  reply.raw.writeHead(status, status === 204 ? noContentHeaders : emptyHeaders);
+  reply.raw.writeHead(status, [...emptyAnswerHeaders(status)]);
   reply.raw.end();
   return status;
 }
@@ -334,17 +317,11 @@ function sendText(
 ): number {
   room.hold(reply.raw, body.length);
   reply.hijack();
-  const about = [...commonHeaderList];
-  for (const name in headers) about.push(name, headers[name] ?? '');
-  if (read !== undefined) {
-    const entityTag = entityTagOf(body, whole);
-    about.push('etag', entityTag, ...varyHeader);
-    if (headers['cache-control'] === undefined) about.push(...revalidateHeader);
-    if (isKnownToClient(read.ifNoneMatch, entityTag)) {
-      reply.raw.writeHead(304, about);
-      reply.raw.end();
-      return 304;
-    }
+  const { about, entityTag } = textHeaders({ text: body, headers, whole }, read);
+  if (entityTag !== undefined && isKnownToClient(read?.ifNoneMatch, entityTag)) {
+    reply.raw.writeHead(304, about);
+    reply.raw.end();
+    return 304;
   }
   about.push('content-type', contentType);
   const { encoding } = read ?? {};

@@ -3,7 +3,7 @@ import type { FastifyServerOptions } from 'fastify';
 import { limits } from '../domain/limits.ts';
 import { endWithin } from '../lib/connection-guard.ts';
 import { jsonType } from './answer.ts';
-import { answerUnderWay } from './latest-answer.ts';
+import { answerToWhole } from './latest-answer.ts';
 
 type ClientErrorHandler = NonNullable<FastifyServerOptions['clientErrorHandler']>;
 
@@ -22,14 +22,14 @@ interface WatchedSocket extends Socket {
 export const refuseBrokenRequest: ClientErrorHandler = (error, socket: WatchedSocket) => {
   // Said again for each piece that arrives while the answers before it leave.
   if (socket[isOwedRefusal] === true) return;
-  const latest = answerUnderWay(socket);
   // A request that is not whole is the broken one.
-  if (latest?.req.complete !== true || latest.writableFinished) {
+  const last = answerToWhole(socket);
+  if (last === undefined || last.writableFinished) {
     refuse(error, socket);
     return;
   }
   socket[isOwedRefusal] = true;
-  latest.once('close', () => refuse(error, socket));
+  last.once('close', () => refuse(error, socket));
 };
 
 function refuse(error: { readonly code?: string }, socket: WatchedSocket): void {

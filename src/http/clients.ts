@@ -10,11 +10,14 @@ export interface Client {
   readonly guest: Actor;
 }
 
+/** What is known of a request by which way ever it came. */
+export type RequestSource = Pick<IncomingMessage, 'headers' | 'socket'>;
+
 /** Tells clients apart, behind proxies too [contract 14]. */
 export interface Clients {
-  of(request: IncomingMessage): Client;
+  of(request: RequestSource): Client;
   /** Whether the client itself speaks HTTPS, to us or to the proxy before us. */
-  isSecure(request: IncomingMessage): boolean;
+  isSecure(request: RequestSource): boolean;
 }
 
 /** The client of the latest request, and what it was found by: many follow from the same one. */

@@ -1,8 +1,11 @@
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyError, FastifyInstance } from 'fastify';
 import type { Reporter } from '../domain/reporter.ts';
 import type { Log } from '../lib/log.ts';
 import { jsonType } from './answer.ts';
 import { type ErrorAnswer, errorAnswer } from './errors.ts';
+
+type Headers = Readonly<Record<string, string>>;
 
 /** Writes a refusal as the clients of a protocol read it. */
 export type Refuse = (answer: ErrorAnswer) => { readonly type: string; readonly text: string };
@@ -10,32 +13,47 @@ export type Refuse = (answer: ErrorAnswer) => { readonly type: string; readonly 
 /** As everywhere in this API: JSON that tells what is wrong. */
 export const refuseAsUsual: Refuse = ({ body }) => ({ type: jsonType, text: JSON.stringify(body) });
 
+/** What is told of a request that was refused, by which way ever it came. */
+export interface RefusedRequest {
+  readonly method: string;
+  readonly is404: boolean;
+  readonly routeOptions: { readonly url?: string | undefined };
+  readonly params: unknown;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
 /** Told of each refusal, before it is answered. */
-export type OnRefused = (request: FastifyRequest, code: string, error: unknown) => void;
+export type OnRefused = (request: RefusedRequest, code: string, error: unknown) => void;
+
+interface RefusalOptions {
+  readonly reporter: Reporter;
+  readonly log: Log;
+  readonly refuse: Refuse;
+  readonly onRefused?: OnRefused;
+}
 
 /** Whatever is thrown within the scope is counted, and answered as `refuse` writes it. */
-export function answerErrors(
-  scope: FastifyInstance,
-  options: {
-    readonly reporter: Reporter;
-    readonly log: Log;
-    readonly refuse: Refuse;
-    readonly onRefused?: OnRefused;
-  },
-): void {
-  const { reporter, log, refuse } = options;
+export function answerErrors(scope: FastifyInstance, options: RefusalOptions): void {
   scope.setErrorHandler((error: FastifyError, request, reply) => {
-    const answer = errorAnswer(error, log);
-    const { code, status, headers } = answer;
-    reporter.requestRefused(code);
-    options.onRefused?.(request, code, error);
-    const route = request.routeOptions.url ?? 'unknown';
-    const durationMs = reply.elapsedTime;
-    reporter.requestAnswered({ method: request.method, route, status, durationMs });
-    const { type, text } = refuse(answer);
-    return reply
-      .code(status)
-      .headers({ ...headers, 'content-type': type })
-      .send(text);
+    const { status, headers, text } = refusalOf(error, request, reply.elapsedTime, options);
+    return reply.code(status).headers(headers).send(text);
   });
+}
+
+/** Counts and tells of what was thrown after `durationMs`, and says how it is answered. */
+export function refusalOf(
+  error: unknown,
+  request: RefusedRequest,
+  durationMs: number,
+  { reporter, log, refuse, onRefused }: RefusalOptions,
+): { readonly status: number; readonly headers: Headers; readonly text: string } {
+  const answer = errorAnswer(error, log);
+  const { code, status, headers } = answer;
+  reporter.requestRefused(code);
+  onRefused?.(request, code, error);
+  const route = request.routeOptions.url ?? 'unknown';
+  reporter.requestAnswered({ method: request.method, route, status, durationMs });
+  const { type, text } = refuse(answer);
+  return { status, headers: { ...headers, 'content-type': type }, text };
 }

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { limits } from '../domain/limits.ts';
+import type { RequestSource } from './clients.ts';
 import { cookieOf, cookieText } from './cookies.ts';
 import type { Site } from './site.ts';
 
@@ -11,11 +11,11 @@ const deviceAgeSeconds = 365 * 24 * 60 * 60;
 /** Reads and writes the cookies of logins [contract 13, 14]. */
 export interface LoginCookies extends Pick<Site, 'isOwnPage' | 'isForeignPage'> {
   /** The session cookie, if a page of this service sends it. */
-  sessionOf(request: IncomingMessage): string | undefined;
-  deviceOf(request: IncomingMessage): string | undefined;
-  session(request: IncomingMessage, value: string): string;
-  endOfSession(request: IncomingMessage): string;
-  device(request: IncomingMessage, value: string): string;
+  sessionOf(request: RequestSource): string | undefined;
+  deviceOf(request: RequestSource): string | undefined;
+  session(request: RequestSource, value: string): string;
+  endOfSession(request: RequestSource): string;
+  device(request: RequestSource, value: string): string;
 }
 
 export function createLoginCookies(site: Site): LoginCookies {

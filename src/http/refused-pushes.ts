@@ -1,9 +1,8 @@
-import type { FastifyRequest } from 'fastify';
 import type { Actor } from '../domain/actor.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { Authenticate } from './authentication.ts';
-import type { OnRefused } from './error-handler.ts';
+import type { OnRefused, RefusedRequest } from './error-handler.ts';
 
 /** Tells of pushes that were refused, whatever part of the server refused them. */
 export function createNoteRefusal(
@@ -31,7 +30,7 @@ const valuePath = /\/values?$/;
 const devicePath = /^\/api\/v\d\/(?:devices|sensors)\/([^/?]{1,768})\//;
 
 /** What a push was to reach; version 1 has other words for it. Undefined: it is no push. */
-function pushOf({ method, is404, routeOptions, params, url }: FastifyRequest): Meant | undefined {
+function pushOf({ method, is404, routeOptions, params, url }: RefusedRequest): Meant | undefined {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return undefined;
   if (is404) {
     const [, device] = devicePath.exec(url) ?? [];
@@ -63,7 +62,7 @@ function idsOf({ device, sensor }: Meant) {
 }
 
 /** Who sent it, where the secret was looked up already. */
-function senderOf(request: FastifyRequest, authenticate: Authenticate): Actor | undefined {
+function senderOf(request: RefusedRequest, authenticate: Authenticate): Actor | undefined {
   try {
     return authenticate.peek?.(request.headers.authorization);
   } catch {

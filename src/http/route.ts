@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Actor } from '../domain/actor.ts';
@@ -22,7 +22,7 @@ import {
 } from './answer.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import { type Authenticate, importing } from './authentication.ts';
-import type { Client, Clients } from './clients.ts';
+import type { Client, Clients, RequestSource } from './clients.ts';
 import type { Compressor } from './compression.ts';
 import { EdgeError, type EdgeErrorCode } from './errors.ts';
 import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';
@@ -45,7 +45,7 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
   /** The client's network address. */
   readonly address: string;
   /** For what depends on the connection. */
-  readonly raw: IncomingMessage;
+  readonly raw: RequestSource;
   /** The words of this version, for what is written and read by hand. */
   readonly spelling: Spelling;
 }
@@ -85,6 +85,8 @@ export interface Route {
   readonly errors: readonly (ErrorCode | EdgeErrorCode)[];
   /** How a refusal is written, where other protocols read it; absent: as everywhere. */
   readonly refusal?: TSchema;
+  /** Asked for again and again by devices: a plain request of it takes the short way. */
+  readonly isHot?: true;
   /** A log-in reads its own credentials: a stale token beside them harms nobody. */
   readonly isLogin?: boolean;
   readonly handle: (request: RouteRequest) => Promise<Answer>;
@@ -158,16 +160,21 @@ export function defineCommand<Query extends TObject, Value>({
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-interface MountOptions {
-  readonly prefix: string;
-  readonly routes: readonly Route[];
+/** What requests pass before they reach their routes. */
+export interface Edge {
   readonly authenticate: Authenticate;
   readonly clients: Clients;
   readonly room: AnswerRoom;
-  /** Room for bodies that have not arrived whole. */
-  readonly partialBytes: Budget;
   readonly turns: FairTurns;
   readonly reporter: Reporter;
+  readonly compressor: Compressor;
+}
+
+interface MountOptions extends Omit<Edge, 'compressor'> {
+  readonly prefix: string;
+  readonly routes: readonly Route[];
+  /** Room for bodies that have not arrived whole. */
+  readonly partialBytes: Budget;
   /** For reads that may be compressed and repeated with If-None-Match; absent: none are. */
   readonly compressor?: Compressor;
 }
@@ -225,25 +232,28 @@ function mountRoute(fastify: FastifyInstance, route: Route, options: MountOption
 export const mayShorten = (route: Pick<Route, 'method' | 'path'>): boolean =>
   route.method === 'GET' && !route.path.startsWith('/auth/');
 
+/** What is read of a request, by which way ever it came. */
+export interface ReceivedRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body?: unknown;
+  readonly url: string;
+  readonly raw: RequestSource;
+}
+
+/** Answers a request. Throws, or rejects with, what `errorAnswer` makes a refusal of. */
+export type Respond = (request: ReceivedRequest) => Promise<Answer>;
+
 /** Reads the request by the route's data and asks its handler. */
-function createResponder(
+export function createResponder(
   route: Route,
-  {
-    authenticate,
-    clients,
-    room,
-    turns,
-  }: {
-    readonly authenticate: Authenticate;
-    readonly clients: Clients;
-    readonly room: AnswerRoom;
-    readonly turns: FairTurns;
-  },
-): (request: FastifyRequest) => Promise<Answer> {
+  { authenticate, clients, room, turns }: Pick<Edge, 'authenticate' | 'clients' | 'room' | 'turns'>,
+): Respond {
   const isRead = route.method === 'GET';
   const parse = route.body === undefined ? undefined : parsers[route.body.kind];
 
-  const inTurn = (request: FastifyRequest, known: Actor): Promise<Answer> => {
+  const inTurn = (request: ReceivedRequest, known: Actor): Promise<Answer> => {
     const client = clients.of(request.raw);
     const actor = known.kind === 'guest' ? client.guest : importing(known, request.headers);
     room.askedBy(request.raw, actor);
@@ -256,7 +266,7 @@ function createResponder(
     });
   };
 
-  const answerTo = (request: FastifyRequest, actor: Actor, client: Client): Promise<Answer> => {
+  const answerTo = (request: ReceivedRequest, actor: Actor, client: Client): Promise<Answer> => {
     const { headers } = request;
     return route.handle({
       actor,
@@ -286,7 +296,7 @@ function createResponder(
 /**
  * A client that asked for an id as JSON may use it with its quotes, as it came; no id holds any.
  */
-function paramsOf({ params, url }: FastifyRequest): Readonly<Record<string, string>> {
+function paramsOf({ params, url }: ReceivedRequest): Readonly<Record<string, string>> {
   const known = params as Readonly<Record<string, string>>;
   if (!url.includes('%22')) return known;
   const unquoted = Object.entries(known).map(([name, value]) => [

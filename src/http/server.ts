@@ -8,7 +8,8 @@ import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import { createFairTurns } from '../lib/fair-turns.ts';
 import type { Log } from '../lib/log.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
-import { commonHeaders, jsonType } from './answer.ts';
+import { jsonType } from './answer.ts';
+import { commonHeaders } from './answer-headers.ts';
 import { createAnswerRoom } from './answer-room.ts';
 import { createAuthenticate } from './authentication.ts';
 import { readBodiesAsBytes } from './body-reader.ts';
@@ -18,14 +19,15 @@ import { createClients } from './clients.ts';
 import { mountCompatibilityEndpoints } from './compatible/endpoints.ts';
 import { createCompressor } from './compression.ts';
 import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
-import { answerErrors, refuseAsUsual } from './error-handler.ts';
+import { answerErrors, type OnRefused, refuseAsUsual } from './error-handler.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
 import { nothingAt } from './lost-paths.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { createNoteRefusal } from './refused-pushes.ts';
-import { mountRoutes } from './route.ts';
+import { createResponder, type Edge, mountRoutes, type Route } from './route.ts';
 import { type ProtocolHandler, sharePort } from './shared-port.ts';
+import { createShortWay, type ShortWayOptions } from './short-way/short-way.ts';
 import { createSite } from './site.ts';
 import { v1Routes } from './v1/index.ts';
 import { createV1Paths } from './v1/paths.ts';
@@ -65,6 +67,8 @@ export interface HttpServerOptions {
   readonly tls?: TlsSource;
   /** Another protocol on the same port. */
   readonly protocolHandler?: ProtocolHandler;
+  /** Whether plain requests of hot routes take the short way, on such a port. */
+  readonly hasShortWay: boolean;
   /** Whose word on the address of a client is taken. */
   readonly isTrustedProxy: (address: string) => boolean;
   /** Where people find the service; absent: at whatever host they ask for. */
@@ -98,17 +102,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     v1: v1Routes(services, options.v1TokenLifeSeconds, site),
   };
   const fastify = createFastify(options, createV1Paths(routes.v1));
-  if (options.protocolHandler !== undefined) {
-    const { headersMs } = options.timeouts ?? usualTimeouts;
-    const port = sharePort(fastify.server, {
-      protocolHandler: options.protocolHandler,
-      headersMs,
-      clients,
-    });
-    fastify.addHook('preClose', async () => port.close());
-  }
-  options.connections.watch(fastify.server);
-
   const partialBytes = options.budgets.of('partial_bytes');
   readBodiesAsBytes(fastify, { room: partialBytes, authenticate, clients });
   const room = createAnswerRoom(fastify, {
@@ -124,6 +117,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const compressor = createCompressor();
   mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, ...edge, compressor });
   mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, ...edge, compressor });
+  acceptConnections(fastify, options, { ...edge, compressor, onRefused, routes });
   mountCompatibilityEndpoints(fastify, { services, ...edge, log });
   mountOperations(fastify, { ...options, authenticate });
   if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
@@ -141,14 +135,49 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   return fastify;
 }
 
+/** Opens the port for whoever may speak on it. */
+function acceptConnections(
+  fastify: FastifyInstance,
+  { protocolHandler, connections, log, hasShortWay, timeouts = usualTimeouts }: HttpServerOptions,
+  edge: Edge & {
+    readonly onRefused: OnRefused;
+    readonly routes: { readonly v2: readonly Route[]; readonly v1: readonly Route[] };
+  },
+): void {
+  const server: Server = fastify.server;
+  if (protocolHandler !== undefined) {
+    const { headersMs, requestMs, keepAliveMs } = timeouts;
+    const mounted = [
+      { prefix: '/api/v2', routes: edge.routes.v2 },
+      { prefix: '/api/v1', routes: edge.routes.v1 },
+    ];
+    const shortWay: ShortWayOptions = {
+      ...{ mounted, ...edge, log, respondTo: (route) => createResponder(route, edge) },
+      timeouts: {
+        ...{ requestMs, keepAliveMs, checkMs: checkMsOf(timeouts) },
+        keepAliveBufferMs: server.keepAliveTimeoutBuffer,
+      },
+    };
+    const port = sharePort(server, {
+      ...{ protocolHandler, headersMs, clients: edge.clients },
+      ...(hasShortWay && { openShortWay: (node) => createShortWay(shortWay, node) }),
+    });
+    fastify.addHook('preClose', async () => port.close());
+  }
+  connections.watch(server);
+}
+
+/** Node looks for slow connections every 30 s, which would be added to every time-out. */
+const checkMsOf = ({ headersMs }: HttpTimeouts): number =>
+  Math.min(limits.connectionsCheckMs, headersMs);
+
 /** `onePath` gives the paths of version 1, which may be written in several ways, one form. */
 function createFastify(
   options: HttpServerOptions,
   onePath: (url: string) => string,
 ): FastifyInstance {
   const timeouts = options.timeouts ?? usualTimeouts;
-  // Node looks for slow connections every 30 s, which would be added to every time-out.
-  const connectionsCheckingInterval = Math.min(limits.connectionsCheckMs, timeouts.headersMs);
+  const connectionsCheckingInterval = checkMsOf(timeouts);
   const settings = {
     logger: false,
     bodyLimit: limits.bodyBytesMax,

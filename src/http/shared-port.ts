@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server as TlsServer } from 'node:tls';
 import type { Clients } from './clients.ts';
+import { createNodeHttp, type NodeHttp } from './short-way/hand-over.ts';
+import type { ShortWay } from './short-way/short-way.ts';
 
 /** Another protocol on the port of HTTP: gateways dial that port with MQTT [contract 8]. */
 export interface ProtocolHandler {
@@ -23,8 +25,9 @@ export interface SharedPort {
 }
 
 /**
- * Looks at the first bytes of each connection, and hands it to HTTP or to the protocolHandler: to
- * HTTP with everything put back, so that all it counts and times stays as it was.
+ * Looks at the first bytes of each connection, and hands it to the protocolHandler, to the short
+ * way, or to HTTP: to HTTP with everything put back, so that all it counts and times stays as it
+ * was.
  */
 export function sharePort(
   server: Server | TlsServer,
@@ -32,22 +35,22 @@ export function sharePort(
     protocolHandler,
     headersMs,
     clients,
+    openShortWay,
   }: {
     readonly protocolHandler: ProtocolHandler;
     readonly headersMs: number;
     readonly clients: Clients;
+    /** Absent: all requests take the ordinary way. */
+    readonly openShortWay?: (node: NodeHttp) => ShortWay;
   },
 ): SharedPort {
   // With TLS the event that HTTP listens to comes after the handshake.
   const event = 'setSecureContext' in server ? 'secureConnection' : 'connection';
   const http = server as Server;
-  const httpListeners = http.listeners(event);
+  const node = createNodeHttp(http, http.listeners(event));
+  const shortWay = openShortWay?.(node);
   const silent = new Set<Socket>();
   let isClosing = false;
-
-  const toHttp = (socket: Socket): void => {
-    for (const listener of httpListeners) Reflect.apply(listener, http, [socket]);
-  };
 
   http.removeAllListeners(event);
   http.on(event, (socket: Socket) => {
@@ -62,12 +65,11 @@ export function sharePort(
       arrived: (first) => {
         if (first[0] === protocolHandler.firstByte) {
           protocolHandler.takeOver(socket, first);
-        } else {
-          socket.unshift(first);
-          toHttp(socket);
+        } else if (shortWay?.take(socket, first) !== true) {
+          node.takeOver(socket, first);
         }
       },
-      waitedTooLong: () => http.emit('clientError', tooSlow(), socket),
+      waitedTooLong: () => node.refuse(socket, 'too slow'),
     });
   });
   takeUpgrades(http, protocolHandler, clients);
@@ -75,6 +77,7 @@ export function sharePort(
     close() {
       isClosing = true;
       for (const socket of silent) socket.destroy();
+      shortWay?.close();
     },
   };
 }
@@ -123,9 +126,6 @@ function onFirstBytes(
   socket.on('timeout', giveUp);
   socket.setTimeout(waitMs);
 }
-
-const tooSlow = (): Error =>
-  Object.assign(new Error('nothing arrived'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
 function takeUpgrades(server: Server, protocolHandler: ProtocolHandler, clients: Clients): void {
   // Any other request that offers an upgrade is answered as if it did not [RFC 9110 7.8].

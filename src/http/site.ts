@@ -1,14 +1,13 @@
-import type { IncomingMessage } from 'node:http';
-import type { Clients } from './clients.ts';
+import type { Clients, RequestSource } from './clients.ts';
 
 /** Whether a browser's page is of this service: cookies are not for other pages. */
 export interface Site {
   /** Whether the request was sent by a page of this service, as its Origin says. */
-  isOwnPage(request: IncomingMessage): boolean;
+  isOwnPage(request: RequestSource): boolean;
   /** Whether it was sent by a page of another service. */
-  isForeignPage(request: IncomingMessage): boolean;
+  isForeignPage(request: RequestSource): boolean;
   /** Whether the client itself speaks HTTPS. */
-  isSecure(request: IncomingMessage): boolean;
+  isSecure(request: RequestSource): boolean;
 }
 
 /** `publicUrl` names the origin; without it, that of a page must have the host of the request. */
@@ -19,7 +18,7 @@ export function createSite(options: {
   const { clients, publicUrl } = options;
   const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
 
-  function isOwnPage({ headers }: IncomingMessage): boolean {
+  function isOwnPage({ headers }: RequestSource): boolean {
     const { origin, host } = headers;
     if (origin === undefined || !URL.canParse(origin)) return false;
     if (own !== undefined) return new URL(origin).origin === own;

@@ -101,6 +101,7 @@ function pushRoute(path: string, ingest: Ingest, takeLarge: TakeLargePush): Rout
     summary: 'Push one datapoint, an array of them, a bare value, or CSV',
     body: pushBody(PushMessage, asSent, { bytesMax: limits.valuesBodyBytesMax }),
     answer: { status: 204, description: 'Stored: written and synced to disk.' },
+    isHot: true,
     errors: [
       'invalid',
       'unauthenticated',

@@ -77,6 +77,7 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
       tag,
       summary: 'Read a device with its sensors and their last values',
       query: Type.Object(valueParameters),
+      isHot: true,
       answer: messageAnswer('The device.', DeviceMessage),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query, spelling }) => {

@@ -1,0 +1,39 @@
+import { entityTagOf, type ReadOptions, revalidateHeader, varyHeader } from './read-answers.ts';
+
+/** What every answer carries: any web page may call the API [contract 2]. */
+export const commonHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'X-Total-Count, X-Skipped-Count, Link, ETag',
+  'x-content-type-options': 'nosniff',
+};
+
+const commonHeaderList = Object.entries(commonHeaders).flat();
+// Nothing to sniff and nothing to expose: pushes are answered with this.
+const noContentHeaders: readonly string[] = ['access-control-allow-origin', '*'];
+const emptyHeaders: readonly string[] = [...noContentHeaders, 'content-length', '0'];
+
+/** Of an answer without a body: names and values in turns. */
+export const emptyAnswerHeaders = (status: 200 | 204): readonly string[] =>
+  status === 204 ? noContentHeaders : emptyHeaders;
+
+/** A text that is answered as a whole. */
+export interface WholeBody {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same object for the same text: its tag is found once. */
+  readonly whole?: object | undefined;
+}
+
+/** The headers of a text, names and values in turns, but for those of its content; with its tag. */
+export function textHeaders(
+  { text, headers, whole }: WholeBody,
+  read: ReadOptions | undefined,
+): { readonly about: string[]; readonly entityTag: string | undefined } {
+  const about = [...commonHeaderList];
+  for (const name in headers) about.push(name, headers[name] ?? '');
+  if (read === undefined) return { about, entityTag: undefined };
+  const entityTag = entityTagOf(text, whole);
+  about.push('etag', entityTag, ...varyHeader);
+  if (headers['cache-control'] === undefined) about.push(...revalidateHeader);
+  return { about, entityTag };
+}

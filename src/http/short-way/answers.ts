@@ -1,0 +1,94 @@
+import { STATUS_CODES } from 'node:http';
+import { limits } from '../../domain/limits.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Answer } from '../answer.ts';
+import { commonHeaders, emptyAnswerHeaders, textHeaders } from '../answer-headers.ts';
+import type { ErrorAnswer } from '../errors.ts';
+import type { ReadOptions } from '../read-answers.ts';
+
+/** All the bytes of an answer, one character each, with its status. */
+export interface Written {
+  readonly status: number;
+  readonly bytes: string;
+}
+
+/** A refusal, as it is answered everywhere. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: ErrorAnswer['headers'];
+  readonly text: string;
+}
+
+/** Writes answers with the headers that node:http and Fastify give theirs. */
+export interface AnswerWriter {
+  /** undefined: it is too large, or is found while it is sent. */
+  answer(answer: Answer, read: ReadOptions | undefined): Written | undefined;
+  refusal(refusal: Refusal): Written;
+}
+
+const secondMs = 1_000;
+const commonText = fieldsText(Object.entries(commonHeaders).flat());
+
+export function createAnswerWriter(keepAliveMs: number): AnswerWriter {
+  const seconds = Math.floor(keepAliveMs / secondMs);
+  const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`;
+  let second = -1;
+  let connectionText = '';
+  const empty = new Map<number, { readonly madeIn: number; readonly written: Written }>();
+
+  /** What node:http says of time and connection, made anew each second. */
+  function now(): number {
+    const current = Math.floor(systemClock.now() / secondMs);
+    if (current !== second) {
+      second = current;
+      connectionText = `Date: ${new Date(current * secondMs).toUTCString()}\r\n${keepAlive}`;
+    }
+    return second;
+  }
+
+  function head(status: number): string {
+    now();
+    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${connectionText}`;
+  }
+
+  function emptyAnswer(status: 200 | 204): Written {
+    const madeIn = now();
+    const known = empty.get(status);
+    if (known?.madeIn === madeIn) return known.written;
+    const bytes = `${head(status)}${fieldsText(emptyAnswerHeaders(status))}\r\n`;
+    const written = { status, bytes };
+    empty.set(status, { madeIn, written });
+    return written;
+  }
+
+  return {
+    answer(answer, read) {
+      if (answer.kind === 'empty' && answer.cookies === undefined) {
+        return emptyAnswer(answer.status);
+      }
+      if (answer.kind !== 'text' || answer.text.length > limits.freeAnswerBytes) return undefined;
+      const { about } = textHeaders(answer, read);
+      const body = oneCharacterAByte(answer.text);
+      about.push('content-type', answer.contentType, 'content-length', String(body.length));
+      return { status: 200, bytes: `${head(200)}${fieldsText(about)}\r\n${body}` };
+    },
+    refusal({ status, headers, text }) {
+      const body = oneCharacterAByte(text);
+      const about = Object.entries(headers).flat();
+      about.push('content-length', String(body.length));
+      return { status, bytes: `${head(status)}${commonText}${fieldsText(about)}\r\n${body}` };
+    },
+  };
+}
+
+/** Names and values in turns. */
+function fieldsText(about: readonly string[]): string {
+  let text = '';
+  for (let at = 0; at < about.length; at += 2) text += `${about[at]}: ${about[at + 1]}\r\n`;
+  return text;
+}
+
+/** UTF-8 of which each byte is a character: plain ASCII stays as it is. */
+function oneCharacterAByte(text: string): string {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
+}

@@ -1,0 +1,217 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import type { AnswerRoom } from '../answer-room.ts';
+import type { Clients, RequestSource } from '../clients.ts';
+import { AnswerQueue } from './answer-queue.ts';
+import type { NodeHttp, NotComing } from './hand-over.ts';
+import { type HotHead, type HotLine, type HotRequest, readHotRequest } from './reader.ts';
+
+/** A hot request, as its route reads it. */
+export interface HotCall {
+  readonly headers: IncomingHttpHeaders;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: object;
+  readonly body: Buffer | undefined;
+  readonly url: string;
+  readonly raw: RequestSource;
+}
+
+/** Answers hot requests with all the bytes of an answer. */
+export interface HotTarget {
+  /** undefined: only a read, whose answer does not fit; nothing has happened yet. */
+  answer(call: HotCall): Promise<string | undefined>;
+}
+
+/** What the connections of the short way share. */
+export interface ShortWayParts {
+  readonly node: NodeHttp;
+  readonly lines: readonly HotLine<HotTarget>[];
+  readonly room: AnswerRoom;
+  readonly clients: Clients;
+  readonly requestMs: number;
+  readonly idleMs: number;
+  /** The service ends: what comes now is for node to refuse. */
+  isClosing: boolean;
+  readonly open: Set<ShortConnection>;
+}
+
+/** A request whose body is under way. */
+class PartialRequest {
+  readonly since = performance.now();
+  readonly #pieces: Buffer[];
+  readonly #wholeLength: number;
+  #length: number;
+
+  constructor(first: Buffer, wholeLength: number) {
+    this.#pieces = [first];
+    this.#length = first.length;
+    this.#wholeLength = wholeLength;
+  }
+
+  /** The request, with what follows it, once it is whole. */
+  add(piece: Buffer): Buffer | undefined {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+    if (this.#length < this.#wholeLength) return undefined;
+    return Buffer.concat(this.#pieces, this.#length);
+  }
+}
+
+function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): HotCall {
+  const { line, params, url, bodyAt, end } = request;
+  const { headers } = request.head;
+  const body = line.hasBody ? bytes.subarray(bodyAt, end) : undefined;
+  return { headers, params, query: noQuery, body, url, raw: { socket, headers } };
+}
+
+const noQuery = {};
+
+/** One connection on the short way, until it is handed over or closed. */
+export class ShortConnection {
+  readonly #parts: ShortWayParts;
+  readonly #socket: Socket;
+  readonly #answers: AnswerQueue;
+  #head: HotHead | undefined;
+  #part: PartialRequest | undefined;
+  /** Nothing is read: a read is under way, or it is leaving. */
+  #isHeld = false;
+  /** What is to become of it when all answers have left; a refusal is owed to half a request. */
+  #exit: 'handed over' | NotComing | undefined;
+
+  constructor(parts: ShortWayParts, socket: Socket) {
+    this.#parts = parts;
+    this.#socket = socket;
+    this.#answers = new AnswerQueue(parts, socket, () => this.#goOn());
+    socket.on('data', this.#receive);
+    socket.on('end', this.#ended);
+    socket.on('close', this.#closed);
+    parts.open.add(this);
+  }
+
+  readonly #receive = (chunk: Buffer): void => {
+    if (this.#isHeld || this.#answers.isUnread) {
+      this.#isHeld = true;
+      this.#socket.pause();
+      this.#socket.unshift(chunk);
+      return;
+    }
+    if (this.#part === undefined) {
+      this.read(chunk);
+      return;
+    }
+    const whole = this.#part.add(chunk);
+    if (whole === undefined) return;
+    this.#part = undefined;
+    this.read(whole, true);
+  };
+
+  /**
+   * Begins all the requests in the bytes; hands over from the first that is not a hot one.
+   * `isUnderWay`: the first of them came before the service began to end, if it does.
+   */
+  read(bytes: Buffer, isUnderWay = false): void {
+    const { lines, isClosing } = this.#parts;
+    let at = 0;
+    while (at < bytes.length && !this.#socket.destroyed) {
+      const isTooLate = isClosing && (at > 0 || !isUnderWay);
+      const request = isTooLate ? undefined : readHotRequest(bytes, at, lines, this.#head);
+      // A read has the connection for itself: then it can still be handed over.
+      const isAlone = this.#answers.due === 0 && request?.end === bytes.length;
+      if (request === undefined || !(request.line.hasBody || isAlone)) {
+        this.#leave(bytes.subarray(at));
+        return;
+      }
+      this.#head = request.head;
+      if (request.end > bytes.length) {
+        this.#part = new PartialRequest(bytes.subarray(at), request.end - at);
+        return;
+      }
+      this.#begin(request, bytes, at);
+      at = request.end;
+    }
+  }
+
+  #begin(request: HotRequest<HotTarget>, bytes: Buffer, at: number): void {
+    const call = callOf(request, bytes, this.#socket);
+    const begun = this.#answers.begin(call.raw);
+    if (begun === undefined) return void this.#socket.destroy();
+    if (!request.line.hasBody) this.#isHeld = true;
+    void request.line.target.answer(call).then((text) => {
+      if (text === undefined) this.#giveUp(bytes.subarray(at, request.end));
+      else this.#answers.answer(begun, text);
+    });
+  }
+
+  /** A read whose answer is none for the short way: node asks for it again. */
+  #giveUp(bytes: Buffer): void {
+    this.#answers.drop();
+    if (this.#socket.writable) this.#leave(bytes);
+  }
+
+  /** To node, with these bytes and all that follow, once every answer before them has left. */
+  #leave(bytes: Buffer): void {
+    this.#exit = 'handed over';
+    this.#isHeld = true;
+    this.#socket.pause();
+    // Put back at once: the end of the connection is not told before they are read.
+    this.#socket.unshift(bytes);
+    this.#goOn();
+  }
+
+  /** After the answers to the requests before it. */
+  #refuse(why: NotComing): void {
+    this.#part = undefined;
+    this.#isHeld = true;
+    this.#exit = why;
+    this.#goOn();
+  }
+
+  /** What is to be done when all answers have left. */
+  #goOn(): void {
+    const socket = this.#socket;
+    if (this.#answers.due > 0 || this.#answers.isUnread || socket.destroyed) return;
+    if (this.#exit === undefined) {
+      if (this.#parts.isClosing) this.close();
+      this.#isHeld = false;
+      if (socket.isPaused()) socket.resume();
+      return;
+    }
+    this.#letGo();
+    if (this.#exit === 'handed over') this.#parts.node.takePaused(socket);
+    else this.#parts.node.refuse(socket, this.#exit);
+  }
+
+  #letGo(): void {
+    const socket = this.#socket;
+    socket.off('data', this.#receive);
+    socket.off('end', this.#ended);
+    socket.off('close', this.#closed);
+    this.#parts.open.delete(this);
+  }
+
+  readonly #ended = (): void => {
+    if (this.#part === undefined) this.#socket.end();
+    else this.#refuse('cut off');
+  };
+
+  readonly #closed = (): void => {
+    this.#parts.open.delete(this);
+    this.#answers.close();
+  };
+
+  /** Looks for what has taken too long. */
+  sweep(now: number): void {
+    const { requestMs, idleMs } = this.#parts;
+    if (this.#part !== undefined) {
+      if (now - this.#part.since > requestMs) this.#refuse('too slow');
+    } else if (now - this.#answers.leftAt > idleMs && this.#answers.due === 0 && !this.#isHeld) {
+      if (!this.#answers.isUnread) this.#socket.destroy();
+    }
+  }
+
+  /** Ends it, unless a request is under way: then when that is answered. */
+  close(): void {
+    const isUnderWay = this.#answers.due > 0 || this.#part !== undefined;
+    if (!isUnderWay && this.#exit === undefined) this.#socket.destroySoon();
+  }
+}
