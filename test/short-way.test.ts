@@ -14,7 +14,7 @@ const timeouts = {
 };
 
 test('the short way answers, stores and ends connections as the ordinary way does', async () => {
-  assert.deepEqual(await compareWays({ seed, connections: 300 }), [], `seed ${seed}`);
+  assert.deepEqual(await compareWays({ seed, connections: 200 }), [], `seed ${seed}`);
 });
 
 /** A client on one connection of its own, which reads unless it is told not to. */

@@ -20,7 +20,9 @@ export interface Difference {
 
 const lanes = 16;
 const differencesMax = 5;
-const patienceMs = 5_000;
+const patienceMs = 120_000;
+/** Who waits for more is told that there is none, long after all else was answered. */
+const silenceMs = 4_000;
 const timeouts = {
   handshakeMs: patienceMs,
   headersMs: patienceMs,
@@ -122,8 +124,9 @@ async function talk(
     for (const event of ['end', 'close']) socket.once(event, () => resolve());
   });
   const whole = Buffer.concat(pieces).toString('latin1');
+  const marks = new RegExp(`#{${token.length - 1}}[#_]`, 'g');
   const filled = Buffer.from(
-    whole.replaceAll(/#{20,}_?/g, (mark) => fill(mark, token)),
+    whole.replaceAll(marks, (mark) => fill(mark, token)),
     'latin1',
   );
   let at = 0;
@@ -131,8 +134,9 @@ async function talk(
     if (!(await sent(socket, filled.subarray(at, at + length)))) break;
     at += length;
   }
-  if (isEnded) socket.end();
+  const silence = setTimeout(() => socket.end(), isEnded ? 0 : silenceMs);
   await ended;
+  clearTimeout(silence);
   socket.destroy();
   return answers.replaceAll(answerHead, inOneOrder);
 }

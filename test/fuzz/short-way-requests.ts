@@ -224,7 +224,7 @@ function bent(random: Random, bytes: Buffer): Buffer {
 /** In one piece, in a few, or in a great many. */
 function cut(random: Random, bytes: Buffer): readonly Buffer[] {
   const pieces = random.pick([1, 1, 1, 2, 3, 8]);
-  if (bytes.length < 700 && random.once(25)) {
+  if (bytes.length < 400 && random.once(12)) {
     return Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1));
   }
   const places = Array.from({ length: pieces - 1 }, () => random.below(bytes.length));
