@@ -105,6 +105,17 @@ test('a login that ends is refused at the next push on the same connection', asy
   client.socket.destroy();
 });
 
+test('a push that the short way refuses is told to the owner of the device', async () => {
+  await using service = await withDevice();
+  const client = await dial(service);
+  const refused = await client.ask(post(path, '{"valu":1}', await service.tokenOf('ama')));
+  assert.match(refused, /^HTTP\/1\.1 400 /);
+  assert.ok(isShort(refused));
+  client.socket.destroy();
+  const { json } = await service.as('ama')({ path: '/devices/D/refusals' });
+  assert.equal((json as readonly unknown[]).length, 1);
+});
+
 test('too many pushes in one breath end the connection, over either way', async () => {
   for (const shortWay of ['on', 'off']) {
     await using service = await withDevice({ KIPIMO_SHORT_WAY: shortWay });

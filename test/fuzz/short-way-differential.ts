@@ -167,7 +167,7 @@ function inOneOrder(head: string): string {
 }
 
 async function storedOf({ service }: OpenSide, device: string): Promise<string> {
-  const paths = ['', '/refusals', '/sensors/s/values?lastN=100', '/sensors/t/values?lastN=100'];
+  const paths = ['', '/sensors/s/values?lastN=100', '/sensors/t/values?lastN=100'];
   const replies = await Promise.all(
     paths.map((path) => service.as('ama')({ path: `/devices/${device}${path}` })),
   );
