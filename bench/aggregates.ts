@@ -8,6 +8,7 @@ import { guest } from '../src/domain/actor.ts';
 import { createBudgets } from '../src/domain/budgets/budgets.ts';
 import { createLongWork } from '../src/domain/budgets/long-work.ts';
 import { type AggregationPlan, aggregates } from '../src/domain/datapoints/aggregation.ts';
+import { toColumnBatch } from '../src/domain/datapoints/column-batch.ts';
 import { createHistory, type HistoryQuery } from '../src/domain/datapoints/history.ts';
 import { createSummaries } from '../src/domain/datapoints/summaries.ts';
 import { createInProcessFeed } from '../src/feed/in-process-feed.ts';
@@ -46,7 +47,7 @@ async function fill(storage: Storage): Promise<void> {
       const value = Math.round((22 + 6 * Math.sin((from + n) / 229)) * 10 + noise) / 10;
       return { value, timestamp, receivedAt: timestamp + 250 + noise };
     });
-    await storage.datapoints.append([{ ...sensor, datapoints }]);
+    await storage.datapoints.append([{ ...sensor, batch: toColumnBatch(datapoints) }]);
   }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
+import { datapointAt, singleBatch, toColumnBatch } from '../src/domain/datapoints/column-batch.ts';
 import type { Push } from '../src/domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../src/lib/log.ts';
 import {
@@ -60,7 +61,7 @@ function pushOf(sensor: number, n: number): Push {
   const noise = noiseOf(n * sensorCount + sensor);
   const value = Math.round((22 + 6 * Math.sin(n / 229) + noise / 2) * 10) / 10;
   const receivedAt = timestamp + 200 + Math.floor(noiseOf(n * sensorCount - sensor) * 400);
-  return { ...nameOf(sensor), datapoints: [{ value, timestamp, receivedAt }] };
+  return { ...nameOf(sensor), batch: singleBatch(value, timestamp, receivedAt) };
 }
 
 function show(what: string, figure: number, unit: string): void {
@@ -135,8 +136,8 @@ async function showReads(directory: string, storage: Storage): Promise<void> {
   const step = 20_000;
   for (let n = 0; n < yearOfMinutes; n += step) {
     const length = Math.min(step, yearOfMinutes - n);
-    const datapoints = Array.from({ length }, (_, k) => pushOf(0, n + k).datapoints).flat();
-    await storage.datapoints.append([{ ...nameOf(0), datapoints }]);
+    const datapoints = Array.from({ length }, (_, k) => datapointAt(pushOf(0, n + k).batch, 0));
+    await storage.datapoints.append([{ ...nameOf(0), batch: toColumnBatch(datapoints) }]);
   }
   await flushedUpTo(directory, yearOfMinutes - datapointLimits.memtableEntryBytesMax / 32);
   const times = 200;

@@ -22,15 +22,16 @@ function deliverDatapoints(
   broker: Broker,
   event: Extract<FeedEvent, { readonly kind: 'datapoints' }>,
 ): void {
-  const { datapoints, publishContext } = event;
+  // Its datapoints are made when they are asked for.
+  const { publishContext } = event;
   const topic = valueTopic(event);
   if (broker.hasSubscribers(topic)) {
-    const live = datapoints.slice(-mqttLimits.liveDatapointsPerPushMax);
+    const live = event.datapoints.slice(-mqttLimits.liveDatapointsPerPushMax);
     broker.deliver(live.map((datapoint) => datapointMessage(topic, datapoint, publishContext)));
   }
   const arrayTopic = valuesTopic(event);
   if (broker.hasSubscribers(arrayTopic, 'named')) {
-    broker.deliver([arrayMessage(arrayTopic, datapoints, publishContext)], 'named');
+    broker.deliver([arrayMessage(arrayTopic, event.datapoints, publishContext)], 'named');
   }
 }
 

@@ -215,7 +215,7 @@ test('when the store refuses, the answer is 503 and says how many lines are stor
         ...storage.datapoints,
         append: async (batch) => {
           // A long push takes its turn without its datapoints before it is stored.
-          if (batch.some(({ datapoints }) => datapoints.length > 0)) commits += 1;
+          if (batch.some((push) => push.batch.count > 0)) commits += 1;
           if (commits > 1) throw new DomainError('storage_full', 'the disk is full');
           return storage.datapoints.append(batch);
         },

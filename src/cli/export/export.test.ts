@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { toColumnBatch } from '../../domain/datapoints/column-batch.ts';
 import {
   guestUsername,
   parseCorrectionId,
@@ -97,13 +98,13 @@ async function fillValues({ datapoints }: Storage): Promise<void> {
     timestamp: at(Math.floor(n / 3)),
     receivedAt: noon + n,
   }));
-  await datapoints.append([{ ...sensor, datapoints: many }]);
+  await datapoints.append([{ ...sensor, batch: toColumnBatch(many) }]);
   const late = { value: 'late', timestamp: at(5), receivedAt: at(20_000) };
-  await datapoints.append([{ ...sensor, datapoints: [late] }]);
+  await datapoints.append([{ ...sensor, batch: toColumnBatch([late]) }]);
   const other = { deviceId: deviceId('d2'), sensorId: sensorId('SM1') };
   const values = [parseJson('123456789012345678901234567890'), { a: '\u0000ü' }, null, true];
   const odd = values.map((value, n) => ({ value, receivedAt: at(n % 2) }));
-  await datapoints.append([{ ...other, datapoints: odd }]);
+  await datapoints.append([{ ...other, batch: toColumnBatch(odd) }]);
 }
 
 async function fillCorrections({ corrections }: Storage): Promise<void> {

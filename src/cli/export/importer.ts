@@ -1,3 +1,4 @@
+import { createBatchBuilder } from '../../domain/datapoints/column-batch.ts';
 import { conflict, invalid } from '../../domain/errors.ts';
 import type { Group } from '../../domain/groups/group.ts';
 import {
@@ -108,11 +109,14 @@ async function takeAccount(storage: Storage, line: LineOf<'user' | 'key'>): Prom
 async function takeValues(storage: Storage, line: LineOf<'values'>): Promise<number> {
   const deviceId: DeviceId = parseDeviceId(line.device);
   const sensorId: SensorId = parseSensorId(line.sensor);
-  const datapoints = line.values.map(([value, timestamp, receivedAt]) =>
-    timestamp === null ? { value, receivedAt } : { value, timestamp, receivedAt },
-  );
+  const builder = createBatchBuilder(line.values.length);
+  for (const [value, timestamp, receivedAt] of line.values) {
+    builder.put(value, timestamp ?? undefined, receivedAt);
+  }
   await storage.datapoints.readyForLong?.();
-  const [outcome] = await storage.datapoints.append([{ deviceId, sensorId, datapoints }]);
+  const [outcome] = await storage.datapoints.append([
+    { deviceId, sensorId, batch: builder.finish() },
+  ]);
   if (outcome?.kind !== 'stored') throw invalid(`there are values of no sensor: ${line.sensor}`);
   return 0;
 }

@@ -10,6 +10,7 @@ import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
 import { createAppender, type QueuedPush } from './appender.ts';
+import { emptyBatch, singleBatch, toColumnBatch, toDatapoints } from './column-batch.ts';
 import type { Datapoint } from './datapoint.ts';
 import type { DatapointStore } from './datapoint-store.ts';
 import type { FeedEvent } from './feed.ts';
@@ -18,7 +19,12 @@ const clock: Clock = { now: () => noon };
 
 function aPush(sensor: string, ...values: readonly number[]): QueuedPush {
   const datapoints = values.map((value) => ({ value, timestamp: noon, receivedAt: noon }));
-  return { deviceId: deviceId('d'), sensorId: sensorId(sensor), datapoints, payer: 'account/ann' };
+  return {
+    deviceId: deviceId('d'),
+    sensorId: sensorId(sensor),
+    batch: toColumnBatch(datapoints),
+    payer: 'account/ann',
+  };
 }
 
 async function anAppender(wrap: (store: DatapointStore) => DatapointStore = (store) => store) {
@@ -31,11 +37,21 @@ async function anAppender(wrap: (store: DatapointStore) => DatapointStore = (sto
   return { storage, feed, told, appender };
 }
 
-const toldOf = ({ payer: _, ...push }: QueuedPush): FeedEvent => ({ kind: 'datapoints', ...push });
+const toldOf = ({ payer: _, batch, ...push }: QueuedPush): FeedEvent => ({
+  kind: 'datapoints',
+  ...push,
+  datapoints: toDatapoints(batch),
+});
+
+/** With the datapoints that an event makes when it is asked for them. */
+const shown = (events: readonly FeedEvent[]): FeedEvent[] =>
+  events.map((event) =>
+    event.kind === 'datapoints' ? { ...event, datapoints: event.datapoints } : event,
+  );
 
 test('those who watch are told once per commit, in the order of the pushes', async () => {
   const { feed, told, appender } = await anAppender();
-  feed.subscribe((events) => told.push(events));
+  feed.subscribe((events) => told.push(shown(events)));
   const pushes = [aPush('b', 1), aPush('missing', 2), aPush('a', 3, 4), aPush('b', 5)];
   await Promise.all(pushes.map((push) => appender.append(push)));
   const stored = pushes.filter(({ sensorId: sensor }) => sensor !== 'missing');
@@ -61,7 +77,7 @@ test('they are told once it is kept, and before whoever pushed it is answered', 
 test('a datapoint that was stored already is not told again', async () => {
   const { feed, told, appender } = await anAppender();
   await appender.append(aPush('a', 1));
-  feed.subscribe((events) => told.push(events));
+  feed.subscribe((events) => told.push(shown(events)));
   await appender.append(aPush('a', 1));
   assert.deepEqual(told, []);
   await appender.append(aPush('a', 1, 2));
@@ -71,17 +87,17 @@ test('a datapoint that was stored already is not told again', async () => {
 test('what is sent again as a repetition is told again, though it is stored once', async () => {
   const { storage, feed, told, appender } = await anAppender();
   await appender.append(aPush('a', 1));
-  feed.subscribe((events) => told.push(events));
+  feed.subscribe((events) => told.push(shown(events)));
   const again = { ...aPush('a', 1), publishContext: { isRepetition: true } };
   const outcome = await appender.append(again);
-  assert.deepEqual(outcome, { kind: 'stored', fresh: [] });
+  assert.deepEqual(outcome, { kind: 'stored', fresh: emptyBatch });
   assert.deepEqual(told, [[toldOf(again)]]);
   assert.equal((await storage.datapoints.lastValues([deviceId('d')])).size, 1);
 });
 
 test('what a server sends along reaches those who watch', async () => {
   const { feed, told, appender } = await anAppender();
-  feed.subscribe((events) => told.push(events));
+  feed.subscribe((events) => told.push(shown(events)));
   const push = { ...aPush('a', 1), publishContext: { isRepetition: false } };
   await appender.append(push);
   assert.deepEqual(told, [[toldOf(push)]]);
@@ -92,7 +108,7 @@ test('what could not be stored is not told', async () => {
     ...store,
     append: () => Promise.reject(new Error('disk full')),
   }));
-  feed.subscribe((events) => told.push(events));
+  feed.subscribe((events) => told.push(shown(events)));
   await assert.rejects(appender.append(aPush('a', 1)), /disk full/);
   assert.deepEqual(told, []);
 });
@@ -101,11 +117,11 @@ test('a push that cannot be stored fails alone; others of its batch are stored',
   const { storage, feed, told, appender } = await anAppender((store) => ({
     ...store,
     append: (batch) =>
-      batch.some(({ datapoints }) => datapoints.some(({ value }) => value === 13))
+      batch.some((push) => push.batch.numbers.includes(13))
         ? Promise.reject(new TypeError('nobody thought of 13'))
         : store.append(batch),
   }));
-  feed.subscribe((events) => told.push(events));
+  feed.subscribe((events) => told.push(shown(events)));
   const pushes = [1, 2, 13, 4, 13, 6].map((value) => aPush('a', value));
   const outcomes = await Promise.allSettled(pushes.map((push) => appender.append(push)));
   assert.deepEqual(
@@ -142,7 +158,7 @@ test('a long push waits until the store is ready for it, and short ones pass', a
   }));
   const values = Array.from({ length: limits.datapointsPerTurn + 1 }, (_, at) => at);
   const datapoints = values.map((value) => ({ value, receivedAt: noon }));
-  const long = appender.append({ ...aPush('a'), datapoints });
+  const long = appender.append({ ...aPush('a'), batch: toColumnBatch(datapoints) });
   await appender.append(aPush('b', 1));
   assert.equal(await storage.datapoints.count(aPush('a'), {}), 0);
   ready.resolve();
@@ -155,7 +171,7 @@ test('while a long push is stored, only those to the same device wait for it', a
   const { storage, appender } = await anAppender((store) => ({
     ...store,
     append: async (batch) => {
-      if (batch.some(({ datapoints }) => datapoints.length > 1)) await stored.promise;
+      if (batch.some((push) => push.batch.count > 1)) await stored.promise;
       return store.append(batch);
     },
   }));
@@ -164,7 +180,7 @@ test('while a long push is stored, only those to the same device wait for it', a
     value,
     receivedAt: noon,
   }));
-  const long = appender.append({ ...aPush('a'), datapoints });
+  const long = appender.append({ ...aPush('a'), batch: toColumnBatch(datapoints) });
   const toOther = { ...aPush('b', 1), deviceId: deviceId('other') };
   for (let round = 0; round < 20; round += 1) {
     await appender.append(toOther);
@@ -185,30 +201,28 @@ test('pushes that wait behind a long one count in the queue of their payer', asy
   const { storage, appender } = await anAppender((store) => ({
     ...store,
     append: async (batch) => {
-      if (batch.some(({ datapoints }) => datapoints.length > 1)) await stored.promise;
+      if (batch.some((push) => push.batch.count > 1)) await stored.promise;
       return store.append(batch);
     },
   }));
   const values = Array.from({ length: limits.datapointsPerTurn + 1 }, (_, value) => value);
   const datapoints = values.map((value) => ({ value, receivedAt: noon }));
-  const long = appender.append({ ...aPush('a'), datapoints });
+  const long = appender.append({ ...aPush('a'), batch: toColumnBatch(datapoints) });
   for (let round = 0; round < 5; round += 1) await yieldToEventLoop();
   const value = 'x'.repeat(1_048_576);
   const count = limits.commitQueueBytesMax / 2 / value.length;
   let refused = 0;
   const pushes = Array.from({ length: count + 10 }, (_, at) =>
-    appender
-      .append({ ...aPush('a'), datapoints: [{ value, timestamp: noon + at, receivedAt: noon }] })
-      .catch(() => {
-        refused += 1;
-      }),
+    appender.append({ ...aPush('a'), batch: singleBatch(value, noon + at, noon) }).catch(() => {
+      refused += 1;
+    }),
   );
   const ofOther = appender.append({ ...aPush('b', 1), payer: 'account/bob' });
   await yieldToEventLoop();
   assert.ok(refused >= 10 && refused < count / 2, `${refused} were refused`);
   stored.resolve();
   await Promise.all([long, ofOther, ...pushes]);
-  await appender.append({ ...aPush('b'), datapoints: [{ value, receivedAt: noon }] });
+  await appender.append({ ...aPush('b'), batch: singleBatch(value, undefined, noon) });
   assert.equal(await storage.datapoints.count(aPush('b'), {}), 2);
 });
 

@@ -4,10 +4,13 @@ import { createFairSemaphore } from '../../lib/fair-semaphore.ts';
 import { type Caller, createGroupCommit } from '../../lib/group-commit.ts';
 import type { Payer } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
-import type { DeviceId } from '../ids.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { PublishContext } from '../publish-context.ts';
 import type { Reporter } from '../reporter.ts';
+import { type ColumnBatch, emptyBatch, toDatapoints } from './column-batch.ts';
 import type { Consequences } from './consequences.ts';
+import type { Datapoint } from './datapoint.ts';
 import type { AppendOutcome, DatapointStore, Push } from './datapoint-store.ts';
 import type { Feed, FeedEvent } from './feed.ts';
 import { weightOf } from './push-weight.ts';
@@ -56,16 +59,16 @@ export function createAppender(options: {
       batch.forEach((push, index) => {
         const outcome = outcomes[index];
         if (outcome?.kind !== 'stored') return;
-        datapoints += push.datapoints.length;
-        fresh += outcome.fresh.length;
-        if (outcome.fresh.length === 0) {
+        datapoints += push.batch.count;
+        fresh += outcome.fresh.count;
+        if (outcome.fresh.count === 0) {
           if (push.publishContext?.isRepetition === true) {
-            repeated.push(eventOf(push, push.datapoints));
+            repeated.push(new StoredEvent(push, push.batch));
           }
           return;
         }
         places.push(index);
-        events.push(eventOf(push, outcome.fresh));
+        events.push(new StoredEvent(push, outcome.fresh));
       });
       const waits = events.length > 0 ? consequences?.(events) : undefined;
       if (events.length > 0) feed.publish(events);
@@ -114,7 +117,7 @@ export function createAppender(options: {
     try {
       return await longPushes.run(push.payer, async () => {
         await store.readyForLong?.();
-        await group.add({ ...push, datapoints: [] });
+        await group.add({ ...push, batch: emptyBatch });
         const storing = commit([push]).finally(() => {
           long = undefined;
         });
@@ -140,7 +143,7 @@ export function createAppender(options: {
     if (long !== undefined && long.deviceId === push.deviceId) {
       return appendBehind(long.isOver, push);
     }
-    return push.datapoints.length > limits.datapointsPerTurn ? appendLong(push) : group.add(push);
+    return push.batch.count > limits.datapointsPerTurn ? appendLong(push) : group.add(push);
   }
 
   return {
@@ -221,12 +224,24 @@ const whole = (appended: Appended): Promise<AppendOutcome> =>
 
 type DatapointsEvent = Extract<FeedEvent, { kind: 'datapoints' }>;
 
-/** By hand: a spread costs more than all the rest of it. */
-function eventOf(
-  { deviceId, sensorId, publishContext }: Push,
-  datapoints: Push['datapoints'],
-): DatapointsEvent {
-  return publishContext === undefined
-    ? { kind: 'datapoints', deviceId, sensorId, datapoints }
-    : { kind: 'datapoints', deviceId, sensorId, datapoints, publishContext };
+/** An event whose datapoints are columns until somebody asks for them: mostly nobody does. */
+class StoredEvent implements DatapointsEvent {
+  readonly kind = 'datapoints';
+  readonly deviceId: DeviceId;
+  readonly sensorId: SensorId;
+  declare readonly publishContext?: PublishContext;
+  readonly #batch: ColumnBatch;
+  #datapoints: readonly Datapoint[] | undefined;
+
+  constructor({ deviceId, sensorId, publishContext }: Push, batch: ColumnBatch) {
+    this.deviceId = deviceId;
+    this.sensorId = sensorId;
+    if (publishContext !== undefined) this.publishContext = publishContext;
+    this.#batch = batch;
+  }
+
+  get datapoints(): readonly Datapoint[] {
+    this.#datapoints ??= toDatapoints(this.#batch);
+    return this.#datapoints;
+  }
 }

@@ -1,5 +1,6 @@
-import { parseJson } from '../../lib/json.ts';
-import { type Datapoint, orderTime } from './datapoint.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { type JsonValue, parseJson } from '../../lib/json.ts';
+import type { Datapoint } from './datapoint.ts';
 
 /**
  * Datapoints of one sensor, column by column, in the order of their arrival: how they travel from
@@ -22,30 +23,105 @@ export interface ColumnBatch {
 }
 
 /** No datapoint at all. */
-export const emptyBatch: ColumnBatch = toColumnBatch([]);
+export const emptyBatch: ColumnBatch = {
+  count: 0,
+  times: new Float64Array(0),
+  received: new Float64Array(0),
+  timed: new Uint8Array(0),
+  numbers: new Float64Array(0),
+};
+
+/** The columns of one datapoint, as nearly every push has it. */
+export function singleBatch(
+  value: JsonValue,
+  timestamp: Instant | undefined,
+  receivedAt: Instant,
+): ColumnBatch {
+  const received = new Float64Array(1);
+  received[0] = receivedAt;
+  const numbers = new Float64Array(1);
+  let times = received;
+  if (timestamp !== undefined) {
+    times = new Float64Array(1);
+    times[0] = timestamp;
+  }
+  const timed = timestamp === undefined ? oneUntimed : oneTimed;
+  if (typeof value !== 'number') {
+    return { count: 1, times, received, timed, numbers, texts: [JSON.stringify(value)] };
+  }
+  numbers[0] = value;
+  return { count: 1, times, received, timed, numbers };
+}
+
+const oneTimed = Uint8Array.of(1);
+const oneUntimed = Uint8Array.of(0);
+
+/** Columns that take one datapoint after the other. */
+export interface BatchBuilder {
+  readonly count: number;
+  put(value: JsonValue, timestamp: Instant | undefined, receivedAt: Instant): void;
+  /** What was put so far. Nothing is put afterwards. */
+  finish(): ColumnBatch;
+}
+
+/** Columns of so many rows lie within their objects, with no memory of their own. */
+const fewRows = 8;
+
+/** A builder with room for `capacity` datapoints at first. */
+export function createBatchBuilder(capacity = fewRows): BatchBuilder {
+  let room = Math.max(1, capacity);
+  let times = new Float64Array(room);
+  let received = new Float64Array(room);
+  let timed = new Uint8Array(room);
+  let numbers = new Float64Array(room);
+  let texts: (string | undefined)[] | undefined;
+  let count = 0;
+
+  function grow(): void {
+    room *= room < 64 ? 4 : 2;
+    times = moved(times, new Float64Array(room));
+    received = moved(received, new Float64Array(room));
+    timed = moved(timed, new Uint8Array(room));
+    numbers = moved(numbers, new Float64Array(room));
+  }
+
+  return {
+    get count() {
+      return count;
+    },
+    put(value, timestamp, receivedAt) {
+      if (count === room) grow();
+      times[count] = timestamp ?? receivedAt;
+      received[count] = receivedAt;
+      timed[count] = timestamp === undefined ? 0 : 1;
+      if (typeof value === 'number') {
+        numbers[count] = value;
+        texts?.push(undefined);
+      } else {
+        texts ??= new Array<string | undefined>(count).fill(undefined);
+        texts.push(JSON.stringify(value));
+      }
+      count += 1;
+    },
+    finish() {
+      const whole = batchOf({ count: room, times, received, timed, numbers }, undefined);
+      return batchOf(sliceBatch(whole, 0, count), texts);
+    },
+  };
+}
+
+function moved<Column extends Float64Array | Uint8Array>(from: Column, to: Column): Column {
+  to.set(from);
+  return to;
+}
 
 /** The columns of datapoints in their order. */
 export function toColumnBatch(datapoints: readonly Datapoint[]): ColumnBatch {
-  const count = datapoints.length;
-  const times = new Float64Array(count);
-  const received = new Float64Array(count);
-  const timed = new Uint8Array(count);
-  const numbers = new Float64Array(count);
-  let texts: (string | undefined)[] | undefined;
-  for (let row = 0; row < count; row += 1) {
-    // Below its length the array has no holes.
-    const datapoint = datapoints[row] as Datapoint;
-    times[row] = orderTime(datapoint);
-    received[row] = datapoint.receivedAt;
-    timed[row] = datapoint.timestamp === undefined ? 0 : 1;
-    if (typeof datapoint.value === 'number') {
-      numbers[row] = datapoint.value;
-    } else {
-      texts ??= new Array<string | undefined>(count).fill(undefined);
-      texts[row] = JSON.stringify(datapoint.value);
-    }
+  const builder = createBatchBuilder(datapoints.length);
+  for (const { value, timestamp, receivedAt } of datapoints) {
+    builder.put(value, timestamp, receivedAt);
   }
-  return batchOf({ count, times, received, timed, numbers }, texts);
+  return builder.finish();
 }
 
 /** A batch of these columns, and of texts if there are any. */

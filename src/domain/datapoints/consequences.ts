@@ -1,9 +1,9 @@
-import type { Push } from './datapoint-store.ts';
+import type { StoredPush } from './feed.ts';
 
 /**
  * Told of what became durable, push by push and in order, with the datapoints that are new. Answers
  * what each push has to wait for before it is answered; undefined: nothing follows from any.
  */
 export type Consequences = (
-  pushes: readonly Push[],
+  pushes: readonly StoredPush[],
 ) => readonly (Promise<void> | undefined)[] | undefined;

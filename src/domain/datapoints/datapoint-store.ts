@@ -1,12 +1,13 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import type { PublishContext } from '../publish-context.ts';
+import type { ColumnBatch } from './column-batch.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { DatapointColumns } from './datapoint-columns.ts';
 
 /** The datapoints one request hands over for one sensor, in the order given. */
 export interface Push extends SensorRef {
-  readonly datapoints: readonly Datapoint[];
+  readonly batch: ColumnBatch;
   /** For those who watch; never stored. */
   readonly publishContext?: PublishContext;
 }
@@ -15,7 +16,7 @@ export interface Push extends SensorRef {
 export type AppendOutcome =
   | {
       readonly kind: 'stored';
-      readonly fresh: readonly Datapoint[];
+      readonly fresh: ColumnBatch;
       /** What the fresh ones weigh (see `weigh`); absent: nothing. */
       readonly weight?: number;
     }

@@ -1,10 +1,18 @@
 import type { ChangeFeed } from '../changes.ts';
 import type { ActuatorChange } from '../devices/actuators.ts';
-import type { Push } from './datapoint-store.ts';
+import type { PublishContext } from '../publish-context.ts';
+import type { Datapoint, SensorRef } from './datapoint.ts';
+
+/** Datapoints of one sensor that became durable together, in the order given. */
+export interface StoredPush extends SensorRef {
+  /** Made when they are first asked for: look at nothing that nobody watches. */
+  readonly datapoints: readonly Datapoint[];
+  readonly publishContext?: PublishContext;
+}
 
 /** Something that became durable a moment ago: datapoints of one sensor, or an actuator's value. */
 export type FeedEvent =
-  | ({ readonly kind: 'datapoints' } & Push)
+  | ({ readonly kind: 'datapoints' } & StoredPush)
   | ({ readonly kind: 'actuator' } & ActuatorChange);
 
 /** Called with everything that is published, at once: it must not do long work of its own. */

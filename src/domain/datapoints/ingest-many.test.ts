@@ -7,6 +7,7 @@ import { createAccess } from '../access/access.ts';
 import type { Device } from '../devices/device.ts';
 import { DomainError } from '../errors.ts';
 import { guestUsername, parseDeviceId, parseSensorId, type SensorId } from '../ids.ts';
+import { emptyBatch } from './column-batch.ts';
 import type { AppendOutcome, Push } from './datapoint-store.ts';
 import { type BulkLine, createIngestMany } from './ingest-many.ts';
 
@@ -53,7 +54,7 @@ function openReadPath() {
     },
     clock: createManualClock(now),
   });
-  const endAll = (outcome: AppendOutcome | Error = { kind: 'stored', fresh: [] }) => {
+  const endAll = (outcome: AppendOutcome | Error = { kind: 'stored', fresh: emptyBatch }) => {
     for (const { end } of commits.splice(0)) end(outcome);
   };
   const makeSensor = (id: SensorId) => {
@@ -72,7 +73,7 @@ test('lines of one sensor travel together, in their order', async () => {
   const { bulk, commits, endAll } = openReadPath();
   await bulk.add([lineOf(1), lineOf(2, second), lineOf(3)]);
   assert.deepEqual(
-    commits.map(({ push }) => [push.sensorId, push.datapoints.map(({ value }) => value)]),
+    commits.map(({ push }) => [push.sensorId, [...push.batch.numbers]]),
     [
       [first, [1, 3]],
       [second, [2]],

@@ -6,14 +6,14 @@ import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId, SensorId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { Datapoint, SensorRef } from './datapoint.ts';
+import { type BatchBuilder, createBatchBuilder } from './column-batch.ts';
+import type { SensorRef } from './datapoint.ts';
 import {
   aheadOfClock,
   countForAddress,
   type IngestOptions,
   isAhead,
   type NewDatapoint,
-  receive,
   requirePushable,
 } from './ingest.ts';
 
@@ -66,7 +66,7 @@ type Gate =
 interface Group {
   readonly sensor: SensorRef;
   readonly lines: number[];
-  readonly datapoints: Datapoint[];
+  readonly builder: BatchBuilder;
 }
 
 type Gates = ReadonlyMap<DeviceId, Gate>;
@@ -92,15 +92,19 @@ export function createIngestMany(
     let pending: Promise<unknown> = Promise.resolve();
 
     async function append(
-      { sensor, lines, datapoints }: Group,
+      { sensor, lines, builder }: Group,
       gate: Gate | undefined,
     ): Promise<void> {
       try {
-        const outcome = await options.appender.append({ ...sensor, datapoints, payer });
+        const outcome = await options.appender.append({
+          ...sensor,
+          batch: builder.finish(),
+          payer,
+        });
         if (actor.kind === 'guest' && gate?.kind === 'open') {
           countForAddress(options.room, actor, gate.owner, outcome);
         }
-        if (outcome.kind === 'stored') stored += datapoints.length;
+        if (outcome.kind === 'stored') stored += lines.length;
         else refusals.add(lines, noSensor(sensor.deviceId, sensor.sensorId));
       } catch (reason) {
         failure ??= reason;
@@ -218,12 +222,12 @@ function groupLines(
     }
     let group = ofDevice.get(sensorId);
     if (group === undefined) {
-      group = { sensor: line.sensor, lines: [], datapoints: [] };
+      group = { sensor: line.sensor, lines: [], builder: createBatchBuilder() };
       ofDevice.set(sensorId, group);
       groups.push(group);
     }
     group.lines.push(line.line);
-    group.datapoints.push(receive(line.datapoint, now));
+    group.builder.put(line.datapoint.value, line.datapoint.timestamp, now);
   }
   return groups;
 }

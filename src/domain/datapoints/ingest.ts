@@ -15,7 +15,13 @@ import type { DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
 import type { Appender, QueuedPush } from './appender.ts';
-import type { Datapoint, SensorRef } from './datapoint.ts';
+import {
+  type BatchBuilder,
+  type ColumnBatch,
+  createBatchBuilder,
+  singleBatch,
+} from './column-batch.ts';
+import type { SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
 import { bytesPerWeight } from './weight.ts';
 
@@ -64,14 +70,14 @@ export function createIngest(options: IngestOptions): Ingest {
   function store(
     { actor, sensor, publishContext }: NewPush,
     { owner }: Device,
-    datapoints: readonly Datapoint[],
+    batch: ColumnBatch,
   ): Promise<void> {
     const { deviceId, sensorId } = sensor;
     const payer = payerFor(actor);
     const push: QueuedPush =
       publishContext === undefined
-        ? { deviceId, sensorId, datapoints, payer }
-        : { deviceId, sensorId, datapoints, payer, publishContext };
+        ? { deviceId, sensorId, batch, payer }
+        : { deviceId, sensorId, batch, payer, publishContext };
     return appender.append(push).then((outcome) => {
       if (outcome.kind === 'missing') throw noSensor(deviceId, sensorId);
       if (actor.kind === 'guest') countForAddress(room, actor, owner, outcome);
@@ -97,7 +103,7 @@ export function createIngest(options: IngestOptions): Ingest {
     }
     if (!requireStorable(push, device)) return Promise.resolve();
     const rules = { now: clock.now(), valueBytesMax };
-    return store(push, device, receiveAll(actor, datapoints, rules));
+    return store(push, device, receive(actor, datapoints, rules));
   }
 
   return (actor, sensor, datapoints, publishContext) => {
@@ -169,11 +175,6 @@ export async function requirePushable(
   return device;
 }
 
-/** Stamps the time of receipt. */
-export function receive({ value, timestamp }: NewDatapoint, receivedAt: Instant): Datapoint {
-  return timestamp === undefined ? { value, receivedAt } : { value, timestamp, receivedAt };
-}
-
 /** Whether the device's clock runs too far ahead of ours [contract 6]. */
 export function isAhead({ timestamp }: NewDatapoint, now: Instant): boolean {
   return timestamp !== undefined && timestamp > now + limits.timestampAheadMs;
@@ -200,38 +201,67 @@ interface ReceiveRules {
   readonly valueBytesMax: number;
 }
 
-/** The datapoints as they were received; `first` counts those of `total` that came before. */
-function receiveAll(
+/** Throws too_large and invalid for a datapoint, the one at `at` of `total`, that is not taken. */
+function requireTakeable(
   actor: Actor,
-  datapoints: readonly NewDatapoint[],
+  datapoint: NewDatapoint,
   { now, valueBytesMax }: ReceiveRules,
-  first = 0,
-  total = datapoints.length,
-): readonly Datapoint[] {
-  return datapoints.map((datapoint, index) => {
-    if (isTooLarge(actor, datapoint.value, valueBytesMax)) {
-      throw valueTooLarge(valueBytesMax, whereOf(first + index, total));
-    }
-    if (isAhead(datapoint, now)) throw aheadOfClock(now, whereOf(first + index, total));
-    return receive(datapoint, now);
-  });
+  at: number,
+  total: number,
+): void {
+  if (isTooLarge(actor, datapoint.value, valueBytesMax)) {
+    throw valueTooLarge(valueBytesMax, whereOf(at, total));
+  }
+  if (isAhead(datapoint, now)) throw aheadOfClock(now, whereOf(at, total));
 }
 
-const whereOf = (index: number, total: number): string =>
-  total === 1 ? '' : ` of datapoint ${index + 1}`;
+const whereOf = (at: number, total: number): string =>
+  total === 1 ? '' : ` of datapoint ${at + 1}`;
+
+/** The datapoints with the time of their receipt. */
+function receive(
+  actor: Actor,
+  datapoints: readonly NewDatapoint[],
+  rules: ReceiveRules,
+): ColumnBatch {
+  const [only] = datapoints;
+  if (datapoints.length === 1 && only !== undefined) {
+    requireTakeable(actor, only, rules, 0, 1);
+    return singleBatch(only.value, only.timestamp, rules.now);
+  }
+  const builder = createBatchBuilder(datapoints.length);
+  receiveInto(builder, actor, datapoints, rules, datapoints.length);
+  return builder.finish();
+}
+
+/** Adds datapoints up to the one at `end`, which is excluded. */
+function receiveInto(
+  builder: BatchBuilder,
+  actor: Actor,
+  datapoints: readonly NewDatapoint[],
+  rules: ReceiveRules,
+  end: number,
+): void {
+  for (let at = builder.count; at < end; at += 1) {
+    // Below its length the array has no holes.
+    const datapoint = datapoints[at] as NewDatapoint;
+    requireTakeable(actor, datapoint, rules, at, datapoints.length);
+    builder.put(datapoint.value, datapoint.timestamp, rules.now);
+  }
+}
 
 /** The same for an array so long that others must have their turn meanwhile. */
 function* receiveSteps(
   actor: Actor,
   datapoints: readonly NewDatapoint[],
   rules: ReceiveRules,
-): Generator<void, readonly Datapoint[]> {
-  const received: Datapoint[] = [];
-  const step = limits.datapointsPerTurn;
-  for (let at = 0; at < datapoints.length; at += step) {
-    const part = receiveAll(actor, datapoints.slice(at, at + step), rules, at, datapoints.length);
-    for (const datapoint of part) received.push(datapoint);
+): Generator<void, ColumnBatch> {
+  if (datapoints.length === 1) return receive(actor, datapoints, rules);
+  const builder = createBatchBuilder(datapoints.length);
+  while (builder.count < datapoints.length) {
+    const end = Math.min(builder.count + limits.datapointsPerTurn, datapoints.length);
+    receiveInto(builder, actor, datapoints, rules, end);
     yield;
   }
-  return received;
+  return builder.finish();
 }

@@ -1,6 +1,7 @@
 import type { Log } from '../../lib/log.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
-import type { DatapointStore, Push } from '../datapoints/datapoint-store.ts';
+import type { DatapointStore } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Notifier } from './notifier.ts';
@@ -21,7 +22,7 @@ export async function catchUp(parts: {
 }): Promise<void> {
   const { book, notifier, datapoints, log } = parts;
   const watched = await watchedSensors(book);
-  const lasts: (Push & { readonly last: Datapoint })[] = [];
+  const lasts: (StoredPush & { readonly last: Datapoint })[] = [];
   const ids = [...watched.keys()];
   for (let from = 0; from < ids.length; from += devicesPerStep) {
     const step = ids.slice(from, from + devicesPerStep);
@@ -34,8 +35,8 @@ export async function catchUp(parts: {
   }
   const newest = lasts.reduce((max, { last }) => Math.max(max, last.receivedAt), 0);
   const since = newest - limits.catchUpMs;
-  const before: Push[] = [];
-  const pushes: Push[] = [];
+  const before: StoredPush[] = [];
+  const pushes: StoredPush[] = [];
   for (const { deviceId, sensorId, last } of lasts) {
     if (last.receivedAt < since) continue;
     const page = { order: 'desc', skip: 0, limit: limits.catchUpDatapointsMax } as const;
@@ -54,7 +55,7 @@ export async function catchUp(parts: {
       log.error({ err: error, deviceId, sensorId }, 'datapoints cannot be looked at again');
     }
   }
-  const receivedAt = ({ datapoints: [one] }: Push): number => one?.receivedAt ?? 0;
+  const receivedAt = ({ datapoints: [one] }: StoredPush): number => one?.receivedAt ?? 0;
   pushes.sort((a, b) => receivedAt(a) - receivedAt(b));
   if (pushes.length === 0) return;
   try {

@@ -17,8 +17,9 @@ import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createAccess } from '../access/access.ts';
 import { createBudgets } from '../budgets/budgets.ts';
+import { toColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
-import type { Push } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
 import { silentReporter } from '../reporter.ts';
 import { catchUp } from './catch-up.ts';
 import { createEvaluations } from './evaluations.ts';
@@ -128,14 +129,14 @@ async function start(storage: Storage, clock: { now(): Instant }, fired: Fired[]
     preview,
     save: states.save,
     tick: () => watch.tick(),
-    async look(push: Push): Promise<void> {
+    async look(push: StoredPush): Promise<void> {
       await Promise.all(notifier.consequences([push]) ?? []);
       await notifier.drain();
     },
   };
 }
 
-const receivedOf = (pushed: Pushed, at: Instant): Push =>
+const receivedOf = (pushed: Pushed, at: Instant): StoredPush =>
   ({
     ...{ deviceId: devices[pushed.device] ?? devices[0], sensorId: sensors[pushed.sensor] },
     datapoints: pushed.values.map(({ value, lateBy }) => ({
@@ -144,12 +145,13 @@ const receivedOf = (pushed: Pushed, at: Instant): Push =>
       receivedAt: at,
       ...(lateBy !== undefined && { timestamp: at - (at % gridMs) - lateBy * gridMs }),
     })),
-  }) as Push;
+  }) as StoredPush;
 
 /** What of a push is new. */
-async function append({ datapoints }: Storage, push: Push): Promise<Push> {
-  const [outcome] = await datapoints.append([push]);
-  return { ...push, datapoints: outcome?.kind === 'stored' ? outcome.fresh : [] };
+async function append({ datapoints }: Storage, push: StoredPush): Promise<StoredPush> {
+  const batch = toColumnBatch(push.datapoints);
+  const [outcome] = await datapoints.append([{ ...push, batch }]);
+  return { ...push, datapoints: outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : [] };
 }
 
 /**
@@ -285,7 +287,7 @@ test('a preview fires at the readings that fire when they come in time', async (
 
 /** The firings when each datapoint is received at its own time. */
 async function inTime(draft: NotificationDraft, from: Storage, end: Instant): Promise<Fired[]> {
-  const all: (Push & { readonly at: Instant })[] = [];
+  const all: (StoredPush & { readonly at: Instant })[] = [];
   for (const ref of devices.flatMap((deviceId) =>
     sensors.map((sensorId) => ({ deviceId, sensorId })),
   )) {

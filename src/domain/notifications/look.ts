@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
-import type { Push } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device } from '../devices/device.ts';
 import type { Sensor } from '../devices/sensor.ts';
 import type { SensorId } from '../ids.ts';
@@ -21,7 +21,7 @@ export interface LookParts extends FiringParts {
 
 /** One push, and what it takes to look at it. */
 export interface PushLook {
-  readonly push: Push;
+  readonly push: StoredPush;
   readonly device: Device;
   readonly sensor: Sensor;
   /** In order of creation. */
@@ -126,7 +126,7 @@ export async function planFiring(
 export function countHad(
   states: StateBook,
   { notification }: Rule,
-  { deviceId, sensorId, datapoints }: Push,
+  { deviceId, sensorId, datapoints }: StoredPush,
 ): number {
   const { device } = states.peek(notification.id, deviceId);
   const last = datapoints.findLastIndex(

@@ -2,7 +2,8 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createSequence } from '../../lib/sequence.ts';
 import type { Consequences } from '../datapoints/consequences.ts';
-import type { DatapointStore, Push } from '../datapoints/datapoint-store.ts';
+import type { DatapointStore } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId, SensorId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -52,8 +53,8 @@ export interface Notifier {
 
 /** Datapoints that may not have been looked at, and the last ones before them, in order. */
 export interface Missed {
-  readonly before: readonly Push[];
-  readonly pushes: readonly Push[];
+  readonly before: readonly StoredPush[];
+  readonly pushes: readonly StoredPush[];
 }
 
 /** A batch of pushes that is looked at. */
@@ -61,7 +62,7 @@ interface Batch {
   /** Whether all was looked at; it may be when the work has only just been begun. */
   isOver: boolean;
   /** Pushes that led to firings, and when those are stored. */
-  readonly firings: Map<Push, Promise<void>>;
+  readonly firings: Map<StoredPush, Promise<void>>;
 }
 
 export function createNotifier(parts: NotifierParts): Notifier {
@@ -71,7 +72,11 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const sequence = createSequence();
 
   /** Waits only where something has to be fetched, a rule fires, or others have to have a turn. */
-  async function lookAtAll(pushes: readonly Push[], batch: Batch, isAgain: boolean): Promise<void> {
+  async function lookAtAll(
+    pushes: readonly StoredPush[],
+    batch: Batch,
+    isAgain: boolean,
+  ): Promise<void> {
     let looks = 0;
     for (const push of pushes) {
       try {
@@ -107,7 +112,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   }
 
   /** What was known of the sensors before the datapoints that were missed. */
-  async function goBackTo(before: readonly Push[]): Promise<void> {
+  async function goBackTo(before: readonly StoredPush[]): Promise<void> {
     for (const { deviceId, sensorId, datapoints } of before) {
       const device = await devices.find(deviceId);
       const sensor = device && sensorOf(device, sensorId);

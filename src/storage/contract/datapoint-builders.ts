@@ -1,3 +1,4 @@
+import { toColumnBatch, toDatapoints } from '../../domain/datapoints/column-batch.ts';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DatapointStore, Push } from '../../domain/datapoints/datapoint-store.ts';
 import type { JsonValue } from '../../lib/json.ts';
@@ -21,7 +22,18 @@ export function untimed(seconds: number, value: JsonValue): Datapoint {
 
 /** A push of datapoints to a sensor. */
 export function push(datapoints: readonly Datapoint[], to: SensorRef = sensor()): Push {
-  return { ...to, datapoints };
+  return { ...to, batch: toColumnBatch(datapoints) };
+}
+
+/** Appends a batch and answers its outcomes, with what is new as objects. */
+export async function appended(
+  store: DatapointStore,
+  batch: readonly Push[],
+): Promise<readonly object[]> {
+  const outcomes = await store.append(batch);
+  return outcomes.map((outcome) =>
+    outcome.kind === 'stored' ? { ...outcome, fresh: toDatapoints(outcome.fresh) } : outcome,
+  );
 }
 
 /** The values of a sensor, oldest first. */

@@ -6,6 +6,7 @@ import type { Storage } from '../storage.ts';
 import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from './builders.ts';
 import {
   allValues,
+  appended,
   at,
   lastValue,
   lastValueIn,
@@ -26,7 +27,7 @@ async function withSensors({ users, devices }: Storage): Promise<void> {
 const storing: Promises = {
   'a stored datapoint comes back as it was': async ({ datapoints }) => {
     const [timed, bare] = [at(5, 21.5), untimed(6, 'dry')];
-    assert.deepEqual(await datapoints.append([push([timed, bare])]), [
+    assert.deepEqual(await appended(datapoints, [push([timed, bare])]), [
       { kind: 'stored', fresh: [timed, bare], weight: 2 },
     ]);
     assert.deepEqual(await allValues(datapoints), [21.5, 'dry']);
@@ -45,7 +46,7 @@ const storing: Promises = {
       push([at(1, 4)], sensor('d2', 's1')),
     ]);
     assert.deepEqual(
-      outcomes.map((outcome) => (outcome.kind === 'stored' ? outcome.fresh.length : 'missing')),
+      outcomes.map((outcome) => (outcome.kind === 'stored' ? outcome.fresh.count : 'missing')),
       [1, 'missing', 'missing', 0, 1],
     );
     assert.deepEqual(await allValues(datapoints, sensor('d1', 'nope')), []);
@@ -91,13 +92,13 @@ const repeating: Promises = {
     const points = [at(1, 1), at(2, 'x'), at(3, { a: [1] })];
     await datapoints.append([push(points)]);
     const again = points.map((point) => ({ ...point, receivedAt: noon + 9_999 }));
-    assert.deepEqual(await datapoints.append([push(again)]), [{ kind: 'stored', fresh: [] }]);
+    assert.deepEqual(await appended(datapoints, [push(again)]), [{ kind: 'stored', fresh: [] }]);
     assert.equal(await datapoints.count(sensor(), {}), 3);
   },
 
   'a repeated push brings what is new in it': async ({ datapoints }) => {
     await datapoints.append([push([at(2, 2), at(4, 4)])]);
-    const [outcome] = await datapoints.append([push([at(1, 1), at(2, 2), at(3, 3), at(4, 4)])]);
+    const [outcome] = await appended(datapoints, [push([at(1, 1), at(2, 2), at(3, 3), at(4, 4)])]);
     assert.deepEqual(outcome, { kind: 'stored', fresh: [at(1, 1), at(3, 3)], weight: 2 });
     assert.deepEqual(await allValues(datapoints), [1, 2, 3, 4]);
   },
@@ -123,7 +124,7 @@ const repeating: Promises = {
   },
 
   'the same value in one array is stored once, and so in one batch': async ({ datapoints }) => {
-    const outcomes = await datapoints.append([
+    const outcomes = await appended(datapoints, [
       push([at(1, 7), at(1, 7), at(1, 8)]),
       push([at(1, 8), at(2, 8)]),
     ]);
@@ -143,7 +144,7 @@ const repeating: Promises = {
 
   'the same datapoint of another sensor is another datapoint': async ({ datapoints }) => {
     await datapoints.append([push([at(1, 5)], sensor('d1', 's1'))]);
-    const outcomes = await datapoints.append([
+    const outcomes = await appended(datapoints, [
       push([at(1, 5)], sensor('d1', 's2')),
       push([at(1, 5)], sensor('d2', 's1')),
     ]);
@@ -155,9 +156,9 @@ const repeating: Promises = {
   'an array of 30 000 that comes twice, or backwards, is stored once': async ({ datapoints }) => {
     const points: Datapoint[] = Array.from({ length: 30_000 }, (_, n) => at(n, n % 100));
     await datapoints.append([push(points)]);
-    const [again] = await datapoints.append([push(points)]);
+    const [again] = await appended(datapoints, [push(points)]);
     assert.deepEqual(again, { kind: 'stored', fresh: [] });
-    const [backwards] = await datapoints.append([push(points.toReversed())]);
+    const [backwards] = await appended(datapoints, [push(points.toReversed())]);
     assert.deepEqual(backwards, { kind: 'stored', fresh: [] });
     assert.equal(await datapoints.count(sensor(), {}), 30_000);
   },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { DataReach, VisibleTo } from '../../domain/access/viewer.ts';
+import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { searchDevices } from '../../domain/datapoints/device-search.ts';
 import { parseFilter } from '../../domain/devices/query.ts';
 import { guestUsername } from '../../domain/ids.ts';
@@ -131,7 +132,7 @@ const promises: Promises = {
       ids.map((id, index) => ({
         deviceId: deviceId(id),
         sensorId: sensorId('TC'),
-        datapoints: [{ value: index * 20, receivedAt: noon }],
+        batch: singleBatch(index * 20, undefined, noon),
       })),
     );
     assert.equal(outcome.length, 3);
@@ -160,7 +161,7 @@ const promises: Promises = {
       {
         deviceId: deviceId('d'),
         sensorId: sensorId('s'),
-        datapoints: [{ value: 5, receivedAt: noon }],
+        batch: singleBatch(5, undefined, noon),
       },
     ]);
     assert.deepEqual(await idsVisibleTo(opened, everything, 's==150'), ['d']);
@@ -179,7 +180,7 @@ const promises: Promises = {
     assert.equal(await used(alice), empty);
     const push = { deviceId: deviceId('d'), sensorId: sensorId('s') };
     const value = 'x'.repeat(10_000);
-    await datapoints.append([{ ...push, datapoints: [{ value, receivedAt: noon }] }]);
+    await datapoints.append([{ ...push, batch: singleBatch(value, undefined, noon) }]);
     const filled = await devices.storedBytes(deviceId('d'));
     assert.ok(filled >= empty + 10_000 && filled < empty + 11_000, `${filled - empty}`);
     assert.equal(await used(alice), filled);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { DevicePart } from '../../domain/devices/device-store.ts';
 import { limits } from '../../domain/limits.ts';
@@ -155,7 +156,7 @@ const promises: Promises = {
     await opened.devices.insert(aDevice('d', { sensors, actuators: [anActuator('a')] }));
     await find(opened, 'd');
     const sensor = { deviceId: deviceId('d'), sensorId: sensorId('s') };
-    await opened.datapoints.append([{ ...sensor, datapoints: [{ value: 1, receivedAt: noon }] }]);
+    await opened.datapoints.append([{ ...sensor, batch: singleBatch(1, undefined, noon) }]);
     assert.equal(await opened.devices.remove(deviceId('d')), 'removed');
     assert.equal(await opened.devices.remove(deviceId('d')), 'missing');
     assert.equal(await find(opened, 'd'), undefined);
@@ -170,7 +171,7 @@ const promises: Promises = {
     await opened.devices.insert(aDevice('d', { sensors: [aSensor('b', { name: 'n' })] }));
     assert.equal(await opened.devices.putSensor(id, aSensor('a'), noon), 'put');
     const sensor = { deviceId: id, sensorId: sensorId('b') };
-    await opened.datapoints.append([{ ...sensor, datapoints: [{ value: 1, receivedAt: noon }] }]);
+    await opened.datapoints.append([{ ...sensor, batch: singleBatch(1, undefined, noon) }]);
     assert.equal(await opened.devices.putSensor(id, aSensor('b', { unit: 'C' }), later), 'put');
     const found = await find(opened, 'd');
     assert.deepEqual(found?.sensors, [aSensor('b', { unit: 'C' }), aSensor('a')]);
@@ -225,9 +226,9 @@ const promises: Promises = {
   'a removed sensor takes its data with it and leaves the others': async (opened) => {
     const id = deviceId('d');
     await opened.devices.insert(aDevice('d', { sensors: [aSensor('s'), aSensor('t')] }));
-    const datapoints = [{ value: 1, receivedAt: noon }];
+    const batch = singleBatch(1, undefined, noon);
     const refs = ['s', 't'].map((sensor) => ({ deviceId: id, sensorId: sensorId(sensor) }));
-    await opened.datapoints.append(refs.map((ref) => ({ ...ref, datapoints })));
+    await opened.datapoints.append(refs.map((ref) => ({ ...ref, batch })));
     assert.equal(await opened.devices.removeSensor(id, sensorId('s'), later), 'removed');
     assert.equal(await opened.devices.removeSensor(id, sensorId('s'), later + 1), 'missing');
     assert.deepEqual((await find(opened, 'd'))?.sensors, [aSensor('t')]);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { limits } from '../../domain/limits.ts';
 import {
   aDevice,
@@ -215,7 +216,7 @@ const promises: Promises = {
     await grants.put({ kind: 'device', resource: 'a1', username: username('bob'), scopes });
     await grants.put({ kind: 'device', resource: 'b1', username: username('ana'), scopes });
     const sensor = { deviceId: deviceId('a1'), sensorId: aSensor('s').id };
-    await datapoints.append([{ ...sensor, datapoints: [{ value: 1, receivedAt: noon }] }]);
+    await datapoints.append([{ ...sensor, batch: singleBatch(1, undefined, noon) }]);
 
     const gone = { devices: ['a1', 'a2'], gateways: ['g1'] };
     assert.deepEqual(await users.remove(userId('id-ana')), gone);

@@ -1,3 +1,4 @@
+import { toColumnBatch, toDatapoints } from '../../domain/datapoints/column-batch.ts';
 import {
   type Datapoint,
   lastAmong,
@@ -15,7 +16,7 @@ import type {
   Push,
   Range,
 } from '../../domain/datapoints/datapoint-store.ts';
-import { weightOf } from '../../domain/datapoints/weight.ts';
+import { weightOf, weightOfBatch } from '../../domain/datapoints/weight.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 
 /** Datapoints in memory, with what their owner must call. */
@@ -74,9 +75,9 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
     async append(batch) {
       return batch.map((push): AppendOutcome => {
         if (!hasSensor(push)) return { kind: 'missing' };
-        const fresh = addPush(historyOf(push), push);
-        if (fresh.length === 0) return { kind: 'stored', fresh };
-        return { kind: 'stored', fresh, weight: weightOf(fresh) };
+        const fresh = toColumnBatch(addPush(historyOf(push), push));
+        if (fresh.count === 0) return { kind: 'stored', fresh };
+        return { kind: 'stored', fresh, weight: weightOfBatch(fresh) };
       });
     },
     read: async (sensor, page) => readPage(sensor, page),
@@ -125,7 +126,7 @@ function addPush(history: History, push: Push): readonly Datapoint[] {
   const freshKeys = new Set<string>();
   /** All but what the same push brought before. */
   const said: Datapoint[] = [];
-  for (const datapoint of push.datapoints) {
+  for (const datapoint of toDatapoints(push.batch)) {
     const key = keyOf(datapoint);
     if (key !== undefined && freshKeys.has(key)) continue;
     said.push(datapoint);

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
 import {
@@ -61,7 +62,7 @@ test('everything is there after closing and opening again', async (context) => {
   await first.projects.insert(aProject('p', { deviceIds: [device.id] }));
   const grant = { kind: 'device', resource: 'd', username: username('bob') } as const;
   await first.grants.put({ ...grant, scopes: ['devices:view'] });
-  await first.datapoints.append([{ ...sensor, datapoints: [{ value: 7, receivedAt: noon }] }]);
+  await first.datapoints.append([{ ...sensor, batch: singleBatch(7, undefined, noon) }]);
   await first.close();
 
   const again = await open(directory);

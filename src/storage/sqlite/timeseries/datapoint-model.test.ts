@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
+import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
 import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
 import type { DatapointStore, Page } from '../../../domain/datapoints/datapoint-store.ts';
 import { silentReporter } from '../../../domain/reporter.ts';
@@ -199,9 +200,9 @@ async function run(databases: Databases, steps: readonly Step[]): Promise<void> 
     if ('kept' in one) {
       const outcomes = await store.append(one.kept);
       for (const [at, pushed] of one.kept.entries()) {
-        const fresh = naive.append(pushed, pushed.datapoints);
+        const fresh = naive.append(pushed, toDatapoints(pushed.batch));
         const outcome = outcomes[at];
-        assert.deepEqual(outcome?.kind === 'stored' && outcome.fresh, fresh);
+        assert.deepEqual(outcome?.kind === 'stored' && toDatapoints(outcome.fresh), fresh);
       }
     } else if ('refused' in one) {
       held.appending = 'refused';
@@ -209,7 +210,7 @@ async function run(databases: Databases, steps: readonly Step[]): Promise<void> 
       held.appending = 'kept';
     } else if ('unanswered' in one) {
       await Promise.race([held.unanswered(), store.append(one.unanswered)]);
-      for (const pushed of one.unanswered) naive.append(pushed, pushed.datapoints);
+      for (const pushed of one.unanswered) naive.append(pushed, toDatapoints(pushed.batch));
       ({ held, store } = await start(databases));
     } else if ('crash' in one) {
       ({ held, store } = await start(databases));

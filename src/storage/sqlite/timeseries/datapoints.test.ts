@@ -6,7 +6,14 @@ import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
 import type { Page, Push } from '../../../domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from '../../contract/builders.ts';
-import { allValues, at, lastValue, push, sensor } from '../../contract/datapoint-builders.ts';
+import {
+  allValues,
+  appended,
+  at,
+  lastValue,
+  push,
+  sensor,
+} from '../../contract/datapoint-builders.ts';
 import { datapointsContract } from '../../contract/datapoints.contract.ts';
 import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { createMemoryStorage } from '../../memory/memory-storage.ts';
@@ -118,8 +125,8 @@ test('whatever is pushed and read, the answers are those of the memory engine', 
               await devices.putSensor(deviceId('d1'), aSensor(one.renewed), noon);
             }
           } else if ('batch' in one) {
-            const outcomes = await storage.datapoints.append(one.batch);
-            assert.deepEqual(outcomes, await oracle.datapoints.append(one.batch));
+            const outcomes = await appended(storage.datapoints, one.batch);
+            assert.deepEqual(outcomes, await appended(oracle.datapoints, one.batch));
           } else {
             await compare(storage, oracle, one.asked);
           }

@@ -196,7 +196,7 @@ function createAppendQueue(options: {
     while (long !== undefined && batch.some(({ deviceId }) => deviceId === long?.deviceId)) {
       await long.isOver;
     }
-    const isLong = batch.some(({ datapoints }) => datapoints.length > limits.longPushDatapointsMin);
+    const isLong = batch.some((push) => push.batch.count > limits.longPushDatapointsMin);
     return options.append(batch, isLong);
   }
 
@@ -219,7 +219,7 @@ function createAppendQueue(options: {
     append(batch: readonly Push[]): Promise<readonly AppendOutcome[]> {
       const [push] = batch;
       const isAlone = batch.length === 1 && push !== undefined;
-      return isAlone && push.datapoints.length > limits.apartPushDatapointsMin
+      return isAlone && push.batch.count > limits.apartPushDatapointsMin
         ? longInTurn.run(() => appendLong(push))
         : inTurn.run(() => append(batch));
     },

@@ -37,11 +37,11 @@ test('other devices are stored while a long push is prepared, and none is lost',
   ]);
   await first;
   assert.deepEqual(
-    (await again).map((outcome) => outcome.kind === 'stored' && outcome.fresh.length),
+    (await again).map((outcome) => outcome.kind === 'stored' && outcome.fresh.count),
     [0],
   );
   assert.deepEqual(
-    known.map((outcome) => outcome.kind === 'stored' && outcome.fresh.length),
+    known.map((outcome) => outcome.kind === 'stored' && outcome.fresh.count),
     [0, 1],
   );
   assert.equal(order[0], 'short');

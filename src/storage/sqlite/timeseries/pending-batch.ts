@@ -1,4 +1,3 @@
-import { toColumnBatch, toDatapoints } from '../../../domain/datapoints/column-batch.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
 import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import type { ChunkReader } from './chunk-reader.ts';
@@ -21,12 +20,7 @@ export function createPendingBatch(table: SeriesTable, chunks: ChunkReader) {
       const series = table.resolve(push);
       if (series === undefined) return { kind: 'missing' };
       const sequenceNumber = nextSequenceNumber(series);
-      return outcomeOf(
-        series,
-        sequenceNumber,
-        stagePush(chunks, series, toColumnBatch(push.datapoints)),
-        staged,
-      );
+      return outcomeOf(series, sequenceNumber, stagePush(chunks, series, push.batch), staged);
     });
   }
 
@@ -36,7 +30,7 @@ export function createPendingBatch(table: SeriesTable, chunks: ChunkReader) {
     for (const push of batch) {
       const series = table.resolve(push);
       const sequenceNumber = series === undefined ? 0 : nextSequenceNumber(series);
-      const found = series && (yield* stageInSteps(chunks, series, toColumnBatch(push.datapoints)));
+      const found = series && (yield* stageInSteps(chunks, series, push.batch));
       outcomes.push(found ? outcomeOf(series, sequenceNumber, found, staged) : { kind: 'missing' });
     }
     return outcomes;
@@ -52,9 +46,9 @@ function outcomeOf(
   { fresh, last }: StagedPush,
   staged: Staged[],
 ): AppendOutcome {
-  if (fresh.count === 0) return { kind: 'stored', fresh: [] };
+  if (fresh.count === 0) return { kind: 'stored', fresh };
   const logged = { series: series.number, sequenceNumber, batch: fresh };
   const weight = weightOfBatch(fresh);
   staged.push({ series, weight, push: last === undefined ? logged : { ...logged, last } });
-  return { kind: 'stored', fresh: toDatapoints(fresh), weight };
+  return { kind: 'stored', fresh, weight };
 }
