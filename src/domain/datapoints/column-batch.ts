@@ -176,6 +176,14 @@ export function sliceBatch(batch: ColumnBatch, start: number, end: number): Colu
   );
 }
 
+/** The same datapoints, received at other times. */
+export function withReceipts(batch: ColumnBatch, received: Float64Array): ColumnBatch {
+  const times = batch.times.map((time, row) =>
+    batch.timed[row] === 1 ? time : (received[row] ?? time),
+  );
+  return { ...batch, times, received };
+}
+
 /** These rows, in the order given. */
 export function selectRows(batch: ColumnBatch, rows: ArrayLike<number>): ColumnBatch {
   const count = rows.length;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { toDatapoints } from '../../domain/datapoints/column-batch.ts';
 import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
 import { findInRange, findItems } from '../../domain/datapoints/corrections/find-datapoints.ts';
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
@@ -172,7 +173,7 @@ function createModel({ datapoints, corrections, pushedDatapoints }: Storage, ref
   async function store(pushed: readonly Datapoint[]): Promise<void> {
     const [outcome] = await datapoints.append([push(pushed, ref)]);
     assert.equal(outcome?.kind, 'stored');
-    for (const datapoint of outcome?.kind === 'stored' ? outcome.fresh : []) {
+    for (const datapoint of outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : []) {
       entries.push({ datapoint, shown: [] });
     }
   }

@@ -2,7 +2,8 @@ import type { Instant } from '../../../lib/clock.ts';
 import { createLruCache } from '../../../lib/lru-cache.ts';
 import type { CorrectionId, DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
-import type { Datapoint, SensorRef } from '../datapoint.ts';
+import { withReceipts } from '../column-batch.ts';
+import type { SensorRef } from '../datapoint.ts';
 import type { Push } from '../datapoint-store.ts';
 import { type Correction, type Reach, receivedOutside } from './correction.ts';
 import type { CorrectedSensor, CorrectionStore } from './correction-store.ts';
@@ -180,14 +181,10 @@ function joined(reaches: readonly Reach[]): readonly Reach[] {
 
 function moved(push: Push, reaches: readonly Reach[]): Push {
   if (reaches.length === 0) return push;
-  let isMoved = false;
-  const datapoints = push.datapoints.map((datapoint): Datapoint => {
-    const receivedAt = receivedOutside(reaches, datapoint.receivedAt);
-    if (receivedAt === datapoint.receivedAt) return datapoint;
-    isMoved = true;
-    return { ...datapoint, receivedAt };
-  });
-  return isMoved ? { ...push, datapoints } : push;
+  const { batch } = push;
+  const received = batch.received.map((receivedAt) => receivedOutside(reaches, receivedAt));
+  const isMoved = received.some((receivedAt, row) => receivedAt !== batch.received[row]);
+  return isMoved ? { ...push, batch: withReceipts(batch, received) } : push;
 }
 
 const correctionBytes = 512;
