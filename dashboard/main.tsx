@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { firstLanguage, showLanguage } from './i18n/i18n.ts';
+import { firstLanguage, showFirst } from './i18n/i18n.ts';
 import { App } from './shell/app.tsx';
 import { watchClock } from './state/clock.ts';
 import { watchInstall } from './state/install.ts';
@@ -15,7 +15,7 @@ watchClock();
 rememberScroll();
 watchNetwork();
 watchSession();
-await showLanguage(firstLanguage(readLanguage())).catch(() => undefined);
+await showFirst(firstLanguage(readLanguage())).catch(() => undefined);
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
 // After what is on the screen: the worker fetches what the app needs without network.

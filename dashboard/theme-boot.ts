@@ -2,15 +2,18 @@
 // what the screen at this address needs while the rest of the app is still on its way.
 import { askEarly } from './api/early-answers.ts';
 import { createSessionStore } from './api/session-store.ts';
+import { chooseLanguage } from './i18n/languages.ts';
 import { firstReads } from './shell/first-reads.ts';
 import { filesOfScreen } from './shell/screen-files.ts';
+import { readLanguage } from './state/language-choice.ts';
 import { pageSettings } from './state/page-settings.ts';
 import { readTheme } from './state/theme-choice.ts';
 
 const theme = readTheme();
 if (theme !== 'system') document.documentElement.dataset['theme'] = theme;
 
-for (const file of filesOfScreen(location.pathname)) {
+const shown = chooseLanguage([readLanguage(), ...(navigator.languages ?? [])]);
+for (const file of filesOfScreen(location.pathname, shown)) {
   const link = document.createElement('link');
   link.rel = 'modulepreload';
   link.href = file;

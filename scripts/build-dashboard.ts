@@ -12,7 +12,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild-wasm';
 import { licencesOf } from './licences.ts';
-import { screenFiles } from './screen-files.ts';
+import { filesOfWords, screenFiles } from './screen-files.ts';
 import { worldData } from './world-data.ts';
 
 const root = resolve(dirname(import.meta.filename), '..');
@@ -51,7 +51,10 @@ export async function buildDashboard(options: {
     ...settings,
     entryPoints: { theme: entry('theme-boot.ts') },
     format: 'iife',
-    define: { SCREEN_FILES: JSON.stringify(screenFiles(metafile.outputs, { source, loaded })) },
+    define: {
+      SCREEN_FILES: JSON.stringify(screenFiles(metafile.outputs, { source, loaded })),
+      WORD_FILES: JSON.stringify(filesOfWords(metafile.outputs)),
+    },
   });
   const files = { ...filesOf(metafile), ...filesOf(theme.metafile) };
   const loads = pickLoads(metafile, theme.metafile);
@@ -71,6 +74,8 @@ export async function buildDashboard(options: {
   };
 }
 
+const wordFiles: ReadonlySet<string> = new Set(['dictionary.ts', 'later-words.ts']);
+
 /**
  * Code that entries share is split by which entries share it: left alone, that makes a chunk for
  * every combination, and thirty small files to fetch before anything shows. With the core imported
@@ -85,7 +90,7 @@ function oneCore(source: string): Plugin {
       [...text.matchAll(/\bimport\('(\.[^']+\.tsx?)'\)/g)]
         .map((match) => join(source, dirname(path), match[1] ?? ''))
         // A dictionary is words alone.
-        .filter((target) => basename(target) !== 'dictionary.ts')
+        .filter((target) => !wordFiles.has(basename(target)))
     );
   }
   return {

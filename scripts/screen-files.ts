@@ -37,6 +37,15 @@ export function screenFiles(
   });
 }
 
+/** The file of each language: of English, what home does not say. */
+export function filesOfWords(outputs: Outputs): Readonly<Record<string, string>> {
+  const found = Object.entries(outputs).flatMap(([path, { entryPoint = '' }]) => {
+    const language = /i18n\/(\w+)\/(?:dictionary|later-words)\.ts$/.exec(entryPoint)?.[1];
+    return language === undefined ? [] : [[language, `/assets/${basename(path)}`] as const];
+  });
+  return Object.fromEntries(found);
+}
+
 /** The output of an entry, and what it imports at once. */
 function filesOf(outputs: Outputs, entry: string): readonly string[] {
   const found = Object.keys(outputs).find((path) =>

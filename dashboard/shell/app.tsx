@@ -63,7 +63,8 @@ function RoutedScreen({
 }): JSX.Element {
   const title = t(route.title);
   useEffect(() => {
-    document.title = `${title} · Kipimo`;
+    // Of a screen that is on its way the words are as well.
+    if (title !== route.title) document.title = `${title} · Kipimo`;
   }, [title]);
   return <LazyScreen key={route.path} route={route} params={params ?? {}} />;
 }

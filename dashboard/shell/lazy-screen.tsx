@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
-import { t } from '../i18n/i18n.ts';
+import { allWords, t } from '../i18n/i18n.ts';
 import { username } from '../state/session.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { ScreenSkeleton } from '../ui/skeleton.tsx';
@@ -27,9 +27,9 @@ export function LazyScreen({
   useEffect(() => {
     if (Found !== undefined || hasFailed) return;
     let isCurrent = true;
-    route
-      .load()
-      .then((screen) => {
+    // Its texts come beside its code.
+    Promise.all([route.load(), allWords()])
+      .then(([screen]) => {
         loaded.set(route.path, screen);
         if (isCurrent) setTurn((turn) => turn + 1);
       })

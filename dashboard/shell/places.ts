@@ -49,7 +49,7 @@ export const places: readonly Place[] = [
     room: 'wide',
   },
   { path: '/users', label: 'shell.users', icon: 'users', audience: 'admins', room: 'wide' },
-  { path: '/usage', label: 'usage.title', icon: 'usage', audience: 'admins', room: 'wide' },
+  { path: '/usage', label: 'shell.usage', icon: 'usage', audience: 'admins', room: 'wide' },
   { path: '/profile', label: 'shell.profile', icon: 'profile', audience: 'users', room: 'wide' },
   {
     path: '/more',

@@ -1,10 +1,16 @@
+import type { Language } from '../i18n/languages.ts';
+
 /** Each screen's address, and the scripts that it is made of; written by the build. */
 declare const SCREEN_FILES: readonly (readonly [path: string, files: readonly string[]])[];
 
+/** The texts of each language; of English, those that home does not need. */
+declare const WORD_FILES: Readonly<Record<Language, string>>;
+
 /** The scripts that the screen at an address will ask for one after the other. */
-export function filesOfScreen(pathname: string): readonly string[] {
+export function filesOfScreen(pathname: string, language: Language): readonly string[] {
   const found = SCREEN_FILES.find(([path]) => patternOf(path).test(pathname));
-  return found?.[1] ?? [];
+  const isInFirstLoad = language === 'en' && pathname === '/';
+  return [...(found?.[1] ?? []), ...(isInFirstLoad ? [] : [WORD_FILES[language]])];
 }
 
 /** A path with blanks such as `/devices/:device`, as a pattern of whole addresses. */

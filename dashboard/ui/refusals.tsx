@@ -62,7 +62,8 @@ function RefusalLine(props: { readonly refusal: Refusal; readonly device: Device
   const sentence = sentences.get(problem) ?? 'refused.unreadable';
   const sensors = device.sensors.map(({ id }) => id).join(', ');
   const age = formatAge(Date.parse(date), now.value, t);
-  const words = [via === 'mqtt' ? 'MQTT' : 'HTTP', age, t('refused.times', { count })];
+  const way = via === 'mqtt' ? 'MQTT' : 'HTTP';
+  const words = count > 1 ? [way, age, t('refused.times', { count })] : [way, age];
   const isUnknownSensor = problem === 'unknown_sensor';
   return (
     <div class="refusal">

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
+import type { Page } from 'playwright-core';
+import { slowDown } from '../../scripts/slow-phone.ts';
+import { passwordOf } from '../service.ts';
 import { browserTest, openStage, type Stage } from './browser.ts';
 
 let stage: Stage;
@@ -29,13 +32,34 @@ after(async () => {
   assert.deepEqual(stage.faults, []);
 });
 
+/** A phone that stayed logged in, at the edge of its network; its token ended long ago. */
+async function backAfterTwoWeeks(): Promise<Page> {
+  const page = await stage.visit({ width: 'phone' });
+  await page.goto('/login');
+  await page.getByLabel('Username').fill('kojo');
+  await page.getByLabel('Password', { exact: true }).fill(passwordOf('kojo'));
+  await page.locator('form').getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('link', { name: 'Maize' }).waitFor();
+  await page.evaluate(() => {
+    const session = JSON.parse(localStorage.getItem('kipimo.session') ?? '{}');
+    const obtainedAt = Date.now() - 14 * 86_400_000;
+    localStorage.setItem(
+      'kipimo.session',
+      JSON.stringify({ ...session, token: 'ended', obtainedAt }),
+    );
+  });
+  await slowDown(page);
+  await page.reload();
+  return page;
+}
+
 browserTest(
   'a farmer who is back after two weeks switches the pump, and others see who',
   async () => {
-    const page = await stage.visit({ username: 'kojo', width: 'phone' });
-    await page.goto('/');
+    const page = await backAfterTwoWeeks();
     await page.getByRole('link', { name: 'Maize' }).click();
-    await page.locator('.device-chart canvas').waitFor();
+    await page.locator('.device-chart [aria-busy=false] canvas').waitFor();
+    assert.equal(await page.getByText('Your session has ended').count(), 0);
     await page.getByRole('button', { name: 'On for 20 minutes' }).click();
     await page.getByText('Pump is on for 20 minutes').waitFor();
     await page.getByText('You set it').waitFor();

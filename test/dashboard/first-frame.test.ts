@@ -94,3 +94,26 @@ for (const [index, name] of named.entries()) {
   frameTest(name, 'ama', () => userScreens(furniture)[index] ?? name);
 }
 frameTest('/users', 'admin', () => '/users');
+
+/** The name of a text, as it stands where the text itself is not there. */
+const textName =
+  /\b(?:age|alerts|chart|common|device|home|live|send|shell|usage)\.[a-z][A-Za-z]+\b/;
+
+browserTest('home says nothing that is not in the first load', async () => {
+  for (const username of ['ama', 'admin', undefined]) {
+    const page = await stage.visit({ ...(username !== undefined && { username }) });
+    await page.route(/later-words/, (route) => route.abort());
+    for (const path of ['/', '/?look=lines']) {
+      await page.goto(path);
+      await page.locator(doneScreen).waitFor();
+      const text = await page.locator('body').innerText();
+      const labels = await page
+        .locator('[aria-label], [title]')
+        .evaluateAll((found) =>
+          found.map((one) => `${one.getAttribute('aria-label')} ${one.getAttribute('title')}`),
+        );
+      assert.doesNotMatch([text, ...labels].join('\n'), textName, `${username} ${path}`);
+    }
+    await page.context().close();
+  }
+});

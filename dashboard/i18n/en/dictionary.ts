@@ -1,50 +1,5 @@
-import { age } from './age.ts';
-import { alerts } from './alerts.ts';
-import { chart } from './chart.ts';
-import { data } from './data.ts';
-import { device } from './device.ts';
-import { errors } from './errors.ts';
-import { gateways } from './gateways.ts';
-import { groups } from './groups.ts';
-import { home } from './home.ts';
-import { live } from './live.ts';
-import { map } from './map.ts';
-import { messages } from './messages.ts';
-import { profile } from './profile.ts';
-import { projects } from './projects.ts';
-import { refused } from './refused.ts';
-import { send } from './send.ts';
-import { sharing } from './sharing.ts';
-import { shell } from './shell.ts';
-import { start } from './start.ts';
-import { usage } from './usage.ts';
-import { users } from './users.ts';
-import { welcome } from './welcome.ts';
-import { common } from './words.ts';
+import { firstWords } from './first-words.ts';
+import { laterWords } from './later-words.ts';
 
 /** English: the texts all other languages are held against. One file per screen. */
-export const dictionary = {
-  age,
-  alerts,
-  chart,
-  common,
-  data,
-  device,
-  errors,
-  gateways,
-  groups,
-  home,
-  live,
-  map,
-  messages,
-  profile,
-  projects,
-  send,
-  refused,
-  sharing,
-  shell,
-  start,
-  usage,
-  users,
-  welcome,
-} as const;
+export const dictionary = { ...firstWords, ...laterWords } as const;

@@ -12,6 +12,7 @@ export const shell = {
   users: 'Users',
   reference: 'API reference',
   login: 'Log in',
+  usage: 'Usage',
   signup: 'Sign up',
   logout: 'Log out',
   skip: 'Skip to the content',

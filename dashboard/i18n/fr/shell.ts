@@ -14,6 +14,7 @@ export const shell: Translation<'shell'> = {
   users: 'Utilisateurs',
   reference: 'Référence de l’API',
   login: 'Se connecter',
+  usage: 'Utilisation',
   signup: 'S’inscrire',
   logout: 'Se déconnecter',
   skip: 'Aller au contenu',

@@ -14,6 +14,7 @@ export const shell: Translation<'shell'> = {
   users: 'Utilizadores',
   reference: 'Referência da API',
   login: 'Entrar',
+  usage: 'Utilização',
   signup: 'Criar conta',
   logout: 'Sair',
   skip: 'Ir para o conteúdo',

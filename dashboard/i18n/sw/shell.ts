@@ -14,6 +14,7 @@ export const shell: Translation<'shell'> = {
   users: 'Watumiaji',
   reference: 'Marejeo ya API',
   login: 'Ingia',
+  usage: 'Matumizi',
   signup: 'Jisajili',
   logout: 'Toka',
   skip: 'Ruka hadi kwenye maudhui',

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { Notification } from '../../api/alert-types.ts';
 import type { Device } from '../../api/types.ts';
@@ -157,15 +158,34 @@ function Cards({
   readonly devices: readonly Device[];
   readonly concerns?: ReadonlyMap<string, string>;
 }): JSX.Element {
+  const shown = useFirstFew(devices);
   return (
     <ul class="cards">
-      {devices.map((device) => (
+      {shown.map((device) => (
         <li key={device.id}>
           <DeviceCard device={device} concern={concerns?.get(device.id)} />
         </li>
       ))}
     </ul>
   );
+}
+
+/** As many cards as a window shows; what is below is drawn right after them. */
+const firstCards = 8;
+let areAllDrawn = false;
+
+/** On a phone that is slow drawing many cards takes a second: those that are seen come first. */
+function useFirstFew(devices: readonly Device[]): readonly Device[] {
+  const [isWhole, setWhole] = useState(areAllDrawn);
+  useEffect(() => {
+    if (isWhole) return;
+    const timer = setTimeout(() => {
+      areAllDrawn = true;
+      setWhole(true);
+    });
+    return () => clearTimeout(timer);
+  }, [isWhole]);
+  return isWhole ? devices : devices.slice(0, firstCards);
 }
 
 function NoDevices({
