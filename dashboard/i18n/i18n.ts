@@ -60,7 +60,7 @@ export async function showLanguage(wanted: Language): Promise<void> {
 export const showFirst = (wanted: Language): Promise<void> =>
   wanted === 'en' ? Promise.resolve() : showLanguage(wanted);
 
-/** Resolves when all texts of the language shown are there, for a screen that says more than home. */
+/** Resolves when all texts of the language shown are there, for screens that say more than home. */
 export const allWords = (): Promise<void> =>
   language.peek() === 'en' && english === firstWords ? showLanguage('en') : Promise.resolve();
 
