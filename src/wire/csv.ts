@@ -1,4 +1,4 @@
-import type { Datapoint } from '../domain/datapoints/datapoint.ts';
+import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../domain/ids.ts';
 import { asNumber, isBigNumber, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
@@ -11,6 +11,10 @@ export const csvHeader = ({ deviceId, sensorId }: Spelling = v2Spelling): string
 /** The first line where a version leaves the ids out [contract 9]. */
 export const csvHeaderWithoutIds = 'timestamp, date_received, value\r\n';
 
+/** How each line of a sensor begins. */
+export const csvIds = ({ deviceId, sensorId }: SensorRef): string =>
+  `${textCell(deviceId)},${textCell(sensorId)},`;
+
 /** One line of a CSV answer; an absent timestamp is an empty cell. */
 export function csvRow(row: {
   readonly deviceId: DeviceId;
@@ -18,9 +22,8 @@ export function csvRow(row: {
   readonly datapoint: Datapoint;
 }): string {
   const { value, timestamp, receivedAt } = row.datapoint;
-  const ids = `${textCell(row.deviceId)},${textCell(row.sensorId)}`;
   const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
-  return `${ids},${valueCell(value)},${measuredAt},${formatTimestamp(receivedAt)}\r\n`;
+  return `${csvIds(row)}${valueCell(value)},${measuredAt},${formatTimestamp(receivedAt)}\r\n`;
 }
 
 /** One line without the ids. */

@@ -118,13 +118,18 @@ export function pushedText({ value, timestamp }: NewDatapoint): string {
 const valueText = (value: JsonValue): string =>
   typeof value === 'number' ? String(value) : JSON.stringify(value);
 
+/** How the JSON of each datapoint of a sensor begins. */
+export function datapointIds({ deviceId, sensorId }: SensorRef, spelling: Spelling): string {
+  const [device, sensor] = [JSON.stringify(deviceId), JSON.stringify(sensorId)];
+  return `{"${spelling.deviceId}":${device},"${spelling.sensorId}":${sensor},`;
+}
+
 /** Writes datapoints as JSON text: by hand, since a large answer spends most of its time here. */
 export function createDatapointWriter(
   sensor: SensorRef,
   spelling: Spelling = v2Spelling,
 ): (datapoint: Datapoint) => string {
-  const [device, ofDevice] = [JSON.stringify(sensor.deviceId), JSON.stringify(sensor.sensorId)];
-  const ids = `{"${spelling.deviceId}":${device},"${spelling.sensorId}":${ofDevice},`;
+  const ids = datapointIds(sensor, spelling);
   return ({ value, timestamp, receivedAt, correction }) => {
     const measured = timestamp === undefined ? '' : `"timestamp":"${formatTimestamp(timestamp)}",`;
     const received = formatTimestamp(receivedAt);

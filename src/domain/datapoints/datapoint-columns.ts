@@ -10,6 +10,9 @@ export interface DatapointColumns {
   readonly times: Float64Array;
   /** The values that are JSON numbers; NaN stands for every other one. */
   readonly numbers: Float64Array;
+  /** When each was received, and 1 where it has a timestamp; an engine may leave both out. */
+  readonly received?: Float64Array;
+  readonly timed?: Uint8Array;
   /** The datapoint in a row. */
   at(row: number): Datapoint;
 }

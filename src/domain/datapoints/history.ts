@@ -9,7 +9,9 @@ import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
 import type { Sensor } from '../devices/sensor.ts';
 import { limits } from '../limits.ts';
+import { readColumnSteps } from './column-steps.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
+import type { DatapointColumns } from './datapoint-columns.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
 import { following } from './pages.ts';
 
@@ -26,6 +28,8 @@ export interface History {
   readonly total: number;
   /** The page, fetched in steps of bounded size as the reader asks for more. */
   readonly steps: AsyncIterable<readonly Datapoint[]>;
+  /** The same as columns, for who needs no object for each; one of the two is read, once. */
+  readonly columns: AsyncIterable<DatapointColumns>;
 }
 
 /** Stored datapoints of one sensor, for those who may view its data. */
@@ -51,10 +55,18 @@ export function createHistory(options: {
     const datapoints = storeFor(options, query);
     const total = await datapoints.count(ref, query);
     const page = pageOf(query, total);
-    const steps = readSteps(datapoints, ref, page, longWork.paceOf(actor));
-    return { total, steps: calibrated(steps, sensor, query) };
+    const pace = longWork.paceOf(actor);
+    const steps = readSteps(datapoints, ref, page, pace);
+    const calibration = query.isCalibrated ? sensor.calibration : undefined;
+    const columns = readColumnSteps({ datapoints, ref, page, calibration, pace, room: columnRoom });
+    return { total, steps: calibrated(steps, sensor, query), columns };
   };
 }
+
+const columnRoom = {
+  rowsMax: limits.datapointsPerStep,
+  charactersMax: limits.datapointCharactersPerStep,
+};
 
 /** What a read is answered from: what is shown, or what was pushed. */
 export const storeFor = (

@@ -7,13 +7,13 @@ import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type AggregationPlan, type AggregationStep, aggregate } from './aggregation.ts';
 import { type BucketPage, readBucketPage, type StepRoom, wholeStep } from './bucket-page.ts';
+import { readColumnSteps } from './column-steps.ts';
 import { orderTime } from './datapoint.ts';
-import { calibratedColumns, type DatapointColumns, timeIn } from './datapoint-columns.ts';
+import type { DatapointColumns } from './datapoint-columns.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
 import { downsample } from './downsampling.ts';
 import { type HistoryQuery, pageOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
-import { following } from './pages.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
 
 /** What datapoints of some sensors come to, for those who may view the data of their devices. */
@@ -120,34 +120,19 @@ function refuseTooManyPoints(sensors: number, pointsMax: number): void {
   );
 }
 
-/**
- * Reads a page column by column, as readSteps reads it datapoint by datapoint. A summary of years
- * is long work.
- */
-async function* scan(options: {
+/** The columns of a page as they are shown. A summary of years is long work. */
+const scan = ({
+  source: { ref, sensor },
+  query,
+  ...options
+}: {
   readonly datapoints: DatapointStore;
   readonly source: Source;
   readonly page: Page;
   readonly query: HistoryQuery;
   readonly pace: Pace;
   readonly room: StepRoom;
-}): AsyncGenerator<DatapointColumns, undefined> {
-  const { datapoints, query, pace, room } = options;
-  const { ref, sensor } = options.source;
-  const calibration = query.isCalibrated ? sensor.calibration : undefined;
-  let { page } = options;
-  let remaining = page.limit;
-  while (remaining > 0) {
-    const limit = Math.min(remaining, room.rowsMax);
-    const { columns: step, isCut } = await datapoints.scan(
-      ref,
-      { ...page, limit },
-      room.charactersMax,
-    );
-    if (step.count > 0) yield calibratedColumns(step, calibration);
-    if (step.count === 0 || (step.count < limit && !isCut)) return;
-    remaining -= step.count;
-    page = following(page, step.count, (index) => timeIn(step, index));
-    if (pace.isOver()) await pace.rest();
-  }
-}
+}): AsyncGenerator<DatapointColumns, undefined> =>
+  readColumnSteps({
+    ...{ ...options, ref, calibration: query.isCalibrated ? sensor.calibration : undefined },
+  });

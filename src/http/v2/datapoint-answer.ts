@@ -1,6 +1,8 @@
+import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import { limits } from '../../domain/limits.ts';
 import { csvHeader } from '../../wire/csv.ts';
+import type { RowsWriter } from '../../wire/datapoint-rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { prefersCsv } from '../accept.ts';
 import { csvType, jsonType, type StreamAnswer } from '../answer.ts';
@@ -48,6 +50,35 @@ export function answerWith<Item>(
     headers,
     isWholeIfShort,
   };
+}
+
+/** The same for a long page of one sensor, which is written from its columns. */
+export function answerWithRows(
+  history: { readonly total: number; readonly columns: AsyncIterable<DatapointColumns> },
+  frame: Frame,
+  rows: RowsWriter,
+): StreamAnswer {
+  return {
+    kind: 'stream',
+    contentType: frame.contentType,
+    chunks: listBytes(history.columns, frame, rows),
+    headers: { 'x-total-count': String(history.total) },
+    isWholeIfShort: false,
+  };
+}
+
+async function* listBytes(
+  steps: AsyncIterable<DatapointColumns>,
+  frame: Frame,
+  rows: RowsWriter,
+): AsyncGenerator<string | Uint8Array> {
+  let separator = frame.head;
+  for await (const step of steps) {
+    if (separator !== '') yield separator;
+    yield rows(step);
+    separator = frame.between;
+  }
+  yield separator === frame.head ? frame.head + frame.tail : frame.tail;
 }
 
 /** The text of the list, step by step. */

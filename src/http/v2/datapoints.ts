@@ -13,13 +13,21 @@ import {
   readDatapoints,
   readInstant,
 } from '../../wire/datapoint.ts';
+import { createCsvRows, createJsonRows } from '../../wire/datapoint-rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done } from '../answer.ts';
 import type { TakeLargePush } from '../large-push.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { asSent, pushBody } from '../route-body.ts';
-import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
+import {
+  answerWith,
+  answerWithRows,
+  csvFormat,
+  type Format,
+  jsonFormat,
+  wantsCsv,
+} from './datapoint-answer.ts';
 import { deviceIdOf } from './devices.ts';
 import { sensorIdOf } from './sensors.ts';
 import { answerSummary } from './summary-answer.ts';
@@ -152,7 +160,12 @@ function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries)
       const format = formatOf(sensor, isCsv, spelling);
       const summary = readSummary(query);
       if (summary === undefined) {
-        return answerWith(await readHistory(actor, sensor, page), page, format);
+        const history = await readHistory(actor, sensor, page);
+        // What was pushed names its corrections, which columns do not have.
+        const isWhole = page.limit <= limits.datapointsPerStep || page.isRaw === true;
+        if (isWhole) return answerWith(history, page, format);
+        const rows = isCsv ? createCsvRows(sensor, spelling) : createJsonRows(sensor, spelling);
+        return answerWithRows(history, format, rows);
       }
       const { limit } = query;
       return answerSummary(summaries, {

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Datapoint } from '../domain/datapoints/datapoint.ts';
+import { toDatapointColumns } from '../domain/datapoints/datapoint-columns.ts';
+import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
+import type { JsonValue } from '../lib/json.ts';
+import { csvRow, csvRowWithoutIds } from './csv.ts';
+import { createDatapointWriter } from './datapoint.ts';
+import { createCsvRows, createJsonRows } from './datapoint-rows.ts';
+import { v2Spelling } from './spelling.ts';
+
+/** As version 1 writes. */
+const v1Spelling = { ...v2Spelling, deviceId: 'deviceID', hasIdsInCsv: false };
+const sensor = { deviceId: parseDeviceId('-field,7'), sensorId: parseSensorId('@TC1') };
+const number = fc.oneof(
+  fc.integer({ min: -99_999, max: 99_999 }).map((hundredths) => hundredths / 100),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+const instant = fc.integer({ min: 1_700_000_000_000, max: 1_700_300_000_000 });
+const datapoint: fc.Arbitrary<Datapoint> = fc
+  .record({
+    value: fc.oneof(number, number, fc.jsonValue() as fc.Arbitrary<JsonValue>),
+    timestamp: fc.option(instant, { nil: undefined }),
+    receivedAt: instant,
+  })
+  .map(({ value, timestamp, receivedAt }) =>
+    timestamp === undefined ? { value, receivedAt } : { value, timestamp, receivedAt },
+  );
+
+test('columns are written as their datapoints are, byte for byte', () => {
+  const writers = [
+    [createCsvRows(sensor), (one: Datapoint) => csvRow({ ...sensor, datapoint: one }), ''],
+    [createCsvRows(sensor, v1Spelling), csvRowWithoutIds, ''],
+    [createJsonRows(sensor), createDatapointWriter(sensor, v2Spelling), ','],
+    [createJsonRows(sensor, v1Spelling), createDatapointWriter(sensor, v1Spelling), ','],
+  ] as const;
+  fc.assert(
+    fc.property(fc.array(datapoint, { maxLength: 20 }), fc.boolean(), (datapoints, hasAll) => {
+      const columns = {
+        ...toDatapointColumns(datapoints),
+        ...(hasAll && {
+          received: Float64Array.from(datapoints, ({ receivedAt }) => receivedAt),
+          timed: Uint8Array.from(datapoints, ({ timestamp }) => (timestamp === undefined ? 0 : 1)),
+        }),
+      };
+      for (const [rows, one, between] of writers) {
+        const written = Buffer.from(rows(columns)).toString();
+        assert.equal(written, datapoints.map(one).join(between));
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
