@@ -9,14 +9,14 @@ const pageLimit = 2_500;
 // Long pages are written from columns, short ones from datapoints: they must not differ.
 test('a long page has the bytes of the short ones it stands for', async () => {
   await using service = await startService();
-  const sensor = await openSensor(service, {
-    id: 'TC1',
-    calibration: {
-      enabled: true,
-      value_min: { sensor_value: 0, real_value: 1 },
-      value_max: { sensor_value: 100, real_value: 301 },
-    },
-  });
+  const sensor = await openSensor(service);
+  const linear = {
+    enabled: true,
+    value_min: { sensor_value: 0, real_value: 1 },
+    value_max: { sensor_value: 100, real_value: 301 },
+  };
+  const put = { method: 'PUT', path: `${sensor.path}/calib`, json: { linear } };
+  assert.equal((await service.call(put)).status, 204);
   const values = [21.5, -0.01, 1e-9, 'wet', '7', true, null, { deep: ['é', 1] }, 3.3333333333, 0];
   const datapoints = Array.from({ length: count }, (_, n) => ({
     value: values[n % values.length],

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { rewriteChunks } from './chunk-rewriting.ts';
 import { createPrivately, databasePath, openConnection } from './connection.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { putDurably } from './durable-file.ts';
@@ -8,6 +9,7 @@ import { describeFailure } from './failures.ts';
 import { readMigrations, refuseUnknown } from './migrate.ts';
 import { removeCompactionRest, unfinishedCompaction } from './replacement.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
+import { datapointLimits } from './timeseries/datapoint-limits.ts';
 
 /** What compacting did, in bytes of the database file. */
 export interface Compaction {
@@ -93,13 +95,29 @@ function writeAnew(source: DatabaseSync, path: string): void {
   createPrivately(path);
   try {
     source.prepare('vacuum into ?').run(path);
-    using made = new DatabaseSync(path, { readOnly: true });
+    // Keys to nothing stay as they were: mending them is not asked for.
+    using made = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+    requireSameRows(source, made);
+    if (hasChunks(made)) packChunks(made);
     const [check] = made.prepare('pragma integrity_check(1)').all();
     if (check?.['integrity_check'] !== 'ok') throw new Error(String(check?.['integrity_check']));
-    requireSameRows(source, made);
   } catch (error) {
     throw asUnusable(error, `${path} could not be written, and nothing was changed`);
   }
+}
+
+const hasChunks = (database: DatabaseSync): boolean =>
+  database.prepare("select 1 from sqlite_schema where name = 'chunks'").get() !== undefined;
+
+/** Nobody else knows the file yet, and it is thrown away if this ends half-way. */
+function packChunks(made: DatabaseSync): void {
+  const countOf = () => made.prepare('select sum(count) as n from chunks').get()?.['n'];
+  const before = countOf();
+  made.exec('pragma journal_mode = off; pragma synchronous = off; begin');
+  rewriteChunks(made, datapointLimits);
+  made.exec('commit');
+  if (countOf() !== before) throw new Error('datapoints went missing while chunks were rewritten');
+  made.exec('pragma incremental_vacuum');
 }
 
 function requireSameRows(source: DatabaseSync, made: DatabaseSync): void {

@@ -1,0 +1,100 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { DamagedBytesError } from '../chunks/bytes.ts';
+import { type Block, blocksOf, encodeChunk } from '../chunks/chunk.ts';
+import type { ChunkLimits } from '../chunks/chunk-placing.ts';
+
+const newest = 2;
+const listSeries = 'select distinct series from chunks order by series';
+const listChunks = 'select id from chunks where series = ? order by min_time, max_time, id';
+const readChunk = 'select min_time, max_time, count, datapoints from chunks where id = ?';
+const deleteChunk = 'delete from chunks where id = ?';
+const insertChunk = `
+  insert into chunks (series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?)`;
+
+/**
+ * Writes the chunks of a database that nobody else uses anew, in the newest format and as many
+ * blocks in a row as there may be, each series whole or not at all. A chunk that cannot be read
+ * stays as it is. The caller's transaction holds all of it.
+ */
+export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void {
+  const list = database.prepare(listChunks);
+  const read = database.prepare(readChunk);
+  const remove = database.prepare(deleteChunk);
+  const insert = database.prepare(insertChunk);
+
+  const rowOf = (id: number): ChunkRow => read.get(id) as unknown as ChunkRow;
+
+  function blocksIn(id: number): readonly Block[] | undefined {
+    try {
+      return blocksOf(rowOf(id).datapoints, `${id}`);
+    } catch (error) {
+      if (!(error instanceof DamagedBytesError)) throw error;
+      return undefined;
+    }
+  }
+
+  /** Which chunks become one, in their order. */
+  function groupsOf(ids: readonly number[]): readonly Group[] {
+    const groups: Group[] = [];
+    let [blocks, bytes] = [0, 0];
+    for (const [at, id] of ids.entries()) {
+      const found = blocksIn(id);
+      const size = found?.reduce((sum, block) => sum + block.bytes.length, 0) ?? 0;
+      const isOld = found?.some(({ version }) => version < newest) ?? false;
+      // A series ends in a chunk of one block that is not full: what comes next joins it alone.
+      const isLast = at === ids.length - 1 && isOpenEnd(found ?? [], limits);
+      const hasRoom =
+        found !== undefined &&
+        blocks + found.length <= limits.chunkBlocksMax &&
+        bytes + size <= limits.chunkRowBytesMax;
+      const group = groups.at(-1);
+      if (group !== undefined && !group.isDamaged && hasRoom && !isLast) {
+        group.ids.push(id);
+        group.isOld ||= isOld;
+      } else {
+        groups.push({ ids: [id], isOld, isDamaged: found === undefined });
+        [blocks, bytes] = [0, 0];
+      }
+      blocks += found?.length ?? 0;
+      bytes += size;
+    }
+    return groups;
+  }
+
+  function write(series: number, { ids, isDamaged }: Group): void {
+    const [first = 0] = ids;
+    if (isDamaged) {
+      const { min_time, max_time, count, datapoints } = rowOf(first);
+      insert.run(series, min_time, max_time, count, datapoints);
+    } else {
+      const blocks = ids.flatMap((id) => blocksIn(id) ?? []);
+      const count = blocks.reduce((sum, block) => sum + block.count, 0);
+      const [minTime, maxTime] = [blocks[0]?.minTime ?? 0, blocks.at(-1)?.maxTime ?? 0];
+      insert.run(series, minTime, maxTime, count, encodeChunk(blocks));
+    }
+    for (const id of ids) remove.run(id);
+  }
+
+  for (const { series } of database.prepare(listSeries).all()) {
+    const groups = groupsOf(list.all(Number(series)).map(({ id }) => Number(id)));
+    // All of them, as at the same time the order of ids is that of arrival.
+    const isWorthIt = groups.some(({ ids, isOld }) => isOld || ids.length > 1);
+    if (isWorthIt) for (const group of groups) write(Number(series), group);
+  }
+}
+
+interface ChunkRow {
+  readonly min_time: number;
+  readonly max_time: number;
+  readonly count: number;
+  readonly datapoints: Uint8Array;
+}
+
+interface Group {
+  readonly ids: number[];
+  isOld: boolean;
+  readonly isDamaged: boolean;
+}
+
+const isOpenEnd = ([block, ...others]: readonly Block[], limits: ChunkLimits): boolean =>
+  block !== undefined && others.length === 0 && block.count < limits.chunkDatapointsMax;
