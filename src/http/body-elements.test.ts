@@ -2,21 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  type BodyElement,
   type BodySplitter,
   BrokenBodyError,
   createArraySplitter,
   createLineSplitter,
+  type ElementText,
+  textOfElement,
 } from './body-elements.ts';
 
 const bytesMax = 200;
 
-function split(splitter: BodySplitter, body: Uint8Array, cuts: readonly number[]): BodyElement[] {
+function split(splitter: BodySplitter, body: Uint8Array, cuts: readonly number[]): ElementText[] {
   const places = [0, ...cuts.toSorted((a, b) => a - b), body.length];
   const elements = places.flatMap((place, index) =>
     splitter.push(body.subarray(places[index - 1] ?? 0, place)),
   );
-  return [...elements, ...splitter.end()];
+  return [...elements, ...splitter.end()].map(textOfElement);
 }
 
 const cuts = fc.array(fc.nat({ max: 300 }));

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { gatherBytes } from '../lib/gathered-bytes.ts';
 
-/** A part of a body: its text, or why it has none. */
-export type BodyElement = string | { readonly problem: 'too large' | 'not UTF-8' };
+/** A part of a body: its bytes from `start` to `end`, or why it has none. */
+export type BodyElement =
+  | { readonly bytes: Buffer; readonly start: number; readonly end: number }
+  | { readonly problem: 'too large' };
 
 /** Cuts a body that arrives in pieces into its elements; keeps one unfinished element at most. */
 export interface BodySplitter {
@@ -14,6 +16,17 @@ export interface BodySplitter {
   end(): readonly BodyElement[];
 }
 
+/** The text of an element, or why it has none. */
+export type ElementText = string | { readonly problem: 'too large' | 'not UTF-8' };
+
+const notUtf8: ElementText = { problem: 'not UTF-8' };
+
+export function textOfElement(element: BodyElement): ElementText {
+  if ('problem' in element) return element;
+  const { bytes, start, end } = element;
+  return isUtf8(bytes.subarray(start, end)) ? bytes.toString('utf8', start, end) : notUtf8;
+}
+
 /** The body as a whole is not what it should be; nothing after this spot can be read. */
 export class BrokenBodyError extends Error {
   constructor(message: string) {
@@ -23,8 +36,8 @@ export class BrokenBodyError extends Error {
 }
 
 const newline = 10;
+const noBytes = Buffer.alloc(0);
 const tooLarge: BodyElement = { problem: 'too large' };
-const notUtf8: BodyElement = { problem: 'not UTF-8' };
 
 /** Splits newline-delimited text; empty lines are elements too, so that lines can be counted. */
 export function createLineSplitter(elementBytesMax: number): BodySplitter {
@@ -33,34 +46,17 @@ export function createLineSplitter(elementBytesMax: number): BodySplitter {
     passesEmpty: true,
     push(piece) {
       const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-      const last = bytes.lastIndexOf(newline);
-      if (last < 0) {
-        rest.add(bytes);
-        return [];
+      const elements: BodyElement[] = [];
+      let start = 0;
+      for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, start)) {
+        elements.push(rest.end(bytes, start, at));
+        start = at + 1;
       }
-      const first = bytes.indexOf(newline);
-      rest.add(bytes.subarray(0, first));
-      const elements = [rest.take()];
-      if (last > first) {
-        for (const line of linesOf(bytes.subarray(first + 1, last))) elements.push(line);
-      }
-      rest.add(bytes.subarray(last + 1));
+      rest.add(bytes.subarray(start));
       return elements;
     },
-    end: () => (rest.isEmpty() ? [] : [rest.take()]),
+    end: () => (rest.isEmpty() ? [] : [rest.end(noBytes, 0, 0)]),
   };
-
-  function linesOf(bytes: Buffer): readonly BodyElement[] {
-    if (isUtf8(bytes) && bytes.length <= elementBytesMax) return bytes.toString().split('\n');
-    const lines: BodyElement[] = [];
-    for (let start = 0; start <= bytes.length; ) {
-      const found = bytes.indexOf(newline, start);
-      const end = found < 0 ? bytes.length : found;
-      lines.push(elementOf(bytes.subarray(start, end), elementBytesMax));
-      start = end + 1;
-    }
-    return lines;
-  }
 }
 
 const quote = 34;
@@ -99,24 +95,28 @@ export function createArraySplitter(elementBytesMax: number): BodySplitter {
 
   /** The position of the comma or bracket that ends the element, or the length of the bytes. */
   function endOfElement(bytes: Buffer, start: number): number {
-    for (let at = start; at < bytes.length; at += 1) {
+    // As local variables: this runs for every byte.
+    let [level, inText, escaped] = [depth, isText, isEscaped];
+    let at = start;
+    for (; at < bytes.length; at += 1) {
       const code = bytes[at];
-      if (isText) {
-        if (isEscaped) isEscaped = false;
-        else if (code === backslash) isEscaped = true;
-        else if (code === quote) isText = false;
+      if (inText) {
+        if (escaped) escaped = false;
+        else if (code === backslash) escaped = true;
+        else if (code === quote) inText = false;
       } else if (code === quote) {
-        isText = true;
+        inText = true;
       } else if (code === openBracket || code === openBrace) {
-        depth += 1;
+        level += 1;
       } else if (code === closeBracket || code === closeBrace) {
-        if (depth === 0) return at;
-        depth -= 1;
-      } else if (code === comma && depth === 0) {
-        return at;
+        if (level === 0) break;
+        level -= 1;
+      } else if (code === comma && level === 0) {
+        break;
       }
     }
-    return bytes.length;
+    [depth, isText, isEscaped] = [level, inText, escaped];
+    return at;
   }
 
   return {
@@ -127,14 +127,15 @@ export function createArraySplitter(elementBytesMax: number): BodySplitter {
       let at = place === 'before' ? skipToArray(bytes) : 0;
       while (place === 'inside' && at < bytes.length) {
         const end = endOfElement(bytes, at);
-        rest.add(bytes.subarray(at, end));
+        if (end === bytes.length) {
+          rest.add(bytes.subarray(at));
+          break;
+        }
+        const element = rest.end(bytes, at, end);
         at = end + 1;
-        if (end === bytes.length) break;
         const isLast = bytes[end] !== comma;
         if (isLast) place = 'after';
-        const element = rest.take();
-        const isNothing = typeof element === 'string' && element.trim() === '';
-        if (isLast && isNothing && !hasElements) break;
+        if (isLast && !hasElements && isBlank(element)) break;
         hasElements = true;
         elements.push(element);
       }
@@ -154,28 +155,34 @@ export function createArraySplitter(elementBytesMax: number): BodySplitter {
 const isWhiteSpace = (code: number): boolean =>
   code === 32 || code === 10 || code === 13 || code === 9;
 
+function isBlank(element: BodyElement): boolean {
+  const text = textOfElement(element);
+  return typeof text === 'string' && text.trim() === '';
+}
+
 /** The bytes of the element that has not ended yet; those beyond the limit are dropped. */
 function createRest(bytesMax: number) {
   const gathered = gatherBytes();
   let size = 0;
+
+  function add(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    size += bytes.length;
+    if (size <= bytesMax) gathered.add(bytes);
+    else gathered.take();
+  }
   return {
-    add(bytes: Buffer): void {
-      if (bytes.length === 0) return;
-      size += bytes.length;
-      if (size <= bytesMax) gathered.add(bytes);
-      else gathered.take();
-    },
-    take(): BodyElement {
-      const bytes = gathered.take();
-      const element = size > bytesMax ? tooLarge : elementOf(bytes, bytesMax);
+    add,
+    /** The element that ends with these bytes. */
+    end(bytes: Buffer, start: number, end: number): BodyElement {
+      // Most begin and end in one piece.
+      if (size === 0) return end - start > bytesMax ? tooLarge : { bytes, start, end };
+      add(bytes.subarray(start, end));
+      const whole = gathered.take();
+      const isTooLarge = size > bytesMax;
       size = 0;
-      return element;
+      return isTooLarge ? tooLarge : { bytes: whole, start: 0, end: whole.length };
     },
     isEmpty: () => size === 0,
   };
-}
-
-function elementOf(bytes: Buffer, bytesMax: number): BodyElement {
-  if (bytes.length > bytesMax) return tooLarge;
-  return isUtf8(bytes) ? bytes.toString() : notUtf8;
 }

@@ -8,7 +8,7 @@ export async function feedBulk(options: {
   readonly pieces: StreamBody['pieces'];
   readonly splitter: BodySplitter;
   /** What an element holds; its number counts from 1. */
-  readonly read: (element: BodyElement, line: number) => readonly BulkLine[];
+  readonly read: (element: BodyElement, line: number) => BulkLine | readonly BulkLine[] | undefined;
   readonly handOver: (step: readonly BulkLine[]) => ReturnType<BulkIngest['add']>;
 }): Promise<void> {
   const { pieces, splitter, read } = options;
@@ -25,7 +25,10 @@ export async function feedBulk(options: {
   const take = async (elements: readonly BodyElement[]): Promise<void> => {
     for (const element of elements) {
       line += 1;
-      for (const one of read(element, line)) step.push(one);
+      const found = read(element, line);
+      // Most elements are one line, which needs no array.
+      if (Array.isArray(found)) for (const one of found) step.push(one);
+      else if (found !== undefined) step.push(found as BulkLine);
       if (step.length >= limits.bulkLinesPerStep) await handOver();
     }
     if (bytes >= limits.bulkBytesPerStep) await handOver();

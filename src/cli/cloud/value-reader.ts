@@ -1,4 +1,4 @@
-import { type BodyElement, createArraySplitter } from '../../http/body-elements.ts';
+import { createArraySplitter, type ElementText, textOfElement } from '../../http/body-elements.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { isJsonObject, JsonError, type JsonValue, parseJson } from '../../lib/json.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
@@ -57,7 +57,7 @@ export async function* readValues(options: {
       let first: string | undefined;
       const splitter = createArraySplitter(cloudLimits.datapointBytesMax);
       for await (const piece of stream.pieces) {
-        const elements = splitter.push(piece);
+        const elements = splitter.push(piece).map(textOfElement);
         first ??= typeof elements[0] === 'string' ? elements[0] : undefined;
         if (elements.length > 0) yield elements.map(cursor.take);
       }
@@ -100,7 +100,7 @@ function queryOf({ from, skip }: Position, limit: number): string {
 interface Cursor {
   /** Begins a page where the last one ended. */
   openPage(): Position;
-  take(element: BodyElement): SourceDatapoint;
+  take(element: ElementText): SourceDatapoint;
   /** Datapoints of this page so far. */
   readonly taken: number;
 }
@@ -157,7 +157,7 @@ function createCursor(begin: Position): Cursor {
   };
 }
 
-function readElement(element: BodyElement): SourceDatapoint {
+function readElement(element: ElementText): SourceDatapoint {
   if (typeof element !== 'string') return broken(`a datapoint is ${element.problem}`);
   const json = parsed(element);
   if (!isJsonObject(json) || !Object.hasOwn(json, 'value')) return broken('it is no datapoint');

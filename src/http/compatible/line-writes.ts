@@ -11,7 +11,7 @@ import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { datapointsOfPoint, type Precision } from '../../wire/line-points.ts';
 import { readLinePoint } from '../../wire/line-protocol.ts';
-import { type BodyElement, createLineSplitter } from '../body-elements.ts';
+import { type BodyElement, createLineSplitter, textOfElement } from '../body-elements.ts';
 import { feedBulk } from '../bulk-feed.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 
@@ -55,8 +55,9 @@ export function createWriteLines(services: {
 /** The datapoints of a line, or why it has none. */
 function readLine(element: BodyElement, line: number, precision: Precision): readonly BulkLine[] {
   try {
-    if (typeof element !== 'string') throw brokenLine(element.problem);
-    const point = readLinePoint(element);
+    const text = textOfElement(element);
+    if (typeof text !== 'string') throw brokenLine(text.problem);
+    const point = readLinePoint(text);
     if (point === undefined) return [];
     return datapointsOfPoint(point, precision).map((datapoint) => ({ line, ...datapoint }));
   } catch (reason) {

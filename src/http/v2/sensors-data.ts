@@ -1,16 +1,15 @@
-import type { BulkIngest, BulkLine, IngestMany } from '../../domain/datapoints/ingest-many.ts';
+import type { BulkIngest, IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { BulkMessage, BulkReportMessage, bulkReportToWire, readBulkLine } from '../../wire/bulk.ts';
-import type { Spelling } from '../../wire/spelling.ts';
+import { BulkMessage, BulkReportMessage, bulkReportToWire } from '../../wire/bulk.ts';
 import { json } from '../answer.ts';
 import {
-  type BodyElement,
   type BodySplitter,
   BrokenBodyError,
   createArraySplitter,
   createLineSplitter,
 } from '../body-elements.ts';
+import { createBulkElementReader, isEmptyLine } from '../bulk-elements.ts';
 import { feedBulk } from '../bulk-feed.ts';
 import { EdgeError } from '../errors.ts';
 import { defineRoute, messageAnswer, type Route } from '../route.ts';
@@ -31,12 +30,13 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
     errors: ['invalid', 'unauthenticated', 'unsupported_media_type', 'unavailable'],
     handle: async ({ actor, body, spelling }) => {
       const splitter = splitterFor(body.contentType);
+      const read = createBulkElementReader(spelling);
       const bulk = ingestMany(actor);
       try {
         await feedBulk({
           ...{ pieces: body.pieces, splitter },
           read: (element, line) =>
-            splitter.passesEmpty && isEmpty(element) ? [] : [readElement(element, line, spelling)],
+            splitter.passesEmpty && isEmptyLine(element) ? undefined : read(element, line),
           handOver: (step) => bulk.add(step),
         });
         return json(bulkReportToWire(await bulk.finish()));
@@ -64,17 +64,6 @@ function splitterFor(contentType = 'application/json'): BodySplitter {
     `the content type ${name.slice(0, 60)} is not read here: send a JSON array as ` +
       'application/json, or one object per line as application/x-ndjson',
   );
-}
-
-const isEmpty = (element: BodyElement): boolean => element === '' || element === '\r';
-
-function readElement(element: BodyElement, line: number, spelling: Spelling): BulkLine {
-  if (typeof element === 'string') return readBulkLine(element, line, spelling);
-  const refusal =
-    element.problem === 'too large'
-      ? new DomainError('too_large', `a line may have ${limits.bulkLineBytesMax} bytes`)
-      : invalid('the line is not valid UTF-8');
-  return { line, refusal };
 }
 
 /** The refusal of the whole request; lines before the failure stay stored, and are counted. */

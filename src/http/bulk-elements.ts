@@ -1,0 +1,41 @@
+import type { BulkLine } from '../domain/datapoints/ingest-many.ts';
+import { DomainError, invalid } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { readBulkLine } from '../wire/bulk.ts';
+import { createBulkByteReader } from '../wire/bulk-bytes.ts';
+import type { Spelling } from '../wire/spelling.ts';
+import { type BodyElement, textOfElement } from './body-elements.ts';
+
+/**
+ * Reads the elements of one bulk request: the usual shape from its bytes, all else by
+ * `readBulkLine`, with equal results.
+ */
+export function createBulkElementReader(
+  spelling: Spelling,
+): (element: BodyElement, line: number) => BulkLine {
+  const readBytes = createBulkByteReader(spelling);
+  return (element, line) => {
+    if ('bytes' in element) {
+      const usual = readBytes(element.bytes, element.start, element.end, line);
+      if (usual !== undefined) return usual;
+    }
+    const text = textOfElement(element);
+    return typeof text === 'string'
+      ? readBulkLine(text, line, spelling)
+      : { line, refusal: refusalOf(text.problem) };
+  };
+}
+
+const refusalOf = (problem: 'too large' | 'not UTF-8'): DomainError =>
+  problem === 'too large'
+    ? new DomainError('too_large', `a line may have ${limits.bulkLineBytesMax} bytes`)
+    : invalid('the line is not valid UTF-8');
+
+const carriageReturn = 13;
+
+/** Whether a line is empty. */
+export function isEmptyLine(element: BodyElement): boolean {
+  if (!('bytes' in element)) return false;
+  const { bytes, start, end } = element;
+  return start === end || (end - start === 1 && bytes[start] === carriageReturn);
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { isUtf8 } from 'node:buffer';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { limits } from '../domain/limits.ts';
+import { readBulkLine } from './bulk.ts';
+import { createBulkByteReader } from './bulk-bytes.ts';
+
+const readBytes = createBulkByteReader();
+
+/** Reads the bytes between others, as they stand in a body. */
+function readBetween(bytes: Uint8Array, before: string, after: string, line = 7) {
+  const body = Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]);
+  const start = Buffer.byteLength(before);
+  return readBytes(body, start, start + bytes.length, line);
+}
+
+/** What is read from the bytes is what the ordinary reader reads; it may leave anything to that. */
+function assertSame(bytes: Uint8Array, before = '{"', after = '9}'): 'read' | 'left' {
+  const found = readBetween(bytes, before, after);
+  if (found === undefined) return 'left';
+  assert.ok(isUtf8(bytes), 'bytes that are no text were read');
+  assert.deepStrictEqual(found, readBulkLine(Buffer.from(bytes).toString(), 7));
+  return 'read';
+}
+
+const digits = fc.stringMatching(/^[0-9]{1,20}$/);
+const exponent = fc.stringMatching(/^[eE][+-]?[0-9]{0,4}$/);
+const numberText = fc.oneof(
+  fc.double().map(String),
+  fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((n) => n.toFixed(4)),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n.toExponential()),
+  fc.integer().map(String),
+  fc
+    .tuple(fc.constantFrom('', '-', '+'), digits, fc.option(digits), fc.option(exponent))
+    .map(([sign, whole, part, e]) => sign + whole + (part === null ? '' : `.${part}`) + (e ?? '')),
+  fc.constantFrom(
+    '-0',
+    '-0.0',
+    '0',
+    '00',
+    '01',
+    '-',
+    '1.',
+    '.5',
+    '1e400',
+    '1e-400',
+    '1e22',
+    '1e23',
+  ),
+  fc.constantFrom('9007199254740993', '123456789012345', '1234567890123456', '0.1', '1E5', '1e+5'),
+  fc.constantFrom('0.000001', '5e-324', '1.7976931348623157e308', '-1e-22', '12345678901234e22'),
+  fc.constant(`0.${'0'.repeat(1_100)}`),
+  fc.constant(`0.${'0'.repeat(300)}1`),
+  fc.constant(`${'9'.repeat(2_000)}`),
+);
+
+const date = fc
+  .date({
+    min: new Date(-62_167_219_200_000),
+    max: new Date(253_402_300_799_999),
+    noInvalidDate: true,
+  })
+  .map((given) => given.toISOString());
+const timestampText = fc.oneof(
+  date,
+  date.map((text) => text.replace(/\.\d+Z/, 'Z')),
+  date.map((text) => text.replace('Z', '+02:00')),
+  fc
+    .tuple(date, fc.nat({ max: 23 }), fc.constantFrom('9', '6', 'a', ' ', '-', 'z', 't', ',', '\\'))
+    .map(([text, at, by]) => text.slice(0, at) + by + text.slice(at + 1)),
+  fc.constantFrom('2016-02-30T00:00:00Z', '2015-02-29T00:00:00Z', '2016-02-29T24:00:00Z', ''),
+  fc.constantFrom('2016-12-31T23:59:60Z', '2016-06-08T18:20Z', '2016-06-08', '2016-06-08T18:20:27'),
+);
+
+const idText = fc.oneof(
+  fc.constantFrom('bench-1', 'S1', 'a', '.', '..', '', 'a b', 'a"b', 'é', '\u0000', 'constructor'),
+  fc.string({ unit: 'binary', maxLength: 6 }),
+  fc.constantFrom('x'.repeat(limits.idCharactersMax), 'x'.repeat(limits.idCharactersMax + 1)),
+);
+const quoted = fc.oneof(
+  idText.map((text) => JSON.stringify(text)),
+  fc.constantFrom('"\\u0061"', '"\\ud800"', 'null', '7', '{}', '"a', '"a\tb"'),
+);
+const gap = fc.constantFrom('', '', '', ' ', '\r\n', '\t', '\u00a0', '\ufeff');
+const plainId = fc.stringMatching(/^"[a-z0-9]{1,8}"$/);
+const oddMember = fc.oneof(
+  fc.tuple(fc.constant('"value"'), numberText),
+  fc.tuple(fc.constantFrom('"device_id"', '"sensor_id"', '"timestamp"'), quoted),
+  fc.tuple(
+    fc.constantFrom('"__proto__"', '"valuE"', '"\\u0076alue"', 'value', '"value "', '"unit"'),
+    fc.constantFrom('1', '"x"', 'null', '[1]', '{"value":1}'),
+  ),
+);
+
+/** Objects that are usual, or nearly so: in any order, with something odd beside what is plain. */
+const hostile = fc
+  .tuple(
+    fc.oneof({ weight: 4, arbitrary: plainId }, { weight: 1, arbitrary: quoted }),
+    fc.oneof({ weight: 4, arbitrary: plainId }, { weight: 1, arbitrary: quoted }),
+    numberText,
+    fc.oneof({ weight: 2, arbitrary: date }, { weight: 1, arbitrary: timestampText }),
+    fc.array(oddMember, { maxLength: 1 }),
+    fc.tuple(gap, gap, gap),
+    fc.constantFrom('}', '}', '}', '}', '', ',}', '}}', '} x', '}\r'),
+    fc.infiniteStream(fc.nat({ max: 5 })),
+  )
+  .map(([device, sensor, value, timestamp, odd, [before, around, behind], end, order]) => {
+    const members: (readonly [string, string])[] = [];
+    const all = [
+      ['"device_id"', device],
+      ['"sensor_id"', sensor],
+      ['"value"', value],
+      ['"timestamp"', `"${timestamp}"`],
+      ...odd,
+    ] as const;
+    for (const one of all) members.splice(order.next().value % (members.length + 1), 0, one);
+    const list = members.map(([key, text]) => `${around}${key}${before}:${around}${text}${behind}`);
+    return `${before}{${list.join(',')}${end}${behind}`;
+  });
+
+const usual = fc
+  .tuple(
+    fc.shuffledSubarray(['device_id', 'sensor_id', 'value', 'timestamp'], { minLength: 4 }),
+    fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/),
+    fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/),
+    fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((n) => n.toFixed(3)),
+    date,
+  )
+  .map(([keys, device, sensor, value, timestamp]) => {
+    const of = new Map([
+      ['device_id', `"${device}"`],
+      ['sensor_id', `"${sensor}"`],
+      ['value', value],
+      ['timestamp', `"${timestamp}"`],
+    ]);
+    return `{${keys.map((key) => `"${key}":${of.get(key)}`).join(',')}}`;
+  });
+
+test('elements of the usual shape are read from their bytes, with their keys in any order', () => {
+  fc.assert(
+    fc.property(usual, (text) => {
+      assert.equal(assertSame(Buffer.from(text)), 'read', text);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('what is read from bytes is what the ordinary reader reads, however hostile', () => {
+  let taken = 0;
+  fc.assert(
+    fc.property(hostile, (text) => {
+      if (assertSame(Buffer.from(text)) === 'read') taken += 1;
+    }),
+    { numRuns: 5_000 },
+  );
+  assert.ok(taken > 100, `only ${taken} were read from their bytes`);
+});
+
+test('nor do changed bytes make a difference, be they text or not', () => {
+  const change = fc.tuple(fc.nat({ max: 120 }), fc.oneof(fc.nat({ max: 255 }), fc.constant(34)));
+  fc.assert(
+    fc.property(usual, fc.array(change, { minLength: 1, maxLength: 3 }), (text, changes) => {
+      const bytes = Buffer.from(text);
+      for (const [at, code] of changes) if (at < bytes.length) bytes[at] = code;
+      assertSame(bytes);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('an element that is cut anywhere is not completed by what follows it', () => {
+  const text =
+    '{"device_id":"d","sensor_id":"s","value":12.5,"timestamp":"2016-06-08T18:20:27.873Z"}';
+  for (let end = 0; end < text.length; end += 1) {
+    const found = readBetween(Buffer.from(text.slice(0, end)), '', text.slice(end));
+    assert.equal(found, undefined, text.slice(0, end));
+  }
+});
+
+test('numbers are the doubles that JSON.parse reads', () => {
+  fc.assert(
+    fc.property(numberText, (number) => {
+      assertSame(Buffer.from(`{"device_id":"d","sensor_id":"s","value":${number}}`));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('more sensors than are remembered keep their own ids', () => {
+  for (let round = 0; round < 2; round += 1) {
+    for (let index = 0; index < 10_000; index += 1) {
+      const text = `{"device_id":"d${index}","sensor_id":"s${index % 7}","value":1}`;
+      assert.equal(assertSame(Buffer.from(text)), 'read');
+    }
+  }
+});
