@@ -46,6 +46,11 @@ export const plantsOfSockets: readonly Plant[] = [
     ...{ file: largePushes, test: '60 bodies', budget: 'partial_bytes', says: /bytes are held/ },
   },
   {
+    name: 'TLS handshakes under way have a budget',
+    ...{ file: 'test/v2/tls-handshakes.test.ts', test: 'has its share of handshakes' },
+    ...{ budget: 'tls_handshakes', says: /!== 10|true !== false/ },
+  },
+  {
     name: 'bodies in chunks of a byte are cut off',
     ...{ file: 'test/neighbours/sockets-dripping.test.ts', test: '24 bodies in chunks' },
     says: /honest client's|MiB are held|the program died|other side closed|ECONN/,

@@ -65,6 +65,7 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   const { isTrustedProxy } = config.listen;
   const connections = createConnectionGuard({
     room: createConnectionRoom(budgets.of('connections'), isTrustedProxy),
+    handshakes: createConnectionRoom(budgets.of('tls_handshakes'), isTrustedProxy),
     onRefused: () => reporter.connectionRefused('too_many'),
   });
   const mqtt = await createMqttServer({

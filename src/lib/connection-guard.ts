@@ -37,14 +37,19 @@ export interface ConnectionSlot {
 
 export function createConnectionGuard({
   room,
+  handshakes,
   onRefused,
 }: {
   readonly room: ConnectionRoom;
+  /** Room for TLS handshakes under way, beside that of their connections. */
+  readonly handshakes: ConnectionRoom;
   /** A connection was ended because there was no room for it. */
   readonly onRefused: () => void;
 }): ConnectionGuard {
   const open = new Set<Socket>();
   const slots = new WeakMap<Socket, ConnectionSlot>();
+  // By the peer's address and port, as TLS tells of a socket of its own.
+  const shaking = new Map<string, ConnectionSlot>();
   let isOver = false;
 
   /** Answers whether the connection may go on. */
@@ -71,18 +76,43 @@ export function createConnectionGuard({
     return true;
   }
 
+  /** Counts the handshake of a connection that was accepted; false: there is no room for it. */
+  function beginHandshake(socket: Socket): boolean {
+    const peer = peerOf(socket);
+    const slot = handshakes.enter(socket.remoteAddress ?? '', () => socket.destroy());
+    if (slot === undefined) {
+      onRefused();
+      socket.destroy();
+      return false;
+    }
+    shaking.set(peer, slot);
+    socket.once('close', () => {
+      slot.leave();
+      if (shaking.get(peer) === slot) shaking.delete(peer);
+    });
+    return true;
+  }
+
+  function endHandshake(socket: Socket): void {
+    const peer = peerOf(socket);
+    shaking.get(peer)?.leave();
+    shaking.delete(peer);
+  }
+
   return {
     watch(server) {
+      const isTls = 'setSecureContext' in server;
       const listeners = server.listeners('connection');
       server.removeAllListeners('connection');
       server.on('connection', (socket: Socket) => {
-        if (!accept(socket)) return;
+        if (!accept(socket) || (isTls && !beginHandshake(socket))) return;
         for (const listener of listeners) Reflect.apply(listener, server, [socket]);
       });
       // TLS puts a socket of its own before the one that was accepted, and lets go of it after the
       // handshake: errors from then on are for whoever listens.
       server.prependListener('secureConnection', (socket: Socket) => {
         socket.on('error', ignore);
+        endHandshake(socket);
       });
       // A handshake that takes too long only says so; its connection would stay.
       server.prependListener('tlsClientError', (_error: Error, socket: Socket) => {
@@ -100,6 +130,8 @@ export function createConnectionGuard({
     },
   };
 }
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 /** Whoever wants to know that a connection ended listens to its close, which follows an error. */
 const ignore = (): void => undefined;

@@ -18,6 +18,17 @@ export const budgetTable = {
     answer: 'rate',
     refused: 'the connection is closed',
   },
+  tls_handshakes: {
+    what: 'TLS handshakes under way',
+    unit: 'entries',
+    total: 4_000,
+    perAccount: 2_000,
+    perAddress: 1_000,
+    guests: 2_000,
+    floor: 0,
+    answer: 'rate',
+    refused: 'the connection is closed',
+  },
   partial_bytes: {
     what: 'unfinished bodies and packets',
     unit: 'bytes',
