@@ -84,6 +84,7 @@ const quoted = fc.oneof(
 );
 const gap = fc.constantFrom('', '', '', ' ', '\r\n', '\t', '\u00a0', '\ufeff');
 const plainId = fc.stringMatching(/^"[a-z0-9]{1,8}"$/);
+const plainNumber = fc.integer({ min: -1e6, max: 1e6 }).map((n) => String(n / 100));
 const oddMember = fc.oneof(
   fc.tuple(fc.constant('"value"'), numberText),
   fc.tuple(fc.constantFrom('"device_id"', '"sensor_id"', '"timestamp"'), quoted),
@@ -98,9 +99,9 @@ const hostile = fc
   .tuple(
     fc.oneof({ weight: 4, arbitrary: plainId }, { weight: 1, arbitrary: quoted }),
     fc.oneof({ weight: 4, arbitrary: plainId }, { weight: 1, arbitrary: quoted }),
-    numberText,
+    fc.oneof({ weight: 2, arbitrary: plainNumber }, { weight: 1, arbitrary: numberText }),
     fc.oneof({ weight: 2, arbitrary: date }, { weight: 1, arbitrary: timestampText }),
-    fc.array(oddMember, { maxLength: 1 }),
+    fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(oddMember, { maxLength: 1 })),
     fc.tuple(gap, gap, gap),
     fc.constantFrom('}', '}', '}', '}', '', ',}', '}}', '} x', '}\r'),
     fc.infiniteStream(fc.nat({ max: 5 })),
