@@ -3,6 +3,7 @@ import type { AccessKeyMessage } from '../../src/wire/access-key.ts';
 import type { SettableActuatorMessage } from '../../src/wire/actuator.ts';
 import type { BrowserSessionMessage } from '../../src/wire/browser-session.ts';
 import type { CalibrationMessage, PointMessage } from '../../src/wire/calibration.ts';
+import type { CorrectionMessage } from '../../src/wire/correction.ts';
 import type { LastValueMessage } from '../../src/wire/datapoint.ts';
 import type { DeviceMessage } from '../../src/wire/device.ts';
 import type { Wire } from '../../src/wire/fields.ts';
@@ -26,6 +27,7 @@ export type Calibration = Wire<typeof CalibrationMessage>;
 export type Sensor = Omit<Wire<typeof SensorMessage>, 'last_value' | 'value'> & {
   readonly last_value?: Datapoint;
 };
+export type Correction = Wire<typeof CorrectionMessage>;
 export type Actuator = Wire<typeof SettableActuatorMessage>;
 export type ActuatorValueType = NonNullable<Actuator['actuator_value_type']>;
 export type Location = Wire<typeof LocationMessage>;

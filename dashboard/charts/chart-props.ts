@@ -1,7 +1,7 @@
 import type { Calibration } from '../api/types.ts';
 import type { SensorKey } from './history-query.ts';
 import type { Shape } from './panels.ts';
-import type { Preset } from './ranges.ts';
+import type { Preset, TimeRange } from './ranges.ts';
 
 /** A sensor on a chart. */
 export interface ChartSensor extends SensorKey {
@@ -18,6 +18,13 @@ export interface ChartSensor extends SensorKey {
   readonly isStale?: boolean;
 }
 
+/** What somebody says is wrong: what they tapped on, else all that is shown. */
+export interface Wrong {
+  readonly range: TimeRange;
+  /** What the point that was tapped on stands for: an instant, or an interval of several values. */
+  readonly mark?: TimeRange;
+}
+
 /** What a chart is given. It reads the values itself and follows them live. */
 export interface ChartProps {
   readonly sensors: readonly ChartSensor[];
@@ -32,4 +39,6 @@ export interface ChartProps {
   readonly isInAddress?: true;
   /** When the newest value is from, for charts that are empty. */
   readonly lastAt?: number | undefined;
+  /** Told of what is wrong; absent: nobody who looks may put it right. */
+  readonly onWrong?: ((wrong: Wrong) => void) | undefined;
 }

@@ -2,10 +2,11 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatSpan } from '../i18n/formats.ts';
 import { t } from '../i18n/i18n.ts';
+import { correctionsMade } from '../state/corrections.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { ChartLegend, type LegendEntry } from './chart-legend.tsx';
 import { ChartPlots } from './chart-plots.tsx';
-import type { ChartProps } from './chart-props.ts';
+import type { ChartProps, Wrong } from './chart-props.ts';
 import { ChartTable } from './chart-table.tsx';
 import { type Columns, emptyColumns } from './columns.ts';
 import { EmptyNote } from './empty-note.tsx';
@@ -16,6 +17,7 @@ import { instantsOf, movedCursor } from './readout.ts';
 import { useChartView } from './use-chart-view.ts';
 import { type ShownHistory, useHistory } from './use-history.ts';
 import { useSums } from './use-sums.ts';
+import { WrongBar } from './wrong-bar.tsx';
 import { usableZone, zoneIn } from './zone.ts';
 
 type Sensors = ChartProps['sensors'];
@@ -32,6 +34,9 @@ export function SensorChart(props: ChartProps): JSX.Element {
   const [isTable, setTable] = useState(false);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [cursor, setCursor] = useState<number | undefined>(undefined);
+  const [marked, setMarked] = useState<number | undefined>(undefined);
+  /** A range that was drawn with the pointer ends with a click, which marks nothing. */
+  const drawnAt = useRef(0);
   const place = useRef<HTMLDivElement>(null);
   const widthPx = useWidth(place);
   // Kept before anything is drawn, so that nothing below has to move.
@@ -68,8 +73,20 @@ export function SensorChart(props: ChartProps): JSX.Element {
   const showRange = (next: TimeRange): void => {
     view.showRange(next);
     setCursor(undefined);
+    setMarked(undefined);
+    drawnAt.current = performance.now();
+  };
+  const made = correctionsMade.value;
+  useEffect(() => {
+    // What was marked may not be there any more.
+    setMarked(undefined);
+    setCursor(undefined);
+  }, [made]);
+  const mark = (): void => {
+    if (performance.now() - drawnAt.current > clickMs) setMarked(cursor);
   };
   const moveCursor = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') mark();
     const by = cursorKeys[event.key];
     if (by === undefined) return;
     event.preventDefault();
@@ -83,6 +100,7 @@ export function SensorChart(props: ChartProps): JSX.Element {
         onPreset={(next) => {
           view.showPreset(next);
           setCursor(undefined);
+          setMarked(undefined);
         }}
         onRange={showRange}
       />
@@ -100,7 +118,8 @@ export function SensorChart(props: ChartProps): JSX.Element {
         aria-label={t('chart.keys')}
         aria-busy={isLoading}
         onKeyDown={moveCursor}
-        onMouseLeave={() => setCursor(undefined)}
+        onClick={mark}
+        onMouseLeave={() => setCursor(marked)}
       >
         {!isTable && widthPx > 0 && (
           <ChartPlots
@@ -119,6 +138,13 @@ export function SensorChart(props: ChartProps): JSX.Element {
           <EmptyNote {...{ lastAt, zone }} onShow={(at) => showRange(around(at, spanOf(range)))} />
         )}
       </section>
+      {props.onWrong !== undefined && (
+        <WrongBar
+          {...{ marked, zone }}
+          entry={entries[0]}
+          onWrong={() => props.onWrong?.(wrongOf(visible, marked, columns[0]?.bucketMs))}
+        />
+      )}
       <figcaption class="row row-apart small quiet">
         <span class="chart-note">{noteOf(shown, { zone, range: visible })}</span>
         <span class="row">
@@ -138,6 +164,12 @@ export function SensorChart(props: ChartProps): JSX.Element {
     </figure>
   );
 }
+
+/** A click that is a part of drawing a range comes within. */
+const clickMs = 60;
+
+const wrongOf = (range: TimeRange, marked: number | undefined, bucketMs = 1): Wrong =>
+  marked === undefined ? { range } : { range, mark: { from: marked, to: marked + bucketMs - 1 } };
 
 const cursorKeys: Readonly<Record<string, number | 'first' | 'last'>> = {
   ArrowLeft: -1,

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Calibration } from '../api/types.ts';
 import type { LiveDatapoint } from '../live/live-values.ts';
+import { correctionsMade } from '../state/corrections.ts';
 import { liveState, loadLiveValues } from '../state/live-devices.ts';
 import { useRecovery } from '../state/recovery.ts';
 import { api } from '../state/session.ts';
@@ -52,7 +53,8 @@ export function useHistory(options: WantedHistory): ShownHistory {
   });
   const [turn, setTurn] = useState(0);
   const identity = sensors.map(({ deviceId, sensorId }) => `${deviceId}/${sensorId}`).join();
-  const corrections = JSON.stringify(sensors.map(({ calib }) => calib));
+  const calibrations = JSON.stringify(sensors.map(({ calib }) => calib));
+  const made = correctionsMade.value;
   const width = Math.ceil(widthPx / widthStepPx) * widthStepPx;
   const wanted = useRef(options);
   wanted.current = options;
@@ -80,7 +82,7 @@ export function useHistory(options: WantedHistory): ShownHistory {
         if (!signal.aborted) setState(({ history }) => ({ history, error, isLoading: false }));
       });
     return () => abort.abort();
-  }, [identity, corrections, range?.from, range?.to, endsNow, width, zone, isExact, turn]);
+  }, [identity, calibrations, made, range?.from, range?.to, endsNow, width, zone, isExact, turn]);
 
   const retry = (): void => setTurn((before) => before + 1);
   useRecovery(state.error, retry);

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { correctionsMade } from '../state/corrections.ts';
 import { useRecovery } from '../state/recovery.ts';
 import { api } from '../state/session.ts';
 import { amountAggregates, barInterval, columnsOfBars } from './bars.ts';
@@ -29,6 +30,7 @@ export function useSums(options: {
   const [isLoading, setLoading] = useState(sensors.length > 0);
   const [turn, setTurn] = useState(0);
   const identity = sensors.map(textOf).join();
+  const made = correctionsMade.value;
   const wanted = useRef(sensors);
   wanted.current = sensors;
   useRecovery(error, () => setTurn((before) => before + 1));
@@ -71,7 +73,7 @@ export function useSums(options: {
         setLoading(false);
       });
     return () => abort.abort();
-  }, [identity, range.from, range.to, endsNow, zone, turn]);
+  }, [identity, made, range.from, range.to, endsNow, zone, turn]);
 
   return {
     columnsOf: (sensor) => found.get(textOf(sensor)) ?? emptyColumns(barInterval(spanOf(range)).ms),

@@ -1,3 +1,4 @@
+import { corrections } from './corrections.ts';
 import { data } from './data.ts';
 import { device } from './device.ts';
 import { gateways } from './gateways.ts';
@@ -13,6 +14,7 @@ import { users } from './users.ts';
 
 /** What all other screens say: fetched beside the first of them. */
 export const laterWords = {
+  corrections,
   data,
   device,
   gateways,

@@ -2,6 +2,7 @@ import type { Dictionary } from '../dictionary.ts';
 import { age } from './age.ts';
 import { alerts } from './alerts.ts';
 import { chart } from './chart.ts';
+import { corrections } from './corrections.ts';
 import { data } from './data.ts';
 import { device } from './device.ts';
 import { errors } from './errors.ts';
@@ -29,6 +30,7 @@ export const dictionary: Dictionary = {
   alerts,
   chart,
   common,
+  corrections,
   data,
   device,
   errors,

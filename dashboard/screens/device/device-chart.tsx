@@ -5,6 +5,7 @@ import { freshnessOf, instantOf } from '../../api/freshness.ts';
 import { shapeOf } from '../../api/sensor-shape.ts';
 import type { Device, Sensor } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
+import type { ChartProps } from '../../charts/chart-props.ts';
 import { Chart } from '../../charts/lazy-chart.tsx';
 import { useAlerts } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
@@ -14,9 +15,11 @@ import { sensorName } from '../../ui/value.tsx';
 export function DeviceChart({
   device,
   sensors,
+  onWrong,
 }: {
   readonly device: Device;
   readonly sensors: readonly Sensor[];
+  readonly onWrong?: ChartProps['onWrong'];
 }): JSX.Element {
   const devices = useMemo(() => [device.id], [device.id]);
   const alerts = useAlerts().value;
@@ -64,6 +67,7 @@ export function DeviceChart({
       devices={sensors.length === device.sensors.length ? devices : undefined}
       zone={device.timezone}
       lastAt={lastAt}
+      onWrong={onWrong}
       isInAddress
     />
   );

@@ -3,6 +3,7 @@ import { apiPaths } from '../../api/paths.ts';
 import type { Datapoint, Device, Sensor } from '../../api/types.ts';
 import { describeZone, formatDate, formatSpan, formatValue, ownZone } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
+import { correctionsMade } from '../../state/corrections.ts';
 import { useResource } from '../../state/resource.ts';
 import { api } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -20,11 +21,12 @@ export function LatestValues({
   readonly device: Device;
   readonly sensor: Sensor;
 }): JSX.Element | null {
+  const made = correctionsMade.value;
   const newest = sensor.last_value?.timestamp ?? sensor.last_value?.date_received;
   const { value, error, reload } = useResource(
     newest === undefined
       ? undefined
-      : `latest ${device.id} ${sensor.id} ${newest} ${JSON.stringify(sensor.calib)}`,
+      : `latest ${device.id} ${sensor.id} ${newest} ${JSON.stringify(sensor.calib)} ${made}`,
     (signal) =>
       api.getJson<readonly Datapoint[]>({
         path: `${apiPaths.sensor(device.id, sensor.id)}/values`,

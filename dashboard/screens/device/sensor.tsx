@@ -17,6 +17,8 @@ import { Icon } from '../../ui/icons.tsx';
 import { sensorName, Value } from '../../ui/value.tsx';
 import { CalibrationForm } from './calibration-form.tsx';
 import { parseLoosely } from './control-value.ts';
+import { CorrectableChart } from './correctable-chart.tsx';
+import { CorrectionList } from './correction-list.tsx';
 import { DeviceChart } from './device-chart.tsx';
 import { DevicePart, type KnownDevice } from './device-part.tsx';
 import { LatestValues } from './latest-values.tsx';
@@ -65,10 +67,16 @@ function SensorParts({
           {t('device.alert')}
         </a>
       </div>
-      {rights.seesData && <DeviceChart device={device} sensors={[sensor]} />}
+      {rights.seesData &&
+        (rights.changes ? (
+          <CorrectableChart device={device} sensor={sensor} onChange={reload} />
+        ) : (
+          <DeviceChart device={device} sensors={[sensor]} />
+        ))}
       {rights.seesData && <LatestValues device={device} sensor={sensor} />}
       {rights.changes && (
         <>
+          <CorrectionList device={device} sensor={sensor} onChange={reload} />
           <details class="surface fold">
             <summary>{t('device.calibrate')}</summary>
             <CalibrationForm device={device} sensor={sensor} onChange={reload} />

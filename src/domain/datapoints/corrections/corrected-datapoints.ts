@@ -1,4 +1,4 @@
-import { createBreather } from '../../../lib/event-loop.ts';
+import { createFairTurns } from '../../../lib/fair-turns.ts';
 import { sameJson } from '../../../lib/json.ts';
 import { isJsonWithin } from '../../../lib/json-size.ts';
 import { createLruCache } from '../../../lib/lru-cache.ts';
@@ -162,6 +162,7 @@ type Pages = ReturnType<typeof createPages>;
 function createPages(pushed: DatapointStore) {
   /** How many datapoints are removed in a whole interval: it never changes. */
   const removed = new WeakMap<Interval, number>();
+  const turns = createFairTurns({ turnMs: limits.turnMs });
 
   /** How many of what was pushed in the range is removed. */
   async function lacking(sensor: SensorRef, range: Range, overlay: Overlay): Promise<number> {
@@ -170,11 +171,10 @@ function createPages(pushed: DatapointStore) {
     for (const interval of overlay.removals) {
       if (interval.to < from || interval.from > to) continue;
       const isWhole = interval.from >= from && interval.to <= to;
-      const known = isWhole ? removed.get(interval) : undefined;
       const inside = { from: Math.max(from, interval.from), to: Math.min(to, interval.to) };
-      const found = known ?? (await lackingIn(sensor, inside, overlay));
-      if (isWhole) removed.set(interval, found);
-      count += found;
+      count += isWhole
+        ? await lackingIn(sensor, interval, overlay)
+        : await lackingInPart(sensor, inside, { interval, overlay });
     }
     return count;
   }
@@ -184,9 +184,32 @@ function createPages(pushed: DatapointStore) {
     interval: Interval,
     overlay: Overlay,
   ): Promise<number> {
+    const known = removed.get(interval);
+    if (known !== undefined) return known;
+    const count = await countLacking(sensor, interval, overlay);
+    removed.set(interval, count);
+    return count;
+  }
+
+  async function lackingInPart(
+    sensor: SensorRef,
+    inside: Interval,
+    { interval, overlay }: { readonly interval: Interval; readonly overlay: Overlay },
+  ): Promise<number> {
+    const ofWhole = await lackingIn(sensor, interval, overlay);
+    // Where nothing is left of the whole, nothing is left of a part.
+    const isAll = ofWhole === (await pushed.count(sensor, interval));
+    return isAll ? pushed.count(sensor, rangeOf(inside)) : countLacking(sensor, inside, overlay);
+  }
+
+  async function countLacking(
+    sensor: SensorRef,
+    interval: Interval,
+    overlay: Overlay,
+  ): Promise<number> {
     let count = 0;
     const page = { ...rangeOf(interval), order: 'asc', skip: 0, limit: Infinity } as const;
-    for await (const columns of walk(pushed, sensor, page)) {
+    for await (const columns of walk(sensor, page, overlay)) {
       count += columns.count - overlay.showColumns(columns).count;
     }
     return count;
@@ -211,7 +234,8 @@ function createPages(pushed: DatapointStore) {
           continue;
         }
       }
-      const inside = { ...range, order: page.order, limit: page.limit };
+      const limit = Math.min(page.limit, rowsAtOnce(overlay));
+      const inside = { ...range, order: page.order, limit };
       const columns = segment.mayLack
         ? await firstLeft(sensor, { ...inside, skip }, overlay)
         : overlay.showColumns(
@@ -230,7 +254,7 @@ function createPages(pushed: DatapointStore) {
     overlay: Overlay,
   ): Promise<DatapointColumns> {
     let { skip } = page;
-    for await (const columns of walk(pushed, sensor, { ...page, skip: 0, limit: Infinity })) {
+    for await (const columns of walk(sensor, { ...page, skip: 0 }, overlay)) {
       const left = overlay.showColumns(columns);
       if (left.count > skip) return rowsOf(left, skip, skip + page.limit);
       skip -= left.count;
@@ -238,31 +262,37 @@ function createPages(pushed: DatapointStore) {
     return toDatapointColumns([]);
   }
 
+  /** What was pushed, step by step; one walk at a time, and others have their turn in between. */
+  async function* walk(
+    sensor: SensorRef,
+    whole: Page,
+    overlay: Overlay,
+  ): AsyncGenerator<DatapointColumns, undefined> {
+    const pace = turns.paceOf(sensor.deviceId);
+    const limit = rowsAtOnce(overlay);
+    let page = whole;
+    while (true) {
+      const { columns, isCut } = await pushed.scan(
+        sensor,
+        { ...page, limit },
+        limits.datapointCharactersPerStep,
+      );
+      if (columns.count > 0) yield columns;
+      if (columns.count === 0 || (columns.count < limit && !isCut)) return;
+      page = following(page, columns.count, (row) => timeIn(columns, row));
+      if (pace.isOver()) await pace.rest();
+    }
+  }
+
   return { lacking, scan };
 }
 
-/** What was pushed, step by step; others have their turn in between. */
-async function* walk(
-  pushed: Pick<DatapointStore, 'scan'>,
-  sensor: SensorRef,
-  whole: Page,
-): AsyncGenerator<DatapointColumns, undefined> {
-  const breathe = createBreather();
-  let page = whole;
-  while (true) {
-    const limit = limits.datapointsPerScan;
-    const { columns, isCut } = await pushed.scan(
-      sensor,
-      { ...page, limit },
-      limits.datapointCharactersPerStep,
-    );
-    if (columns.count > 0) yield columns;
-    if (columns.count === 0 || (columns.count < limit && !isCut)) return;
-    page = following(page, columns.count, (row) => timeIn(columns, row));
-    const pause = breathe();
-    if (pause !== undefined) await pause;
-  }
-}
+/** The more corrections there are to look through, the fewer rows in one turn. */
+const rowsAtOnce = ({ corrections }: Overlay): number =>
+  Math.min(
+    limits.datapointsPerScan,
+    Math.max(64, Math.floor(limits.overlayLooksPerStep / Math.max(1, corrections.length))),
+  );
 
 /** Last values of sensors with corrections. */
 function createLast(pages: Pages) {

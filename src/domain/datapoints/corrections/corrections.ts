@@ -82,6 +82,7 @@ export function createCorrections(options: CorrectionOptions): Corrections {
     find: (search: Search) => Promise<CorrectionDraft | undefined>,
   ): Promise<CorrectionOutcome> {
     const { datapoints } = options;
+    pace.begin();
     const until = clock.now();
     const hold = book.hold(sensor, until);
     try {
@@ -105,8 +106,8 @@ export function createCorrections(options: CorrectionOptions): Corrections {
     async remove(actor, sensor, range, value) {
       room.require(actor, await allow(actor, sensor));
       const what = { kind: 'removed', items: [], ...(value !== undefined && { value }) } as const;
-      return oneByOne(sensor, () =>
-        longWork.run(actor, (pace) =>
+      return longWork.run(actor, (pace) =>
+        oneByOne(sensor, () =>
           make(actor, sensor, pace, async (search) => {
             const touched = await findInRange(search, range, value);
             return touched && { ...what, touched };
@@ -118,8 +119,8 @@ export function createCorrections(options: CorrectionOptions): Corrections {
       room.require(actor, await allow(actor, sensor));
       requireItems(actor, items, options.valueBytesMax);
       let missing: readonly CorrectedItem[] = items;
-      const outcome = await oneByOne(sensor, () =>
-        longWork.run(actor, (pace) =>
+      const outcome = await longWork.run(actor, (pace) =>
+        oneByOne(sensor, () =>
           make(actor, sensor, pace, async (search) => {
             const { touched, found } = await findItems(search, items);
             const has = ({ time, isTimed }: CorrectedItem) => found.has(itemKey(time, isTimed));

@@ -1,9 +1,10 @@
-import { type JsonValue, sameJson } from '../../../lib/json.ts';
+import type { Instant } from '../../../lib/clock.ts';
+import type { JsonValue } from '../../../lib/json.ts';
 import type { CorrectionId } from '../../ids.ts';
 import { type Datapoint, orderTime } from '../datapoint.ts';
 import type { DatapointColumns } from '../datapoint-columns.ts';
 import type { Range } from '../datapoint-store.ts';
-import { type Correction, itemKey, itemKeyOf, reachesTo } from './correction.ts';
+import { type Correction, reachesTo } from './correction.ts';
 
 /** Order times, both ends included. */
 export interface Interval {
@@ -33,17 +34,26 @@ export interface Overlay {
 
 interface Step {
   readonly correction: Correction;
-  readonly items: ReadonlyMap<string, JsonValue>;
+  /** The value that is removed, as JSON text. */
+  readonly text: string | undefined;
+  /** What is put right, by timestamp, and by time of receipt. */
+  readonly timed: ReadonlyMap<Instant, JsonValue>;
+  readonly untimed: ReadonlyMap<Instant, JsonValue>;
+}
+
+function stepOf(correction: Correction): Step {
+  const { items, value } = correction;
+  const valuesOf = (isTimed: boolean): ReadonlyMap<Instant, JsonValue> =>
+    new Map(
+      items.filter((item) => item.isTimed === isTimed).map((item) => [item.time, item.value]),
+    );
+  const text = value === undefined ? undefined : JSON.stringify(value);
+  return { correction, text, timed: valuesOf(true), untimed: valuesOf(false) };
 }
 
 /** `corrections` in the order in which they were made. */
 export function createOverlay(corrections: readonly Correction[]): Overlay {
-  const steps = corrections.map((correction): Step => {
-    const items = correction.items.map(
-      ({ time, isTimed, value }) => [itemKey(time, isTimed), value] as const,
-    );
-    return { correction, items: new Map(items) };
-  });
+  const steps = corrections.map(stepOf);
   const removals = merged(corrections.filter(({ kind }) => kind === 'removed'));
   const first = corrections.reduce((min, { from }) => Math.min(min, from), Infinity);
   const last = corrections.reduce((max, { to }) => Math.max(max, to), -Infinity);
@@ -54,20 +64,22 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
   ): { readonly shown: Datapoint | undefined; readonly by: CorrectionId | undefined } {
     const time = orderTime(datapoint);
     let shown = datapoint;
+    let shownText: string | undefined;
     let by: CorrectionId | undefined;
-    for (const { correction, items } of among) {
+    for (const { correction, text, timed, untimed } of among) {
       if (time < correction.from || time > correction.to) continue;
       if (!reachesTo(correction.reach, datapoint.receivedAt)) continue;
       if (correction.kind === 'removed') {
-        const { value } = correction;
-        if (value === undefined || sameJson(value, shown.value)) {
+        if (text !== undefined) shownText ??= JSON.stringify(shown.value);
+        if (text === undefined || text === shownText) {
           return { shown: undefined, by: correction.id };
         }
         continue;
       }
-      const value = items.get(itemKeyOf(datapoint));
+      const value = (datapoint.timestamp === undefined ? untimed : timed).get(time);
       if (value === undefined) continue;
       shown = { ...shown, value };
+      shownText = undefined;
       by = correction.id;
     }
     return { shown, by };

@@ -1,0 +1,26 @@
+/** Saying that values are wrong: taking them away, putting them right, undoing that. */
+export const corrections = {
+  hint: 'Tap a value if it is wrong.',
+  thisWrong: 'This is wrong',
+  stretchWrong: 'A stretch is wrong',
+  title: 'What is wrong?',
+  one: 'One value',
+  stretch: 'A stretch of time',
+  which: 'Which value is wrong?',
+  rightValue: 'What it should be',
+  takeAway: 'Take it away',
+  putRight: 'Put it right',
+  inStretch: {
+    one: '{count} value is taken away. You can undo this for 30 days.',
+    other: '{count} values are taken away. You can undo this for 30 days.',
+  },
+  tooMany: 'There are many values here. Zoom in and tap again, or choose a stretch of time.',
+  unreachable: 'As this sensor is corrected, no value shows like this.',
+  nothing: 'There is no value here any more.',
+  removed: { one: '{count} value taken away', other: '{count} values taken away' },
+  corrected: { one: '{count} value put right', other: '{count} values put right' },
+  undone: 'Undone: the values are as they were.',
+  list: 'Values taken away or put right',
+  none: 'None so far.',
+  by: 'by {name}',
+} as const;

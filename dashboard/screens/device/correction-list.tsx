@@ -1,0 +1,87 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Correction, Device, Sensor } from '../../api/types.ts';
+import { usableZone } from '../../charts/zone.ts';
+import { formatDate } from '../../i18n/formats.ts';
+import { language, t } from '../../i18n/i18n.ts';
+import { now } from '../../state/clock.ts';
+import { correctionsMade } from '../../state/corrections.ts';
+import { useResource } from '../../state/resource.ts';
+import { api } from '../../state/session.ts';
+import { Age } from '../../ui/age.tsx';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { correctionsPath, type SensorIds, undo } from './corrections.ts';
+
+const undoMs = 30 * 86_400_000;
+
+/** What was taken away or put right of a sensor: who, when, how many, and the way back. */
+export function CorrectionList(props: {
+  readonly device: Device;
+  readonly sensor: Sensor;
+  readonly onChange: () => void;
+}): JSX.Element {
+  const { device, sensor, onChange } = props;
+  const [isOpen, setOpen] = useState(false);
+  const ids = { device: device.id, sensor: sensor.id };
+  const { value, error, reload } = useResource(
+    isOpen ? `corrections ${device.id} ${sensor.id} ${correctionsMade.value}` : undefined,
+    (signal) => api.getJson<readonly Correction[]>({ path: correctionsPath(ids), signal }),
+  );
+  return (
+    <details class="surface fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{t('corrections.list')}</summary>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {value === undefined
+        ? error === undefined && isOpen && <Skeleton height={60} />
+        : value.length === 0 && <p class="quiet">{t('corrections.none')}</p>}
+      {value !== undefined && value.length > 0 && (
+        <ul>
+          {value.map((one) => (
+            <Row key={one.id} {...{ one, ids, onChange }} zone={usableZone(device.timezone)} />
+          ))}
+        </ul>
+      )}
+    </details>
+  );
+}
+
+function Row(props: {
+  readonly one: Correction;
+  readonly ids: SensorIds;
+  readonly zone: string;
+  readonly onChange: () => void;
+}): JSX.Element {
+  const { one, ids, zone, onChange } = props;
+  const [isBusy, setBusy] = useState(false);
+  const made = Date.parse(one.date);
+  const show = (text: string, style: 'moment' | 'day' | 'time'): string =>
+    formatDate(Date.parse(text), { language: language.value, style, zone });
+  const from = show(one.from, 'moment');
+  const isOneDay = show(one.from, 'day') === show(one.to, 'day');
+  const to = show(one.to, isOneDay ? 'time' : 'moment');
+  return (
+    <li class="row row-apart correction">
+      <div>
+        <p>{t(`corrections.${one.kind}`, { count: one.count })}</p>
+        <p class="small quiet">
+          {from === show(one.to, 'moment') ? from : `${from} – ${to}`} ·{' '}
+          {t('corrections.by', { name: one.by })} · <Age at={made} />
+        </p>
+      </div>
+      {now.value - made < undoMs && (
+        <button
+          type="button"
+          class="button"
+          disabled={isBusy}
+          onClick={() => {
+            setBusy(true);
+            void undo(ids, one.id, onChange).finally(() => setBusy(false));
+          }}
+        >
+          {t('common.undo')}
+        </button>
+      )}
+    </li>
+  );
+}

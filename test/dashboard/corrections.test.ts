@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { browserTest, openStage, type Stage, type Width, widths } from './browser.ts';
+
+let stage: Stage;
+const minuteMs = 60_000;
+const start = Date.now() - 60 * minuteMs;
+
+before(async () => {
+  stage = await openStage();
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  assert.deepEqual(stage.faults, []);
+});
+
+async function send(method: string, path: string, json?: unknown): Promise<unknown> {
+  const reply = await stage.service.as('ama')({
+    method,
+    path,
+    ...(json !== undefined && { json }),
+  });
+  assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`);
+  return reply.json;
+}
+
+/** A value for each minute of the last hour; the newest is that of a broken probe. */
+async function makeDevice(id: string): Promise<void> {
+  const sensors = [{ id: 'TC', name: 'Air', unit: 'DegreeCelsius' }];
+  await send('POST', '/devices', { id, name: id, sensors });
+  const values = Array.from({ length: 60 }, (_, n) => ({
+    value: n === 59 ? 85 : 20 + n / 10,
+    timestamp: new Date(start + n * minuteMs).toISOString(),
+  }));
+  await send('POST', `/devices/${id}/sensors/TC/values`, values);
+}
+
+const lastOf = async (id: string): Promise<unknown> =>
+  ((await send('GET', `/devices/${id}/sensors/TC`)) as { last_value: { value: unknown } })
+    .last_value.value;
+
+async function open(page: Page, id: string): Promise<void> {
+  await page.goto(`/devices/${id}/sensors/TC`);
+  await page.locator('.chart-place[aria-busy=false] canvas').first().waitFor();
+}
+
+/** Taps on the newest point of the chart. */
+async function markLast(page: Page): Promise<void> {
+  await page.locator('.chart-place').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'This is wrong' }).waitFor();
+}
+
+async function assertAccessible(page: Page): Promise<void> {
+  if (!(await page.evaluate('globalThis.axe !== undefined'))) await page.evaluate(axe.source);
+  const options = JSON.stringify({ resultTypes: ['violations'] });
+  const found = (await page.evaluate(
+    `axe.run(${options}).then(({ violations }) => violations)`,
+  )) as readonly { readonly id: string; readonly impact: string | null }[];
+  const grave = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  assert.deepEqual(
+    grave.map(({ id }) => id),
+    [],
+  );
+}
+
+for (const width of Object.keys(widths) as Width[]) {
+  for (const theme of ['light', 'dark'] as const) {
+    browserTest(`a value is taken away, and that is undone, on a ${width}, ${theme}`, async () => {
+      const id = `gone-${width}-${theme}`;
+      await makeDevice(id);
+      const page = await stage.visit({ username: 'ama', width, theme });
+      await open(page, id);
+      await markLast(page);
+      await page.getByRole('button', { name: 'This is wrong' }).click();
+      await page.locator('.dialog .number', { hasText: '85 °C' }).first().waitFor();
+      await assertAccessible(page);
+      await page.getByRole('button', { name: 'Take it away' }).click();
+      await page.getByText('1 value taken away').waitFor();
+      assert.equal(await lastOf(id), 25.8);
+      await page.locator('.hero', { hasText: '25.8' }).waitFor();
+      await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
+      await page.locator('.hero', { hasText: '85' }).waitFor();
+      assert.equal(await lastOf(id), 85);
+      await page.context().close();
+    });
+  }
+}
+
+browserTest('a value is put right in three taps, and undone in two from the list', async () => {
+  await makeDevice('right');
+  const page = await stage.visit({ username: 'ama', width: 'phone' });
+  await open(page, 'right');
+  const plot = page.locator('.plot .u-over').first();
+  const box = await plot.boundingBox();
+  assert.ok(box !== null);
+  await page.touchscreen.tap(box.x + box.width - 2, box.y + box.height / 2);
+  await page.getByRole('button', { name: 'This is wrong' }).tap();
+  await page.getByLabel('What it should be').fill('25,9');
+  await page.getByRole('button', { name: 'Put it right' }).tap();
+  await page.locator('.hero', { hasText: '25.9' }).waitFor();
+  assert.equal(await lastOf('right'), 25.9);
+  await page.getByText('Values taken away or put right').tap();
+  const row = page.locator('.correction', { hasText: '1 value put right' });
+  await row.getByText('by ama').waitFor();
+  await assertAccessible(page);
+  await row.getByRole('button', { name: 'Undo' }).tap();
+  await page.locator('.hero', { hasText: '85' }).waitFor();
+  await page.getByText('None so far.').waitFor();
+  await page.context().close();
+});
+
+browserTest('a stretch of time is taken away, and says how much that is', async () => {
+  await makeDevice('stretch');
+  const page = await stage.visit({ username: 'ama' });
+  await open(page, 'stretch');
+  await page.getByRole('button', { name: 'A stretch is wrong' }).click();
+  const minute = (n: number) => new Date(start + n * minuteMs).toISOString().slice(0, 16);
+  await page.getByLabel('From').last().fill(minute(10));
+  await page.getByLabel('To').last().fill(minute(12));
+  await page.getByText('3 values are taken away').waitFor();
+  await assertAccessible(page);
+  await page.getByRole('button', { name: 'Take it away' }).click();
+  await page.getByText('3 values taken away').waitFor();
+  const left = (await send('GET', '/devices/stretch/sensors/TC/values?limit=100')) as unknown[];
+  assert.equal(left.length, 57);
+  await page.context().close();
+});
+
+browserTest('who may not change a device is not offered to', async () => {
+  await makeDevice('others');
+  const page = await stage.visit({ username: 'kofi' });
+  await open(page, 'others');
+  assert.equal(await page.locator('.wrong-bar').count(), 0);
+  await page.context().close();
+});
