@@ -124,12 +124,12 @@ const promises: Promises = {
 
   'whatever is pushed, corrected and undone, reads are those of a plain list': async (storage) => {
     let round = 0;
-    const property = fc.asyncProperty(fc.array(command, { maxLength: 25 }), async (commands) => {
+    const property = fc.asyncProperty(commands, async (given) => {
       round += 1;
       const name = sensorId(`r${round}`);
       await storage.devices.putSensor(deviceId('d1'), { id: name }, noon);
       const model = createModel(storage, sensor('d1', name));
-      for (const one of commands) await model.run(one);
+      for (const one of given) await model.run(one);
       await model.compare();
     });
     await fc.assert(property, { numRuns: 60 });
@@ -138,16 +138,31 @@ const promises: Promises = {
 
 const time = fc.integer({ min: 0, max: 12 });
 const value = fc.constantFrom(1, 2, 'text', null, { a: 1 });
+const aPush = fc.record({
+  do: fc.constant('push' as const),
+  at: fc.array(time, { minLength: 1, maxLength: 6 }),
+  value,
+});
 const command = fc.oneof(
-  fc.record({ do: fc.constant('push' as const), at: fc.array(time, { maxLength: 4 }), value }),
-  fc.record({ do: fc.constant('untimed' as const), value }),
-  fc.record({
-    ...{ do: fc.constant('remove' as const), from: time, to: time },
-    value: fc.option(value, { nil: undefined }),
-  }),
-  fc.record({ do: fc.constant('correct' as const), at: fc.array(time, { maxLength: 3 }), value }),
-  fc.record({ do: fc.constant('undo' as const), which: fc.nat(5) }),
+  { weight: 4, arbitrary: aPush },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('untimed' as const), value }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      ...{ do: fc.constant('remove' as const), from: time, length: fc.integer({ min: 0, max: 4 }) },
+      value: fc.option(value, { nil: undefined }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      ...{ do: fc.constant('correct' as const), value },
+      at: fc.array(time, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('undo' as const), which: fc.nat(5) }) },
 );
+const commands = fc.array(command, { minLength: 10, maxLength: 40, size: 'max' });
 
 type Command = typeof command extends fc.Arbitrary<infer One> ? One : never;
 
@@ -238,7 +253,10 @@ function createModel({ datapoints, corrections, pushedDatapoints }: Storage, ref
       } else if (one.do === 'untimed') {
         await store([{ ...untimed(0, one.value), receivedAt: now }]);
       } else if (one.do === 'remove') {
-        const range = { from: noon + one.from * 1_000, to: noon + one.to * 1_000 };
+        const range = {
+          from: noon + one.from * 1_000,
+          to: noon + (one.from + one.length) * 1_000,
+        };
         const isWanted = (entry: Entry): boolean => {
           const shown = shownBy(entry);
           const when = orderTime(entry.datapoint);
