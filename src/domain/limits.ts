@@ -94,8 +94,6 @@ export const limits = {
   /** All are looked through when the sensor is read. */
   correctionsPerSensorMax: 500,
   correctionBytesPerSensorMax: 524_288,
-  /** Corrections looked at for all rows of one step. */
-  overlayLooksPerStep: 200_000,
   /** Those of all things of one owner; guests are one of them. */
   correctionsPerOwnerMax: 10_000,
   correctionBytesPerOwnerMax: 32 * 1_048_576,

@@ -287,11 +287,14 @@ function createPages(pushed: DatapointStore) {
   return { lacking, scan };
 }
 
+/** Corrections looked at for all rows of one step: some ten milliseconds. */
+const looksPerStep = 200_000;
+
 /** The more corrections there are to look through, the fewer rows in one turn. */
 const rowsAtOnce = ({ corrections }: Overlay): number =>
   Math.min(
     limits.datapointsPerScan,
-    Math.max(64, Math.floor(limits.overlayLooksPerStep / Math.max(1, corrections.length))),
+    Math.max(64, Math.floor(looksPerStep / Math.max(1, corrections.length))),
   );
 
 /** Last values of sensors with corrections. */
