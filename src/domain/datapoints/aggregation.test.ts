@@ -55,7 +55,7 @@ async function valuesOf(datapoints: readonly Datapoint[], ...names: readonly Agg
 test('without an interval one bucket, which starts with its first datapoint, has all', async () => {
   const answer = await bucketsOf(inSteps(series(4, 1, 7, 2)), planOf(aggregates));
   assert.deepEqual(answer, {
-    buckets: [{ start: noon, values: [3.5, 1, 7, 14, 4, 4, 2] }],
+    buckets: [{ start: noon, values: [3.5, 1, 7, 14, 4, 4, 2, 6] }],
     skipped: 0,
   });
 });
@@ -154,6 +154,7 @@ const anyDatapoints = (around: readonly string[]): fc.Arbitrary<readonly Datapoi
 /** What a person with a calendar and a pocket calculator would find, day by day. */
 function byHand(datapoints: readonly Datapoint[], zone: string) {
   const localTime = createLocalClock(zone);
+  let before = Number.NaN;
   const days = Map.groupBy(datapoints, (one) =>
     new Date(localTime(orderTime(one))).toISOString().slice(0, 10),
   );
@@ -163,6 +164,11 @@ function byHand(datapoints: readonly Datapoint[], zone: string) {
       .filter((value) => typeof value === 'number');
     const sum = numbers.reduce((total, number) => total + number, 0);
     const known = numbers.length > 0;
+    let increase = 0;
+    for (const number of numbers) {
+      if (number > before) increase += number - before;
+      before = number;
+    }
     return {
       date,
       avg: known ? sum / numbers.length : undefined,
@@ -172,6 +178,7 @@ function byHand(datapoints: readonly Datapoint[], zone: string) {
       count: ofDay.length,
       first: ofDay[0]?.value,
       last: ofDay.at(-1)?.value,
+      increase: known ? increase : undefined,
     };
   });
 }

@@ -1,12 +1,20 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { BucketOf } from '../../lib/time-bucket.ts';
-import { type DatapointColumns, numberIn, timeIn } from './datapoint-columns.ts';
+import {
+  type Aggregate,
+  addRows,
+  addStretch,
+  aggregateOf,
+  aggregates,
+  numeric,
+  openTally,
+  type Tally,
+} from './bucket-tally.ts';
+import { type DatapointColumns, timeIn } from './datapoint-columns.ts';
+import { isStretchRun, type StretchRun, type SummarisedPart } from './stretches.ts';
 
-/** What may be asked of the datapoints of a bucket, in the order of the reference. */
-export const aggregates = ['avg', 'min', 'max', 'sum', 'count', 'first', 'last'] as const;
-
-export type Aggregate = (typeof aggregates)[number];
+export { type Aggregate, aggregates };
 
 export interface AggregationPlan {
   /** One or more, each once. */
@@ -26,82 +34,80 @@ export interface Bucket {
 export interface AggregationStep {
   /** Those that are complete and have something to say, oldest first. */
   readonly buckets: readonly Bucket[];
-  /** Datapoints that avg, min, max and sum passed over because they are no numbers. */
+  /** Datapoints that those of numbers passed over because they are no numbers. */
   readonly skipped: number;
 }
 
-const numeric: ReadonlySet<Aggregate> = new Set<Aggregate>(['avg', 'min', 'max', 'sum']);
-
 /**
  * Puts datapoints, oldest first, into buckets. Text that is a number counts as one [contract 6];
- * count, first and last take every datapoint.
+ * count, first and last take every datapoint. A stretch lies in one bucket.
  */
 export async function* aggregate(
-  steps: AsyncIterable<DatapointColumns>,
+  parts: AsyncIterable<SummarisedPart>,
   plan: AggregationPlan,
 ): AsyncGenerator<AggregationStep, undefined> {
+  const buckets = createBucketList(plan);
+  for await (const part of parts) {
+    if (isStretchRun(part)) buckets.addRun(part);
+    else buckets.addColumns(part);
+    yield buckets.take();
+  }
+  yield buckets.takeLast();
+}
+
+/** The buckets of one pass: those that are complete, and the one under way. */
+function createBucketList(plan: AggregationPlan) {
+  const { bucketOf } = plan;
   const needsNumbers = plan.aggregates.some((name) => numeric.has(name));
   let tally: Tally | undefined;
-  for await (const step of steps) {
-    const buckets: Bucket[] = [];
-    let skipped = 0;
-    let row = 0;
-    while (row < step.count) {
-      if (tally === undefined || timeIn(step, row) >= tally.end) {
-        if (tally !== undefined) addBucket(buckets, tally, plan);
-        tally = openTally(step, row, plan);
-      }
-      const end = rowOfTime(step, row, tally.end);
-      if (needsNumbers) skipped += addNumbers(tally, step, row, end);
-      tally.count += end - row;
-      if (end > row) tally.last = step.at(end - 1).value;
-      row = end;
-    }
-    yield { buckets, skipped };
+  let complete: Bucket[] = [];
+  let skipped = 0;
+
+  function close(): void {
+    if (tally === undefined) return;
+    const { start } = tally;
+    const values = plan.aggregates.map((name) => tally && aggregateOf(tally, name));
+    if (values.some((value) => value !== undefined)) complete.push({ start, values });
   }
-  const last: Bucket[] = [];
-  if (tally !== undefined) addBucket(last, tally, plan);
-  yield { buckets: last, skipped: 0 };
-}
 
-function addBucket(buckets: Bucket[], tally: Tally, { aggregates: names }: AggregationPlan): void {
-  const values = names.map((name) => aggregateOf(tally, name));
-  if (values.some((value) => value !== undefined)) buckets.push({ start: tally.start, values });
-}
+  function tallyAt(time: Instant, first: () => JsonValue): Tally {
+    if (tally !== undefined && time < tally.end) return tally;
+    close();
+    const bucket = bucketOf?.(time) ?? { start: time, end: Number.POSITIVE_INFINITY };
+    tally = openTally(bucket, first(), tally);
+    return tally;
+  }
 
-/** What is known of the bucket under way. */
-interface Tally {
-  readonly start: Instant;
-  readonly end: Instant;
-  readonly first: JsonValue;
-  last: JsonValue;
-  count: number;
-  /** How many of them are numbers; without any the rest means nothing. */
-  numbers: number;
-  sum: number;
-  /** What rounding took from the sum. */
-  lost: number;
-  /** What numbers are multiplied with before they are added: 1 while the sum is a double. */
-  scale: number;
-  min: number;
-  max: number;
-}
-
-function openTally(step: DatapointColumns, row: number, { bucketOf }: AggregationPlan): Tally {
-  const time = timeIn(step, row);
-  const bucket = bucketOf?.(time) ?? { start: time, end: Number.POSITIVE_INFINITY };
-  const { value } = step.at(row);
   return {
-    ...bucket,
-    first: value,
-    last: value,
-    count: 0,
-    numbers: 0,
-    sum: 0,
-    lost: 0,
-    scale: 1,
-    min: Number.POSITIVE_INFINITY,
-    max: Number.NEGATIVE_INFINITY,
+    addColumns(step: DatapointColumns): void {
+      let row = 0;
+      while (row < step.count) {
+        const from = row;
+        const open = tallyAt(timeIn(step, row), () => step.at(from).value);
+        const end = rowOfTime(step, row, open.end);
+        if (needsNumbers) skipped += addRows(open, step, row, end);
+        open.count += end - row;
+        if (end > row) open.last = step.at(end - 1).value;
+        row = end;
+      }
+    },
+    addRun({ stretches, from, to }: StretchRun): void {
+      for (let at = from; at < to; at += 1) {
+        const open = tallyAt(stretches.starts[at] ?? 0, () => stretches.first[at] ?? 0);
+        skipped += addStretch(open, stretches, at);
+      }
+    },
+    /** What is complete since the last time. */
+    take(): AggregationStep {
+      const step = { buckets: complete, skipped: needsNumbers ? skipped : 0 };
+      complete = [];
+      skipped = 0;
+      return step;
+    },
+    takeLast(): AggregationStep {
+      close();
+      return this.take();
+    },
   };
 }
 
@@ -116,47 +122,4 @@ function rowOfTime(step: DatapointColumns, row: number, end: Instant): number {
     else high = middle;
   }
   return low;
-}
-
-/** So many of the largest numbers could be added with it. */
-const scaleOfHugeSums = 2 ** -60;
-
-/** Adds the numbers of some rows; answers how many rows have none. */
-function addNumbers(tally: Tally, step: DatapointColumns, from: number, to: number): number {
-  let { sum, lost, scale, min, max } = tally;
-  let skipped = 0;
-  for (let row = from; row < to; row += 1) {
-    const number = numberIn(step, row);
-    if (Number.isNaN(number)) {
-      skipped += 1;
-      continue;
-    }
-    let addend = number * scale;
-    if (!Number.isFinite(sum + addend)) {
-      sum *= scaleOfHugeSums;
-      lost *= scaleOfHugeSums;
-      scale *= scaleOfHugeSums;
-      addend = number * scale;
-    }
-    // Neumaier's summation: ten times 0.1 is 1.
-    const next = sum + addend;
-    lost += Math.abs(sum) >= Math.abs(addend) ? sum - next + addend : addend - next + sum;
-    sum = next;
-    if (number < min) min = number;
-    if (number > max) max = number;
-  }
-  Object.assign(tally, { sum, lost, scale, min, max });
-  tally.numbers += to - from - skipped;
-  return skipped;
-}
-
-function aggregateOf(tally: Tally, name: Aggregate): JsonValue | undefined {
-  if (name === 'count') return tally.count;
-  if (name === 'first' || name === 'last') return tally[name];
-  if (tally.numbers === 0) return undefined;
-  if (name === 'min' || name === 'max') return tally[name];
-  const sum = tally.sum + tally.lost;
-  const value = (name === 'sum' ? sum : sum / tally.numbers) / tally.scale;
-  // Sums beyond the range of a double have no JSON.
-  return Number.isFinite(value) ? value : undefined;
 }

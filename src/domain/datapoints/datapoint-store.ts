@@ -4,6 +4,7 @@ import type { PublishContext } from '../publish-context.ts';
 import type { ColumnBatch } from './column-batch.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { DatapointColumns } from './datapoint-columns.ts';
+import type { SummarisedStep, SummariseOptions } from './stretches.ts';
 
 /** The datapoints one request hands over for one sensor, in the order given. */
 export interface Push extends SensorRef {
@@ -77,6 +78,12 @@ export interface DatapointStore {
   readPart(sensor: SensorRef, page: Page, charactersMax: number): Promise<PagePart>;
   /** What `readPart` answers, column by column. */
   scan(sensor: SensorRef, page: Page, charactersMax: number): Promise<ScannedPart>;
+  /**
+   * One step of a page, oldest first whatever its order: what some of its datapoints come to, where
+   * the store knows that and the reader lets it stand for them, and the others as they are. Skip
+   * and limit count stored datapoints.
+   */
+  summarise(sensor: SensorRef, page: Page, options: SummariseOptions): Promise<SummarisedStep>;
   count(sensor: SensorRef, range: Range): Promise<number>;
   /** The last values of all sensors of these devices, whatever their size. */
   lastValues(devices: readonly DeviceId[]): Promise<LastValues>;

@@ -15,6 +15,13 @@ import { downsample } from './downsampling.ts';
 import { type HistoryQuery, pageOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
+import {
+  calibratedRun,
+  isStretchRun,
+  mayStandFor,
+  type SummarisedPart,
+  type SummarisedStep,
+} from './stretches.ts';
 
 /** What datapoints of some sensors come to, for those who may view the data of their devices. */
 export interface Summaries {
@@ -63,7 +70,7 @@ export function createSummaries(options: {
       const total = query.lastN === undefined ? 0 : await datapoints.count(source.ref, query);
       const all = { ...query, order: 'asc', skip: 0, limit: Number.POSITIVE_INFINITY } as const;
       const page = pageOf(all, total);
-      yield* aggregate(scan({ datapoints, source, page, query, pace, room }), plan);
+      yield* aggregate(summarised({ datapoints, source, page, query, pace, room, plan }), plan);
     };
 
   async function downsampleOne(one: {
@@ -120,19 +127,42 @@ function refuseTooManyPoints(sensors: number, pointsMax: number): void {
   );
 }
 
-/** The columns of a page as they are shown. A summary of years is long work. */
-const scan = ({
-  source: { ref, sensor },
-  query,
-  ...options
-}: {
+interface SourceRead {
   readonly datapoints: DatapointStore;
   readonly source: Source;
   readonly page: Page;
   readonly query: HistoryQuery;
   readonly pace: Pace;
   readonly room: StepRoom;
-}): AsyncGenerator<DatapointColumns, undefined> =>
+}
+
+/** What a page comes to, in stretches where the store knows them. */
+async function* summarised({
+  plan,
+  ...read
+}: SourceRead & { readonly plan: AggregationPlan }): AsyncGenerator<SummarisedPart, undefined> {
+  const { datapoints, query, pace, room } = read;
+  const { ref, sensor } = read.source;
+  const calibration = query.isCalibrated ? sensor.calibration : undefined;
+  const options = { ...room, mayStand: mayStandFor(plan, calibration) };
+  for (let page: Page | undefined = read.page; page !== undefined; ) {
+    const step: SummarisedStep = await datapoints.summarise(ref, page, options);
+    for (const part of step.parts) {
+      yield isStretchRun(part)
+        ? calibratedRun(part, calibration)
+        : calibratedColumns(part, calibration);
+    }
+    page = step.next;
+    if (pace.isOver()) await pace.rest();
+  }
+}
+
+/** The columns of a page as they are shown. A summary of years is long work. */
+const scan = ({
+  source: { ref, sensor },
+  query,
+  ...options
+}: SourceRead): AsyncGenerator<DatapointColumns, undefined> =>
   readColumnSteps({
     ...{ ...options, ref, calibration: query.isCalibrated ? sensor.calibration : undefined },
   });

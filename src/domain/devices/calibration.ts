@@ -20,6 +20,35 @@ export interface Calibration {
 export const isApplied = (calibration: Calibration | undefined): calibration is Calibration =>
   calibration !== undefined && calibration.isEnabled !== false;
 
+/** A line through a calibration point: sensor values and what they really were. */
+export interface CalibrationLine extends CalibrationPoint {
+  readonly slope: number;
+}
+
+/** The line on which both raw values lie; undefined: they lie on different ones. */
+export function lineOf(
+  { points }: Calibration,
+  least: number,
+  greatest: number,
+): CalibrationLine | undefined {
+  const index = segmentOf(points, least);
+  return segmentOf(points, greatest) === index ? lineAt(points, index) : undefined;
+}
+
+/** The number of the point at the upper end of the segment of a raw value. */
+function segmentOf(points: readonly CalibrationPoint[], value: number): number {
+  let index = 1;
+  while (index < points.length - 1 && value > (points[index]?.sensorValue ?? 0)) index += 1;
+  return index;
+}
+
+function lineAt(points: readonly CalibrationPoint[], index: number): CalibrationLine | undefined {
+  const [low, high] = [points[index - 1], points[index]];
+  if (low === undefined || high === undefined) return undefined;
+  const slope = (high.realValue - low.realValue) / (high.sensorValue - low.sensorValue);
+  return { ...low, slope };
+}
+
 /**
  * The real value for a raw one. Only JSON numbers are calibrated [contract 5]; beyond the first and
  * the last point the nearest segment goes on as a line.
@@ -27,11 +56,8 @@ export const isApplied = (calibration: Calibration | undefined): calibration is 
 export function calibrate(calibration: Calibration | undefined, value: JsonValue): JsonValue {
   if (!isApplied(calibration) || typeof value !== 'number') return value;
   const { points } = calibration;
-  let index = 1;
-  while (index < points.length - 1 && value > (points[index]?.sensorValue ?? 0)) index += 1;
-  const [low, high] = [points[index - 1], points[index]];
-  if (low === undefined || high === undefined) return value;
-  const slope = (high.realValue - low.realValue) / (high.sensorValue - low.sensorValue);
-  const real = low.realValue + (value - low.sensorValue) * slope;
+  const line = lineAt(points, segmentOf(points, value));
+  if (line === undefined) return value;
+  const real = line.realValue + (value - line.sensorValue) * line.slope;
   return Number.isFinite(real) ? real : value;
 }

@@ -9,6 +9,7 @@ export interface ChunkLimits {
   readonly chunkRowBytesMax: number;
   readonly chunkDatapointsMax: number;
   readonly chunkWeightMax: number;
+  readonly summaryDatapointsMin: number;
 }
 
 /** What became of blocks into which datapoints were put. */

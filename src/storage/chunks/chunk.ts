@@ -18,6 +18,7 @@ import { decodeVersion1 } from './chunk-version-1.ts';
 import type { Columns } from './columns.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
 import { putNumbers, takeNumbers } from './numbers.ts';
+import { type BlockSummary, summarise } from './summary.ts';
 
 /** Some datapoints of a chunk that follow each other: what is decoded at once. */
 export interface Block {
@@ -27,6 +28,8 @@ export interface Block {
   /** With a checksum; those of version 1 are a whole chunk of that version. */
   readonly bytes: Uint8Array;
   readonly version: 1 | 2;
+  /** What its datapoints come to, where that is known. */
+  readonly summary?: BlockSummary;
 }
 
 const version = 2;
@@ -49,6 +52,7 @@ export function toBlock(columns: Columns): Block {
     maxTime: columns.times[columns.count - 1] ?? 0,
     bytes: writtenBytes(sink),
     version,
+    summary: summarise(columns),
   };
 }
 

@@ -94,7 +94,7 @@ function besideOf(beside: Float64Array, scale: number): Float64Array {
 }
 
 /** The digits after the point that write most numbers; undefined: doubles are shorter. */
-function digitsOf(numbers: Float64Array): number | undefined {
+export function digitsOf(numbers: Float64Array): number | undefined {
   if (areIntegers(numbers)) return 0;
   const counts = new Uint32Array(digitsMax + 2);
   let least = 0;

@@ -86,6 +86,9 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
       const { datapoints, isCut } = partOf(readPage(sensor, page), charactersMax);
       return { columns: toDatapointColumns(datapoints), isCut };
     },
+    async summarise(sensor, page) {
+      return { parts: [toDatapointColumns(readPage(sensor, { ...page, order: 'asc' }))] };
+    },
     async count(sensor, range) {
       return within(sensor, range).length;
     },

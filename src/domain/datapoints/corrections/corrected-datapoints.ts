@@ -15,6 +15,7 @@ import type {
   ScannedPart,
 } from '../datapoint-store.ts';
 import { following } from '../pages.ts';
+import { isStretchRun, type SummarisedStep, type SummariseOptions } from '../stretches.ts';
 import type { CorrectionBook } from './correction-book.ts';
 import { type Interval, type Overlay, rowsOf } from './overlay.ts';
 
@@ -64,6 +65,20 @@ export function createCorrectedDatapoints(
     return { datapoints: toDatapoints(columns), isCut };
   }
 
+  async function scanStep(
+    sensor: SensorRef,
+    page: Page,
+    overlay: Overlay,
+    { rowsMax, charactersMax }: SummariseOptions,
+  ): Promise<SummarisedStep> {
+    const ascending = { ...page, order: 'asc', limit: Math.min(page.limit, rowsMax) } as const;
+    const { columns } = await pages.scan(sensor, ascending, overlay, charactersMax);
+    const limit = page.limit - columns.count;
+    if (columns.count === 0 || limit === 0) return { parts: [columns] };
+    const next = following(ascending, columns.count, (row) => timeIn(columns, row));
+    return { parts: [columns], next: { ...next, limit } };
+  }
+
   return {
     ...(pushed.readyForLong && { readyForLong: () => pushed.readyForLong?.() ?? settled }),
     append: (batch) =>
@@ -96,6 +111,18 @@ export function createCorrectedDatapoints(
       const overlay = await book.overlayOf(sensor);
       if (overlay === undefined) return pushed.scan(sensor, page, charactersMax);
       return pages.scan(sensor, page, overlay, charactersMax);
+    },
+    async summarise(sensor, page, options) {
+      const overlay = await book.overlayOf(sensor);
+      if (overlay === undefined) return pushed.summarise(sensor, page, options);
+      // Of a page that ends somewhere each datapoint that is left counts.
+      if (page.limit !== Infinity) return scanStep(sensor, page, overlay, options);
+      const exclude = [...(options.exclude ?? []), ...overlay.corrections.map(rangeOf)];
+      const step = await pushed.summarise(sensor, page, { ...options, exclude });
+      const parts = step.parts.map((part) =>
+        isStretchRun(part) ? part : overlay.showColumns(part),
+      );
+      return { ...step, parts: parts.filter((part) => isStretchRun(part) || part.count > 0) };
     },
     async count(sensor, range) {
       const overlay = await book.overlayOf(sensor);

@@ -7,6 +7,7 @@ import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { type Block, blocksOf, columnsOf } from '../../chunks/chunk.ts';
 import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
 import { type Columns, rowAfter, rowFrom, toColumns } from '../../chunks/columns.ts';
+import { type ChunkSummary, decodeSummary } from '../../chunks/summary.ts';
 import { type ChunkLookup, createChunkLookup } from './chunk-lookup.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 
@@ -21,6 +22,8 @@ export interface ChunkReader {
   /** Its blocks in this order; they are not decoded. */
   blocks(chunk: ChunkHead, order: 'asc' | 'desc'): Iterable<BlockHead>;
   columns(head: BlockHead): Columns;
+  /** What its datapoints come to, if that is known. */
+  summary(chunk: ChunkHead): ChunkSummary | undefined;
   /** How many datapoints in chunks the range has. */
   count(series: number, range: Range): number;
   /** For look-ups inside one snapshot. */
@@ -43,6 +46,7 @@ const countInside = `
   select coalesce(sum(count), 0) from chunks
   where series = ? and min_time >= ? and min_time <= ? and max_time <= ?`;
 const readChunk = 'select datapoints from chunks where id = ?';
+const readSummary = 'select summary from chunk_summaries where chunk = ?';
 
 /** A cached block with longer texts would weigh more than it saves; so would a longer chunk. */
 const cachedTextCharactersMax = 65_536;
@@ -63,6 +67,7 @@ export function createChunkReader(
   const descending = reader.prepare(listDescending);
   const inside = reader.prepare(countInside);
   const read = reader.prepare(readChunk);
+  const summaries = createSummaryReader(reader, limits, log);
   for (const statement of [flushedOf, ascending, descending, inside, read]) {
     statement.setReturnArrays(true);
   }
@@ -180,6 +185,7 @@ export function createChunkReader(
     heads,
     blocks,
     columns,
+    summary: summaries.read,
     count,
     createLookup: (series) =>
       createChunkLookup(
@@ -187,6 +193,35 @@ export function createChunkReader(
         (head) => readable(head.chunk, toColumns([]), () => columns(head)),
         limits.crowdedChunksMax,
       ),
+  };
+}
+
+/** Summaries are remembered as they are read; one that is damaged is none, and its chunk decoded. */
+function createSummaryReader(reader: DatabaseSync, limits: DatapointLimits, log: Log) {
+  const read = reader.prepare(readSummary);
+  read.setReturnArrays(true);
+  const known = createLruCache<number, ChunkSummary | 'none'>(limits.summariesInMemoryMax);
+
+  function find({ id, count }: ChunkHead): ChunkSummary | 'none' {
+    const row = read.get(id) as unknown as [Uint8Array] | undefined;
+    if (row === undefined) return 'none';
+    try {
+      const summary = decodeSummary(row[0]);
+      const counted = summary.counts.reduce((sum, one) => sum + one, 0);
+      if (counted !== count) throw new DamagedBytesError('a summary is of another chunk');
+      return summary;
+    } catch (error) {
+      if (!(error instanceof DamagedBytesError)) throw error;
+      log.error({ err: error, chunk: id }, 'the summary of a chunk cannot be read');
+      return 'none';
+    }
+  }
+  return {
+    read(chunk: ChunkHead): ChunkSummary | undefined {
+      const found = known.get(chunk.id) ?? find(chunk);
+      known.set(chunk.id, found);
+      return found === 'none' ? undefined : found;
+    },
   };
 }
 

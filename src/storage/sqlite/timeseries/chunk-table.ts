@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
+import { type Block, blocksOf, columnsOf, encodeChunk } from '../../chunks/chunk.ts';
 import { type ChunkLimits, cutIntoChunks, placeInBlocks } from '../../chunks/chunk-placing.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
+import { blockSummaries, decodeSummary, encodeSummary, summarise } from '../../chunks/summary.ts';
 
 const columns = 'id, min_time, max_time, count, octet_length(datapoints)';
 const findChunkFrom = `
@@ -19,6 +20,8 @@ const findNextTime = `
 const readChunk = 'select datapoints from chunks where id = ?';
 const insertChunk = `
   insert into chunks (series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?)`;
+const readSummary = 'select summary from chunk_summaries where chunk = ?';
+const insertSummary = 'insert into chunk_summaries (chunk, summary) values (?, ?)';
 const deleteChunk = 'delete from chunks where id = ?';
 const keepDamaged = `
   insert into damaged_chunks (id, series, min_time, max_time, count, datapoints)
@@ -93,7 +96,7 @@ export function createChunkTable(database: DatabaseSync): ChunkTable {
       }
     }
     for (const chunk of cutIntoChunks(blocks, limits, isInside ? 'even' : 'fill')) {
-      rows.insert(series, chunk);
+      rows.insert(series, chunk, limits.summaryDatapointsMin);
     }
     return damaged;
   }
@@ -145,13 +148,16 @@ function createChunkRows(database: DatabaseSync) {
   const insert = database.prepare(insertChunk);
   const remove = database.prepare(deleteChunk);
   const keep = database.prepare(keepDamaged);
-  read.setReturnArrays(true);
+  const summaryOf = database.prepare(readSummary);
+  const insertOne = database.prepare(insertSummary);
+  for (const statement of [read, summaryOf]) statement.setReturnArrays(true);
 
   return {
     take(id: number): { readonly blocks: readonly Block[]; readonly isDamaged: boolean } {
       const [bytes] = read.get(id) as unknown as [Uint8Array];
       try {
-        return { blocks: blocksOf(bytes, `${id}`), isDamaged: false };
+        const [summary] = (summaryOf.get(id) ?? []) as unknown as [Uint8Array?];
+        return { blocks: withSummaries(blocksOf(bytes, `${id}`), summary), isDamaged: false };
       } catch (error) {
         if (!(error instanceof DamagedBytesError)) throw error;
         return { blocks: [], isDamaged: true };
@@ -165,11 +171,15 @@ function createChunkRows(database: DatabaseSync) {
       keep.run(id);
       remove.run(id);
     },
-    insert(series: number, blocks: readonly Block[]): void {
+    /** Shorter chunks go without a summary: they are rewritten soon, and read as quickly. */
+    insert(series: number, blocks: readonly Block[], summaryDatapointsMin: number): void {
       const minTime = blocks[0]?.minTime ?? 0;
       const maxTime = blocks.at(-1)?.maxTime ?? 0;
       const count = blocks.reduce((sum, block) => sum + block.count, 0);
-      insert.run(series, minTime, maxTime, count, encodeChunk(blocks));
+      const added = insert.run(series, minTime, maxTime, count, encodeChunk(blocks));
+      if (count < summaryDatapointsMin) return;
+      const summary = summaryOfBlocks(blocks);
+      if (summary !== undefined) insertOne.run(added.lastInsertRowid, summary);
     },
   };
 }
@@ -178,4 +188,29 @@ function toRow(found: unknown): ChunkRow | undefined {
   if (found === undefined) return undefined;
   const [id, minTime, maxTime, count, bytes] = found as [number, number, number, number, number];
   return { id, minTime, maxTime, count, bytes };
+}
+
+/** Blocks with what is known of them; a summary that is not theirs is made anew when it is due. */
+function withSummaries(blocks: readonly Block[], bytes: Uint8Array | undefined): readonly Block[] {
+  if (bytes === undefined) return blocks;
+  try {
+    const summaries = blockSummaries(decodeSummary(bytes));
+    return blocks.map((block, at) => {
+      const summary = summaries[at];
+      return summary?.count === block.count ? { ...block, summary } : block;
+    });
+  } catch (error) {
+    if (!(error instanceof DamagedBytesError)) throw error;
+    return blocks;
+  }
+}
+
+/** Undefined: a block cannot be read, and whoever reads the chunk is to find out. */
+function summaryOfBlocks(blocks: readonly Block[]): Uint8Array | undefined {
+  try {
+    return encodeSummary(blocks.map((block) => block.summary ?? summarise(columnsOf(block))));
+  } catch (error) {
+    if (!(error instanceof DamagedBytesError)) throw error;
+    return undefined;
+  }
 }

@@ -18,6 +18,7 @@ export interface DatapointLimits extends ChunkLimits {
   readonly flushRetryMsMax: number;
   readonly decodedChunksMax: number;
   readonly chunksInMemoryMax: number;
+  readonly summariesInMemoryMax: number;
   readonly crowdedChunksMax: number;
   readonly seriesMax: number;
   readonly wholeDevicesPerRead: number;
@@ -43,6 +44,8 @@ export const datapointLimits: DatapointLimits = {
   chunkRowBytesMax: 49_152,
   /** Of a block: half a megabyte of long values, rewritten with each late datapoint. */
   chunkWeightMax: 16_384,
+  /** Of a chunk that has a summary: fewer datapoints are read as quickly. */
+  summaryDatapointsMin: 256,
   /** What a sensor takes that has any datapoint in memory, beside them. */
   memtableEntryBytes: 192,
   /** A sensor that reached this, 4 096 numbers, fills whole chunks. */
@@ -71,6 +74,8 @@ export const datapointLimits: DatapointLimits = {
   decodedChunksMax: 512,
   /** Chunks as they are stored, some of whose blocks were read: up to 64 KB each. */
   chunksInMemoryMax: 64,
+  /** What chunks come to: about 30 KB each. */
+  summariesInMemoryMax: 128,
   /** Chunks of one timestamp that are searched for a repeated datapoint: about 1 ms. */
   crowdedChunksMax: 16,
   /** Sensors remembered though all of theirs is in chunks. */

@@ -7,6 +7,7 @@ import type {
 } from '../../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
+import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from '../../chunks/columns.ts';
 import { createColumnsBuilder } from '../../chunks/columns-builder.ts';
 import type { ChunkReader } from './chunk-reader.ts';
@@ -160,7 +161,7 @@ function partOf(chunks: ChunkReader, head: BlockHead, page: Page): Part {
 }
 
 /** The datapoints outside chunks that are in the range, in the order of the page. */
-function createLaterQueue(unflushed: Columns, page: Page) {
+export function createLaterQueue(unflushed: Columns, page: Page) {
   const [start, end] = sliceOf(unflushed, page);
   const isAscending = page.order === 'asc';
   const { times } = unflushed;
@@ -199,6 +200,15 @@ function createLaterQueue(unflushed: Columns, page: Page) {
       if (left === 0) return count;
       const border = rowAfter(chunkTimes, times[next()] ?? 0);
       return Math.max(1, Math.min(count, isAscending ? border - row : row - border + 1));
+    },
+    /** The order time of the next one; Infinity: there is none. */
+    nextTime: (): Instant => (left === 0 ? Number.POSITIVE_INFINITY : (times[next()] ?? 0)),
+    /** Of ascending ones, takes those that have an earlier order time. */
+    takeBefore(time: Instant): Columns {
+      const first = next();
+      const count = countUpTo(time);
+      left -= count;
+      return sliceColumns(unflushed, first, first + count);
     },
   };
 }

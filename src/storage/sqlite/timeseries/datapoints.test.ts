@@ -28,6 +28,7 @@ const tinyLimits = {
   chunkDatapointsMax: 4,
   chunkWeightMax: 32,
   chunkBlocksMax: 2,
+  summaryDatapointsMin: 1,
   memtableEntryBytes: 0,
   memtableEntryBytesMax: 3 * 32,
   memtableBytesMax: 6 * 32,

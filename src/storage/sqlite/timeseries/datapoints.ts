@@ -7,6 +7,7 @@ import type {
   PagePart,
   Push,
 } from '../../../domain/datapoints/datapoint-store.ts';
+import type { SummarisedStep } from '../../../domain/datapoints/stretches.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
@@ -22,6 +23,7 @@ import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
 import { encodeInSteps, encodePushes } from './datapoint-log.ts';
 import { countInRange, readPage, readPart, scanPart } from './datapoint-page.ts';
 import { replayLog } from './datapoint-replay.ts';
+import { summarisePage } from './datapoint-summary.ts';
 import { createFlusher, type Flusher } from './flusher.ts';
 import { createMemtable, type Memtable } from './memtable.ts';
 import { createPendingBatch, type Staged } from './pending-batch.ts';
@@ -135,6 +137,10 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     scan: (sensor, page, charactersMax) =>
       view(sensor, { columns: toDatapointColumns([]), isCut: false }, (series, unflushed) =>
         scanPart({ chunks, series, unflushed, page }, charactersMax),
+      ),
+    summarise: (sensor, page, summariseOptions) =>
+      view<SummarisedStep>(sensor, { parts: [] }, (series, unflushed) =>
+        summarisePage({ chunks, series, unflushed, page }, summariseOptions),
       ),
     count: (sensor, range) =>
       view(

@@ -1,0 +1,129 @@
+import type { JsonValue } from '../../lib/json.ts';
+import type { TimeBucket } from '../../lib/time-bucket.ts';
+import { type DatapointColumns, numberIn } from './datapoint-columns.ts';
+import type { Stretches } from './stretches.ts';
+
+/** What may be asked of the datapoints of a bucket, in the order of the reference. */
+export const aggregates = [
+  ...(['avg', 'min', 'max', 'sum', 'count', 'first', 'last', 'increase'] as const),
+] as const;
+
+export type Aggregate = (typeof aggregates)[number];
+
+/** Those that look at numbers. */
+export const numeric: ReadonlySet<Aggregate> = new Set<Aggregate>([
+  ...(['avg', 'min', 'max', 'sum', 'increase'] as const),
+]);
+
+/** What is known of the bucket under way. */
+export interface Tally extends TimeBucket {
+  readonly first: JsonValue;
+  last: JsonValue;
+  count: number;
+  /** How many of them are numbers; without any the rest means nothing. */
+  numbers: number;
+  sum: number;
+  /** What rounding took from the sum. */
+  lost: number;
+  /** What numbers are multiplied with before they are added: 1 while the sum is a double. */
+  scale: number;
+  min: number;
+  max: number;
+  /** The last number, also of the buckets before; NaN: none yet. */
+  lastNumber: number;
+  /** The sum of all steps upwards to a number of the bucket from the number before it. */
+  rise: number;
+}
+
+/** A bucket that begins with this value, after another one. */
+export function openTally(
+  { start, end }: TimeBucket,
+  first: JsonValue,
+  before: Tally | undefined,
+): Tally {
+  return {
+    ...{ start, end, first, last: first, count: 0, numbers: 0 },
+    ...{ sum: 0, lost: 0, scale: 1, rise: 0 },
+    min: Number.POSITIVE_INFINITY,
+    max: Number.NEGATIVE_INFINITY,
+    lastNumber: before?.lastNumber ?? Number.NaN,
+  };
+}
+
+/** So many of the largest numbers could be added with it. */
+const scaleOfHugeSums = 2 ** -60;
+
+/** Adds the numbers of some rows; answers how many rows have none. */
+export function addRows(tally: Tally, step: DatapointColumns, from: number, to: number): number {
+  let { min, max, lastNumber, rise } = tally;
+  const sums = { sum: tally.sum, lost: tally.lost, scale: tally.scale };
+  let skipped = 0;
+  for (let row = from; row < to; row += 1) {
+    const number = numberIn(step, row);
+    if (Number.isNaN(number)) {
+      skipped += 1;
+      continue;
+    }
+    addToSum(sums, number);
+    if (number < min) min = number;
+    if (number > max) max = number;
+    if (number > lastNumber) rise += number - lastNumber;
+    lastNumber = number;
+  }
+  Object.assign(tally, { min, max, lastNumber, rise }, sums);
+  tally.numbers += to - from - skipped;
+  return skipped;
+}
+
+/** Adds what a stretch comes to; answers how many of its datapoints are no numbers. */
+export function addStretch(tally: Tally, stretches: Stretches, at: number): number {
+  const count = stretches.counts[at] ?? 0;
+  const numbers = (stretches.numbers[at] ?? 0) + (stretches.textNumbers[at] ?? 0);
+  tally.count += count;
+  if (numbers === 0) return count;
+  const first = stretches.first[at] ?? 0;
+  const last = stretches.last[at] ?? 0;
+  tally.last = last;
+  tally.numbers += numbers;
+  addToSum(tally, stretches.sum[at] ?? 0);
+  tally.min = Math.min(tally.min, stretches.min[at] ?? 0);
+  tally.max = Math.max(tally.max, stretches.max[at] ?? 0);
+  tally.rise += stretches.rise[at] ?? 0;
+  if (first > tally.lastNumber) tally.rise += first - tally.lastNumber;
+  tally.lastNumber = last;
+  return count - numbers;
+}
+
+/** Neumaier's summation: ten times 0.1 is 1. */
+function addToSum(sums: Pick<Tally, 'sum' | 'lost' | 'scale'>, number: number): void {
+  let addend = number * sums.scale;
+  if (!Number.isFinite(sums.sum + addend)) {
+    sums.sum *= scaleOfHugeSums;
+    sums.lost *= scaleOfHugeSums;
+    sums.scale *= scaleOfHugeSums;
+    addend = number * sums.scale;
+  }
+  const { sum } = sums;
+  const next = sum + addend;
+  sums.lost += Math.abs(sum) >= Math.abs(addend) ? sum - next + addend : addend - next + sum;
+  sums.sum = next;
+}
+
+/** Differences of decimals have fewer digits than doubles show. */
+const digitsOfIncrease = 12;
+
+/** Undefined: no datapoint of the bucket is a number, or the result is none. */
+export function aggregateOf(tally: Tally, name: Aggregate): JsonValue | undefined {
+  if (name === 'count') return tally.count;
+  if (name === 'first' || name === 'last') return tally[name];
+  if (tally.numbers === 0) return undefined;
+  if (name === 'min' || name === 'max') return tally[name];
+  if (name === 'increase') {
+    const rise = Number(tally.rise.toPrecision(digitsOfIncrease));
+    return Number.isFinite(rise) ? rise : undefined;
+  }
+  const sum = tally.sum + tally.lost;
+  const value = (name === 'sum' ? sum : sum / tally.numbers) / tally.scale;
+  // Sums beyond the range of a double have no JSON.
+  return Number.isFinite(value) ? value : undefined;
+}

@@ -1,0 +1,209 @@
+import type { DatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
+import type { Page } from '../../../domain/datapoints/datapoint-store.ts';
+import {
+  type Stretches,
+  type StretchRun,
+  type SummarisedPart,
+  type SummarisedStep,
+  type SummariseOptions,
+  touchesAny,
+} from '../../../domain/datapoints/stretches.ts';
+import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
+import { sliceColumns } from '../../chunks/column-pieces.ts';
+import { type Columns, datapointAt, rowAfter, rowFrom } from '../../chunks/columns.ts';
+import type { ChunkSummary } from '../../chunks/summary.ts';
+import { createLaterQueue, type PageSource } from './datapoint-page.ts';
+
+/** Stretches of one step: a few milliseconds of work. */
+const stretchesPerStep = 8_192;
+
+/**
+ * One step of a page, oldest first: where stretches may stand for their datapoints, and all of a
+ * stretch is in the page, nothing is decoded. It ends where it can be gone on from.
+ */
+export function summarisePage(source: PageSource, options: SummariseOptions): SummarisedStep {
+  const { chunks, series, page } = source;
+  const walk = createWalk(source, options);
+  for (const [chunk, following] of inPairs(chunks.heads(series, page, 'asc'))) {
+    if (walk.skipsChunk(chunk)) continue;
+    const summary = chunks.summary(chunk);
+    const nextTime = following?.minTime ?? Number.POSITIVE_INFINITY;
+    const isOver =
+      summary === undefined
+        ? walk.takeBlocks(chunk, nextTime)
+        : walk.takeStretches(chunk, summary, nextTime);
+    if (isOver) return walk.step();
+  }
+  walk.takeLater(Number.POSITIVE_INFINITY);
+  return walk.lastStep();
+}
+
+/** Each item with the one after it. */
+function* inPairs<Item>(items: Iterable<Item>): Iterable<[Item, Item | undefined]> {
+  let before: Item | undefined;
+  for (const item of items) {
+    if (before !== undefined) yield [before, item];
+    before = item;
+  }
+  if (before !== undefined) yield [before, undefined];
+}
+
+function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseOptions) {
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = page;
+  const later = createLaterQueue(unflushed, page);
+  const output = createParts(page, options);
+  const isWithin = (start: number, end: number): boolean => start >= from && end <= to;
+
+  function takeLater(before: number): void {
+    if (later.nextTime() < before) output.putColumns(later.takeBefore(before));
+  }
+
+  /** Rows of a block, and the datapoints that arrived after them and belong between them. */
+  function takeRows(columns: Columns, firstRow: number, endRow: number): void {
+    const start = Math.max(firstRow, rowFrom(columns.times, from));
+    const end = Math.min(endRow, rowAfter(columns.times, to));
+    for (let row = start; row < end; ) {
+      takeLater(columns.times[row] ?? 0);
+      const time = later.nextTime();
+      const stop = Math.max(row + 1, Math.min(end, rowAfter(columns.times, time)));
+      output.putColumns(sliceColumns(columns, row, stop));
+      row = stop;
+    }
+  }
+
+  function stands(stretches: Stretches, at: number, nextTime: number): boolean {
+    const start = stretches.starts[at] ?? 0;
+    const end = stretches.ends[at] ?? 0;
+    // Whoever goes on behind it must not meet any of its datapoints again.
+    if (start !== end && nextTime <= end) return false;
+    return (
+      isWithin(start, end) &&
+      later.nextTime() > end &&
+      output.takesWhole(stretches.counts[at] ?? 0) &&
+      !touchesAny(options.exclude, start, end) &&
+      options.mayStand(stretches, at)
+    );
+  }
+
+  return {
+    takeLater,
+    step: output.step,
+    lastStep: output.lastStep,
+    /** Whether all of a chunk comes before the page. */
+    skipsChunk(chunk: ChunkHead): boolean {
+      if (!isWithin(chunk.minTime, chunk.maxTime) || later.nextTime() <= chunk.maxTime)
+        return false;
+      return output.skipWhole(chunk.count);
+    },
+    takeBlocks(chunk: ChunkHead, nextTime: number): boolean {
+      const blocks = [...chunks.blocks(chunk, 'asc')];
+      for (const [index, head] of blocks.entries()) {
+        if (head.block.maxTime < from || head.block.minTime > to) continue;
+        takeRows(chunks.columns(head), 0, head.block.count);
+        if (output.isOver(blocks[index + 1]?.block.minTime ?? nextTime)) return true;
+      }
+      return false;
+    },
+    takeStretches(chunk: ChunkHead, summary: ChunkSummary, nextTime: number): boolean {
+      const { stretches, bounds, counts, minTimes, maxTimes } = summary;
+      let heads: readonly BlockHead[] | undefined;
+      for (let index = 0; index < counts.length; index += 1) {
+        const after = minTimes[index + 1] ?? nextTime;
+        if ((maxTimes[index] ?? 0) < from || (minTimes[index] ?? 0) > to) continue;
+        const end = bounds[index + 1] ?? 0;
+        let row = 0;
+        for (let at = bounds[index] ?? 0; at < end; at += 1) {
+          const endRow = row + (stretches.counts[at] ?? 0);
+          const next = at + 1 < end ? (stretches.starts[at + 1] ?? 0) : after;
+          takeLater(stretches.starts[at] ?? 0);
+          if (stands(stretches, at, next)) {
+            output.putStretch(stretches, at);
+          } else {
+            heads ??= [...chunks.blocks(chunk, 'asc')];
+            const head = heads[index];
+            if (head !== undefined) takeRows(chunks.columns(head), row, endRow);
+          }
+          row = endRow;
+          if (output.isOver(next)) return true;
+        }
+      }
+      return false;
+    },
+  };
+}
+
+/** The parts of a step, and where it ends. */
+function createParts(page: Page, options: SummariseOptions) {
+  const parts: SummarisedPart[] = [];
+  let { skip, limit } = page;
+  let run: { stretches: Stretches; from: number; to: number } | undefined;
+  let [rows, stretchCount, characters] = [0, 0, 0];
+  // The last order time, and how many of it were seen; none: the next one is later for certain.
+  let lastTime = page.from ?? Number.NEGATIVE_INFINITY;
+  let seen = page.skip;
+
+  function see(time: number, count: number, isClosed: boolean): void {
+    seen = isClosed ? 0 : time === lastTime ? seen + count : count;
+    lastTime = isClosed ? time + 1 : time;
+  }
+
+  return {
+    putColumns(columns: Columns): void {
+      const skipped = Math.min(skip, columns.count);
+      const taken = Math.min(limit, columns.count - skipped);
+      skip -= skipped;
+      limit -= taken;
+      if (taken === 0) return;
+      const slice = sliceColumns(columns, skipped, skipped + taken);
+      run = undefined;
+      parts.push(toDatapointColumns(slice));
+      rows += taken;
+      for (const text of slice.texts ?? []) characters += text?.length ?? 0;
+      const last = slice.times[taken - 1] ?? 0;
+      see(last, taken - rowFrom(slice.times, last), false);
+    },
+    putStretch(stretches: Stretches, at: number): void {
+      const count = stretches.counts[at] ?? 0;
+      if (run?.stretches === stretches && run.to === at) {
+        run.to += 1;
+      } else {
+        run = { stretches, from: at, to: at + 1 };
+        parts.push(run satisfies StretchRun);
+      }
+      limit -= count;
+      stretchCount += 1;
+      const end = stretches.ends[at] ?? 0;
+      see(end, count, stretches.starts[at] !== end);
+    },
+    /** Whether so many can be skipped at once; then they are. */
+    skipWhole(count: number): boolean {
+      if (skip < count) return false;
+      skip -= count;
+      return true;
+    },
+    takesWhole: (count: number): boolean => skip === 0 && count <= limit,
+    /** Whether the step ends here, before what comes at `next`. */
+    isOver(next: number): boolean {
+      if (limit === 0) return true;
+      const isFull =
+        rows >= options.rowsMax ||
+        stretchCount >= stretchesPerStep ||
+        characters >= options.charactersMax;
+      return isFull && skip === 0 && next >= lastTime;
+    },
+    step(): SummarisedStep {
+      if (limit === 0) return { parts };
+      return { parts, next: { ...page, from: lastTime, skip: seen, limit } };
+    },
+    lastStep: (): SummarisedStep => ({ parts }),
+  };
+}
+
+function toDatapointColumns(columns: Columns): DatapointColumns {
+  const { count, times, texts } = columns;
+  const numbers =
+    texts === undefined
+      ? columns.numbers
+      : columns.numbers.map((number, at) => (texts[at] === undefined ? number : Number.NaN));
+  return { count, times, numbers, at: (row) => datapointAt(columns, row) };
+}
