@@ -52,8 +52,8 @@ export interface SummariseOptions {
   /** Whether a stretch may stand for its datapoints; else they are wanted as they are. */
   readonly mayStand: (stretches: Stretches, at: number) => boolean;
   /**
-   * Ranges whose datapoints are wanted as they are, in order of time: of a store that stands in front
-   * of another one and changes some datapoints.
+   * Ranges whose datapoints are wanted as they are, in order of time: of a store that stands in
+   * front of another one and changes some datapoints.
    */
   readonly exclude?: readonly Range[];
 }

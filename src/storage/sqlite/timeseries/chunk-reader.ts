@@ -196,7 +196,7 @@ export function createChunkReader(
   };
 }
 
-/** Summaries are remembered as they are read; one that is damaged is none, and its chunk decoded. */
+/** Remembers summaries as they are read; one that is damaged is none, and its chunk decoded. */
 function createSummaryReader(reader: DatabaseSync, limits: DatapointLimits, log: Log) {
   const read = reader.prepare(readSummary);
   read.setReturnArrays(true);
