@@ -4,7 +4,7 @@ import type { PublishContext } from '../publish-context.ts';
 import type { ColumnBatch } from './column-batch.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { DatapointColumns } from './datapoint-columns.ts';
-import type { SummarisedStep, SummariseOptions } from './stretches.ts';
+import type { Stretches, SummarisedPart } from './stretches.ts';
 
 /** The datapoints one request hands over for one sensor, in the order given. */
 export interface Push extends SensorRef {
@@ -54,6 +54,28 @@ export interface PagePart {
 export interface ScannedPart {
   readonly columns: DatapointColumns;
   readonly isCut: boolean;
+}
+
+/** How a store may summarise. */
+export interface SummariseOptions {
+  /** About how many datapoints one step hands over as they are, and how long their texts are. */
+  readonly rowsMax: number;
+  readonly charactersMax: number;
+  /** Whether a stretch may stand for its datapoints; else they are wanted as they are. */
+  readonly mayStand: (stretches: Stretches, at: number) => boolean;
+  /**
+   * Ranges whose datapoints are wanted as they are, in order of time: of a store that stands in
+   * front of another one and changes some datapoints.
+   */
+  readonly exclude?: readonly Range[];
+}
+
+/** One step of a summarised read. */
+export interface SummarisedStep {
+  /** Oldest first, without gaps. */
+  readonly parts: readonly SummarisedPart[];
+  /** What is left of the page; absent: nothing. */
+  readonly next?: Page;
 }
 
 /** Where datapoints are kept. */

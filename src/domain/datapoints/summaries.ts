@@ -9,19 +9,14 @@ import { type AggregationPlan, type AggregationStep, aggregate } from './aggrega
 import { type BucketPage, readBucketPage, type StepRoom, wholeStep } from './bucket-page.ts';
 import { readColumnSteps } from './column-steps.ts';
 import { orderTime } from './datapoint.ts';
-import type { DatapointColumns } from './datapoint-columns.ts';
-import type { DatapointStore, Page } from './datapoint-store.ts';
+import { calibratedColumns, type DatapointColumns } from './datapoint-columns.ts';
+import type { DatapointStore, Page, SummarisedStep } from './datapoint-store.ts';
 import { downsample } from './downsampling.ts';
 import { type HistoryQuery, pageOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
-import {
-  calibratedRun,
-  isStretchRun,
-  mayStandFor,
-  type SummarisedPart,
-  type SummarisedStep,
-} from './stretches.ts';
+import { calibratedRun, mayStandFor } from './standing.ts';
+import { isStretchRun, type SummarisedPart } from './stretches.ts';
 
 /** What datapoints of some sensors come to, for those who may view the data of their devices. */
 export interface Summaries {

@@ -13,9 +13,11 @@ import type {
   Page,
   Range,
   ScannedPart,
+  SummarisedStep,
+  SummariseOptions,
 } from '../datapoint-store.ts';
 import { following } from '../pages.ts';
-import { isStretchRun, type SummarisedStep, type SummariseOptions } from '../stretches.ts';
+import { isStretchRun } from '../stretches.ts';
 import type { CorrectionBook } from './correction-book.ts';
 import { type Interval, type Overlay, rowsOf } from './overlay.ts';
 

@@ -5,12 +5,8 @@ import { aggregate, aggregates } from '../../../domain/datapoints/aggregation.ts
 import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
 import { calibratedColumns } from '../../../domain/datapoints/datapoint-columns.ts';
 import type { DatapointStore, Page, Range } from '../../../domain/datapoints/datapoint-store.ts';
-import {
-  calibratedRun,
-  isStretchRun,
-  mayStandFor,
-  type SummarisedPart,
-} from '../../../domain/datapoints/stretches.ts';
+import { calibratedRun, mayStandFor } from '../../../domain/datapoints/standing.ts';
+import { isStretchRun, type SummarisedPart } from '../../../domain/datapoints/stretches.ts';
 import { type Calibration, calibrate } from '../../../domain/devices/calibration.ts';
 import { asNumber, type JsonValue } from '../../../lib/json.ts';
 import { silentLog } from '../../../lib/log.ts';
@@ -32,10 +28,10 @@ const limits = {
   chunkDatapointsMax: 96,
   chunkBlocksMax: 3,
   summaryDatapointsMin: 1,
-  memtableEntryWeightMax: 50,
-  memtableWeightMax: 60,
-  logWeightMax: 1_000,
-  flushWeightPerStep: 300,
+  memtableEntryBytes: 0,
+  memtableEntryBytesMax: 50 * 32,
+  memtableBytesMax: 60 * 32,
+  flushBytesPerStep: 300 * 32,
   summariesInMemoryMax: 3,
 };
 

@@ -1,13 +1,16 @@
 import type { DatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
-import type { Page } from '../../../domain/datapoints/datapoint-store.ts';
-import {
-  type Stretches,
-  type StretchRun,
-  type SummarisedPart,
-  type SummarisedStep,
-  type SummariseOptions,
-  touchesAny,
+import type {
+  Page,
+  Range,
+  SummarisedStep,
+  SummariseOptions,
+} from '../../../domain/datapoints/datapoint-store.ts';
+import type {
+  Stretches,
+  StretchRun,
+  SummarisedPart,
 } from '../../../domain/datapoints/stretches.ts';
+import type { Instant } from '../../../lib/clock.ts';
 import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from '../../chunks/columns.ts';
@@ -206,4 +209,13 @@ function toDatapointColumns(columns: Columns): DatapointColumns {
       ? columns.numbers
       : columns.numbers.map((number, at) => (texts[at] === undefined ? number : Number.NaN));
   return { count, times, numbers, at: (row) => datapointAt(columns, row) };
+}
+
+/** Whether a stretch of time has an instant in common with one of the ranges. */
+function touchesAny(ranges: readonly Range[] | undefined, start: Instant, end: Instant): boolean {
+  if (ranges === undefined) return false;
+  return ranges.some(
+    ({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }) =>
+      from <= end && to >= start,
+  );
 }

@@ -6,8 +6,8 @@ import type {
   DatapointStore,
   PagePart,
   Push,
+  SummarisedStep,
 } from '../../../domain/datapoints/datapoint-store.ts';
-import type { SummarisedStep } from '../../../domain/datapoints/stretches.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
