@@ -147,3 +147,13 @@ export function bucketCsvRow({ sensor, bucket }: SensorBucket): string {
   const cells = bucket.values.map((value) => (value === undefined ? '' : valueCell(value)));
   return `${ids},${formatTimestamp(bucket.start)},${cells.join(',')}\r\n`;
 }
+
+/** The same of buckets that name no sensor. */
+export const totalCsvHeader = (plan: AggregationPlan): string =>
+  `timestamp,${keysOf(plan).join(',')}\r\n`;
+
+/** Writes such a bucket as CSV. */
+export function totalCsvRow({ start, values }: Bucket): string {
+  const cells = values.map((value) => (value === undefined ? '' : valueCell(value)));
+  return `${formatTimestamp(start)},${cells.join(',')}\r\n`;
+}

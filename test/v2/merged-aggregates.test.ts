@@ -121,3 +121,50 @@ test('one device whose data is private refuses the aggregate of all', async () =
     refusalOf(await read(summary), 400, 'invalid');
   }
 });
+
+test('across=devices answers one bucket for all sensors together', async () => {
+  const reply = await read(
+    'device_id=ma-1,ma-2&sensor_id=TC1&aggregate=sum,avg,min,max,count,increase&interval=1h' +
+      '&across=devices',
+  );
+  assert.deepEqual(reply.json, [
+    { timestamp: minute(0), sum: 3_540, avg: 29.5, min: 0, max: 59, count: 120, increase: 118 },
+    { timestamp: minute(60), sum: 4_470, avg: 74.5, min: 60, max: 89, count: 60, increase: 60 },
+  ]);
+  assert.equal(reply.headers.get('x-total-count'), '2');
+  const latest = await read(
+    'device_id=ma-1,ma-2&aggregate=count&interval=1h&across=devices&sort=dsc&limit=1',
+  );
+  assert.deepEqual(latest.json, [{ timestamp: minute(60), value: 120 }]);
+  const whole = await read('device_id=ma-1,ma-2&aggregate=max&across=devices');
+  assert.deepEqual(whole.json, [{ timestamp: minute(0), value: 1_089 }]);
+  const csv = await read('device_id=ma-1&aggregate=max&across=devices&format=csv');
+  assert.deepEqual(readCsvTexts(csv.text), [
+    ['timestamp', 'value'],
+    [minute(0), '1089'],
+  ]);
+});
+
+test('across needs an aggregate that sensors have together', async () => {
+  for (const query of [
+    'across=devices',
+    'points=5&across=devices',
+    'aggregate=first&across=devices',
+  ]) {
+    refusalOf(await read(`device_id=ma-1&${query}`), 400, 'invalid');
+  }
+});
+
+test('q and project_id name devices, and pass over what may not be viewed', async () => {
+  const total = 'sensor_id=TC1&aggregate=count&across=devices';
+  assert.deepEqual((await read(`q=id~=^ma-&${total}`)).json, [
+    { timestamp: minute(0), value: 180 },
+  ]);
+  const json = { name: 'both', device_ids: ['ma-1', 'nowhere'] };
+  const made = await service.call({ method: 'POST', path: '/projects', json });
+  const ofProject = await read(`project_id=${made.text}&${total}`);
+  assert.deepEqual(ofProject.json, [{ timestamp: minute(0), value: 90 }]);
+  assert.equal((await read(`q=id==nowhere&${total}`)).status, 404);
+  assert.equal((await read(`project_id=nowhere&${total}`)).status, 404);
+  assert.equal((await read(`q=id==ma-1&device_id=ma-1&${total}`)).status, 400);
+});

@@ -38,6 +38,12 @@ export interface AggregationStep {
   readonly skipped: number;
 }
 
+/** The same as an AggregationStep, with what is known of each bucket. */
+export interface TallyStep {
+  readonly tallies: readonly Tally[];
+  readonly skipped: number;
+}
+
 /**
  * Puts datapoints, oldest first, into buckets. Text that is a number counts as one [contract 6];
  * count, first and last take every datapoint. A stretch lies in one bucket.
@@ -46,7 +52,24 @@ export async function* aggregate(
   parts: AsyncIterable<SummarisedPart>,
   plan: AggregationPlan,
 ): AsyncGenerator<AggregationStep, undefined> {
-  const buckets = createBucketList(plan);
+  for await (const { tallies, skipped } of tally(parts, plan)) {
+    yield { buckets: tallies.flatMap((one) => toBucket(one, plan) ?? []), skipped };
+  }
+}
+
+/** The bucket of a tally; undefined: it has nothing to say. */
+export function toBucket(tallied: Tally, { aggregates: names }: AggregationPlan) {
+  const values = names.map((name) => aggregateOf(tallied, name));
+  if (values.every((value) => value === undefined)) return undefined;
+  return { start: tallied.start, values } satisfies Bucket;
+}
+
+/** Puts datapoints into buckets as `aggregate` does, and leaves open what is asked of them. */
+export async function* tally(
+  parts: AsyncIterable<SummarisedPart>,
+  plan: AggregationPlan,
+): AsyncGenerator<TallyStep, undefined> {
+  const buckets = createTallyList(plan);
   for await (const part of parts) {
     if (isStretchRun(part)) buckets.addRun(part);
     else buckets.addColumns(part);
@@ -56,26 +79,23 @@ export async function* aggregate(
 }
 
 /** The buckets of one pass: those that are complete, and the one under way. */
-function createBucketList(plan: AggregationPlan) {
+function createTallyList(plan: AggregationPlan) {
   const { bucketOf } = plan;
   const needsNumbers = plan.aggregates.some((name) => numeric.has(name));
-  let tally: Tally | undefined;
-  let complete: Bucket[] = [];
+  let current: Tally | undefined;
+  let complete: Tally[] = [];
   let skipped = 0;
 
   function close(): void {
-    if (tally === undefined) return;
-    const { start } = tally;
-    const values = plan.aggregates.map((name) => tally && aggregateOf(tally, name));
-    if (values.some((value) => value !== undefined)) complete.push({ start, values });
+    if (current !== undefined) complete.push(current);
   }
 
   function tallyAt(time: Instant, first: () => JsonValue): Tally {
-    if (tally !== undefined && time < tally.end) return tally;
+    if (current !== undefined && time < current.end) return current;
     close();
     const bucket = bucketOf?.(time) ?? { start: time, end: Number.POSITIVE_INFINITY };
-    tally = openTally(bucket, first(), tally);
-    return tally;
+    current = openTally(bucket, first(), current);
+    return current;
   }
 
   return {
@@ -98,13 +118,13 @@ function createBucketList(plan: AggregationPlan) {
       }
     },
     /** What is complete since the last time. */
-    take(): AggregationStep {
-      const step = { buckets: complete, skipped: needsNumbers ? skipped : 0 };
+    take(): TallyStep {
+      const step = { tallies: complete, skipped: needsNumbers ? skipped : 0 };
       complete = [];
       skipped = 0;
       return step;
     },
-    takeLast(): AggregationStep {
+    takeLast(): TallyStep {
       close();
       return this.take();
     },

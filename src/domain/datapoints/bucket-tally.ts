@@ -94,6 +94,16 @@ export function addStretch(tally: Tally, stretches: Stretches, at: number): numb
   return count - numbers;
 }
 
+/** Adds the bucket of another sensor at the same time: its datapoints, not their order. */
+export function addTally(into: Tally, other: Tally): void {
+  into.count += other.count;
+  into.numbers += other.numbers;
+  into.min = Math.min(into.min, other.min);
+  into.max = Math.max(into.max, other.max);
+  into.rise += other.rise;
+  addToSum(into, (other.sum + other.lost) / other.scale);
+}
+
 /** Neumaier's summation: ten times 0.1 is 1. */
 function addToSum(sums: Pick<Tally, 'sum' | 'lost' | 'scale'>, number: number): void {
   let addend = number * sums.scale;

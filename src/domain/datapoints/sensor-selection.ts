@@ -14,6 +14,8 @@ export interface SensorSelection {
   readonly deviceIds: readonly DeviceId[];
   /** Absent: all sensors of the devices. Each must be a sensor of one of the devices at least. */
   readonly sensorIds?: readonly SensorId[];
+  /** Nobody named the devices: those whose data the actor may not view are passed over. */
+  readonly areFound?: boolean;
 }
 
 /** A sensor to read, as it is described. */
@@ -24,7 +26,7 @@ export interface Source {
 
 /**
  * Finds the sensors of a selection, device after device, for those who may view the data of every
- * device named. A device that lacks a sensor is passed over for it; throws not_found when all do
+ * device named, or of those that were found. A device that lacks a sensor is passed over for it; throws not_found when all do
  * [contract 10].
  */
 export function createSourceOpening(options: {
@@ -32,13 +34,25 @@ export function createSourceOpening(options: {
   readonly access: Access;
 }): (actor: Actor, selection: SensorSelection) => Promise<readonly Source[]> {
   const { devices, access } = options;
-  return async (actor, { deviceIds, sensorIds }) => {
+  /** Undefined: it is passed over. */
+  async function view(actor: Actor, id: DeviceId, isFound: boolean): Promise<Device | undefined> {
+    if (!isFound) {
+      const device = await requireDevice(devices, id);
+      await access.require(actor, 'devices-data:view', deviceResource(device));
+      return device;
+    }
+    const device = await devices.find(id);
+    if (device === undefined) return undefined;
+    const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
+    return maySee ? device : undefined;
+  }
+
+  return async (actor, { deviceIds, sensorIds, areFound = false }) => {
     refuseTooMany('devices', deviceIds.length, limits.mergedDevicesMax);
     const sources: Source[] = [];
     for (const deviceId of deviceIds) {
-      const device = await requireDevice(devices, deviceId);
-      await access.require(actor, 'devices-data:view', deviceResource(device));
-      for (const sensor of sensorsOf(device, sensorIds)) {
+      const device = await view(actor, deviceId, areFound);
+      for (const sensor of device === undefined ? [] : sensorsOf(device, sensorIds)) {
         sources.push({ ref: { deviceId, sensorId: sensor.id }, sensor });
       }
     }

@@ -5,7 +5,7 @@ import type { LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type AggregationPlan, type AggregationStep, aggregate } from './aggregation.ts';
+import { type AggregationPlan, aggregate, tally } from './aggregation.ts';
 import { type BucketPage, readBucketPage, type StepRoom, wholeStep } from './bucket-page.ts';
 import { readColumnSteps } from './column-steps.ts';
 import { orderTime } from './datapoint.ts';
@@ -17,6 +17,7 @@ import type { SensorDatapoint } from './merged-history.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
 import { calibratedRun, mayStandFor } from './standing.ts';
 import { isStretchRun, type SummarisedPart } from './stretches.ts';
+import { readTotals, type Totals } from './totals.ts';
 
 /** What datapoints of some sensors come to, for those who may view the data of their devices. */
 export interface Summaries {
@@ -31,6 +32,13 @@ export interface Summaries {
     query: HistoryQuery,
     plan: AggregationPlan,
   ): Promise<BucketPage>;
+  /** The same in one bucket for all sensors together; the page is one of these buckets. */
+  totals(
+    actor: Actor,
+    selection: SensorSelection,
+    query: HistoryQuery,
+    plan: AggregationPlan,
+  ): Promise<Totals>;
   /**
    * Downsamples the page of each sensor to at most `pointsMax` datapoints, merged in the order of
    * the page; `total` are in the range.
@@ -58,14 +66,14 @@ export function createSummaries(options: {
   const { longWork } = options;
   const open = createSourceOpening(options);
 
-  /** The buckets of one sensor, from its beginning. */
-  const createBucketReader = (query: HistoryQuery, plan: AggregationPlan, pace: Pace) =>
-    async function* (source: Source, room: StepRoom): AsyncGenerator<AggregationStep> {
+  /** What the datapoints of one sensor come to, from its beginning. */
+  const createReader = (query: HistoryQuery, plan: AggregationPlan, pace: Pace) =>
+    async function* (source: Source, room: StepRoom): AsyncGenerator<SummarisedPart> {
       const datapoints = storeFor(options, query);
       const total = query.lastN === undefined ? 0 : await datapoints.count(source.ref, query);
       const all = { ...query, order: 'asc', skip: 0, limit: Number.POSITIVE_INFINITY } as const;
       const page = pageOf(all, total);
-      yield* aggregate(summarised({ datapoints, source, page, query, pace, room, plan }), plan);
+      yield* summarised({ datapoints, source, page, query, pace, room, plan });
     };
 
   async function downsampleOne(one: {
@@ -87,8 +95,17 @@ export function createSummaries(options: {
     async aggregate(actor, selection, query, plan) {
       const sources = await open(actor, selection);
       return longWork.run(actor, (pace, hold) => {
-        const read = createBucketReader(query, plan, pace);
+        const parts = createReader(query, plan, pace);
+        const read = (source: Source, room: StepRoom) => aggregate(parts(source, room), plan);
         return readBucketPage({ sources, read, page: query, pace, hold });
+      });
+    },
+    async totals(actor, selection, query, plan) {
+      const sources = await open(actor, selection);
+      return longWork.run(actor, (pace, hold) => {
+        const parts = createReader(query, plan, pace);
+        const read = (source: Source) => tally(parts(source, wholeStep), plan);
+        return readTotals({ sources, read, plan, page: query, pace, hold });
       });
     },
     async downsample(actor, selection, query, pointsMax) {

@@ -1,9 +1,14 @@
 import Type, { type Static } from 'typebox';
+import type { Actor } from '../../domain/actor.ts';
 import type { ReadLastValues } from '../../domain/datapoints/last-values.ts';
 import type { ReadMany, SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
+import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
+import { parseFilter } from '../../domain/devices/query.ts';
 import { invalid } from '../../domain/errors.ts';
-import { parseDeviceId, parseSensorId } from '../../domain/ids.ts';
+import { type DeviceId, parseDeviceId, parseProjectId, parseSensorId } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import type { Projects } from '../../domain/projects/projects.ts';
 import { csvRow } from '../../wire/csv.ts';
 import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
 import type { Spelling } from '../../wire/spelling.ts';
@@ -22,9 +27,24 @@ const ids = (description: string) =>
 
 const MergedQuery = Type.Object({
   device_id: Type.Optional(ids('Devices; at least one')),
+  q: Type.Optional(
+    Type.String({
+      description: 'The devices that a filter finds, instead of device_id. See GET /devices.',
+    }),
+  ),
+  project_id: Type.Optional(
+    Type.String({ description: 'The devices of a project, instead of device_id.' }),
+  ),
   sensor_id: Type.Optional(ids('Sensors, of each of the devices; absent: all')),
   ...DatapointsQuery.properties,
   ...summaryParameters,
+  across: Type.Optional(
+    Type.Unsafe<'devices'>({
+      type: 'string',
+      enum: ['devices'],
+      description: 'With aggregate: one bucket for all sensors of the answer together.',
+    }),
+  ),
 });
 
 const LastValuesQuery = Type.Object({
@@ -37,6 +57,8 @@ export interface MergedReadServices {
   readonly readMany: ReadMany;
   readonly summaries: Summaries;
   readonly readLastValues: ReadLastValues;
+  readonly snapshots: Pick<Snapshots, 'devices'>;
+  readonly projects: Pick<Projects, 'get'>;
 }
 
 /** The last value of several sensors in one call. */
@@ -66,6 +88,8 @@ export function mergedReadRoutes({
   readMany,
   summaries,
   readLastValues,
+  snapshots,
+  projects,
 }: MergedReadServices): readonly Route[] {
   return [
     lastValuesRoute(readLastValues),
@@ -86,29 +110,61 @@ export function mergedReadRoutes({
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, query, accept, spelling }) => {
         const page = historyQuery(query);
-        const selection = selectionOf(query);
+        const deviceIds = await foundBy(actor, query, spelling, { snapshots, projects });
+        const selection =
+          deviceIds === undefined
+            ? selectionOf(query)
+            : { ...sensorsOf(query), deviceIds, areFound: true };
         const isCsv = wantsCsv(query.format, accept);
         const format = formatOf(isCsv, spelling);
         const summary = readSummary(query);
         if (summary === undefined) {
+          if (query.across !== undefined) throw acrossNeedsAggregate();
           return answerWith(await readMany.merged(actor, selection, page), page, format);
         }
-        const { limit } = query;
+        const { limit, across } = query;
+        if (across !== undefined && summary.kind !== 'aggregate') throw acrossNeedsAggregate();
         return answerSummary(summaries, {
           ...{ actor, selection, query: page, limit, summary, isCsv, isOfOneSensor: false },
-          ...{ format, spelling },
+          ...{ format, spelling, isTotal: across !== undefined },
         });
       },
     }),
   ];
 }
 
+const acrossNeedsAggregate = (): Error =>
+  invalid('across needs aggregate: say what to compute of all sensors together');
+
 function selectionOf(query: Pick<Static<typeof MergedQuery>, 'device_id' | 'sensor_id'>) {
   const { device_id, sensor_id } = query;
   if (device_id === undefined) throw invalid('device_id is missing: name one device or more');
-  const deviceIds = [...new Set(device_id.map(parseDeviceId))];
-  if (sensor_id === undefined) return { deviceIds };
-  return { deviceIds, sensorIds: [...new Set(sensor_id.map(parseSensorId))] };
+  return { deviceIds: [...new Set(device_id.map(parseDeviceId))], ...sensorsOf({ sensor_id }) };
+}
+
+const sensorsOf = ({ sensor_id }: { readonly sensor_id?: readonly string[] | undefined }) =>
+  sensor_id === undefined ? {} : { sensorIds: [...new Set(sensor_id.map(parseSensorId))] };
+
+/** The devices of `q` or `project_id`; undefined: device_id names them. */
+async function foundBy(
+  actor: Actor,
+  { device_id, q, project_id }: Static<typeof MergedQuery>,
+  spelling: Spelling,
+  { snapshots, projects }: Pick<MergedReadServices, 'snapshots' | 'projects'>,
+): Promise<readonly DeviceId[] | undefined> {
+  const given = [device_id, q, project_id].filter((one) => one !== undefined);
+  if (given.length > 1) throw invalid('name devices by one of device_id, q and project_id');
+  if (project_id !== undefined) {
+    return (await projects.get(actor, parseProjectId(project_id))).deviceIds;
+  }
+  if (q === undefined) return undefined;
+  const filter = parseFilter(q, spelling.queryField);
+  const limit = limits.mergedDevicesMax;
+  const { steps, total } = await snapshots.devices(actor, { filter, limit, offset: 0 });
+  if (total > limit) throw invalid(`one request reads at most ${limit} devices, q finds ${total}`);
+  const found: DeviceId[] = [];
+  for await (const step of steps) for (const { device } of step) found.push(device.id);
+  return found;
 }
 
 /** How datapoints of many sensors are written. */

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
-import type { AggregationPlan } from '../../domain/datapoints/aggregation.ts';
+import type { AggregationPlan, Bucket } from '../../domain/datapoints/aggregation.ts';
 import type { SensorBucket } from '../../domain/datapoints/bucket-page.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import type { SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
@@ -13,6 +13,8 @@ import {
   createBucketWriter,
   createSensorBucketWriter,
   type Summary,
+  totalCsvHeader,
+  totalCsvRow,
 } from '../../wire/summary.ts';
 import type { StreamAnswer } from '../answer.ts';
 import { answerWith, csvFormat, type Format, jsonFormat } from './datapoint-answer.ts';
@@ -23,6 +25,8 @@ export interface SummaryRequest {
   readonly selection: SensorSelection;
   /** The path names the sensor: buckets in JSON do not repeat it. */
   readonly isOfOneSensor: boolean;
+  /** One bucket for all sensors together, which names none. */
+  readonly isTotal?: boolean;
   readonly query: HistoryQuery;
   /** As the client gave it; without one everything is answered. */
   readonly limit: number | undefined;
@@ -39,6 +43,9 @@ export function answerSummary(
   request: SummaryRequest,
 ): Promise<StreamAnswer> {
   const { summary } = request;
+  if (summary.kind === 'aggregate' && request.isTotal === true) {
+    return answerTotals(summaries, request, summary.plan);
+  }
   return summary.kind === 'aggregate'
     ? answerBuckets(summaries, request, summary.plan)
     : answerDownsampled(summaries, request, summary.points);
@@ -63,6 +70,20 @@ async function answerBuckets(
   const format: Format<SensorBucket> = isCsv
     ? { ...csvFormat(spelling), head: bucketCsvHeader(plan, spelling), item: bucketCsvRow }
     : { ...jsonFormat, item };
+  return listed(buckets, format, counts);
+}
+
+async function answerTotals(
+  summaries: Summaries,
+  request: SummaryRequest,
+  plan: AggregationPlan,
+): Promise<StreamAnswer> {
+  const { actor, selection, query, limit, isCsv, spelling } = request;
+  const page = { ...query, limit: limit ?? Number.POSITIVE_INFINITY };
+  const { buckets, ...counts } = await summaries.totals(actor, selection, page, plan);
+  const format: Format<Bucket> = isCsv
+    ? { ...csvFormat(spelling), head: totalCsvHeader(plan), item: totalCsvRow }
+    : { ...jsonFormat, item: createBucketWriter(plan) };
   return listed(buckets, format, counts);
 }
 
