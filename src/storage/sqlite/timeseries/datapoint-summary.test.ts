@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { aggregate, aggregates } from '../../../domain/datapoints/aggregation.ts';
+import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
 import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
 import { calibratedColumns } from '../../../domain/datapoints/datapoint-columns.ts';
 import type { DatapointStore, Page, Range } from '../../../domain/datapoints/datapoint-store.ts';
@@ -223,7 +224,7 @@ test('summaries answer what a look at every datapoint answers', async (context) 
         for (let at = 0; at < datapoints.length; at += 60) {
           const [outcome] = await store.append([push(datapoints.slice(at, at + 60))]);
           assert.equal(outcome?.kind, 'stored');
-          if (outcome?.kind === 'stored') stored.push(...outcome.fresh);
+          if (outcome?.kind === 'stored') stored.push(...toDatapoints(outcome.fresh));
         }
         stored.sort((a, b) => orderTime(a) - orderTime(b));
         for (const one of asked) {
