@@ -26,8 +26,8 @@ export interface Source {
 
 /**
  * Finds the sensors of a selection, device after device, for those who may view the data of every
- * device named, or of those that were found. A device that lacks a sensor is passed over for it; throws not_found when all do
- * [contract 10].
+ * device named, or of those that were found. A device that lacks a sensor is passed over for it;
+ * throws not_found when all do [contract 10].
  */
 export function createSourceOpening(options: {
   readonly devices: DeviceStore;
