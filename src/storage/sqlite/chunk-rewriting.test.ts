@@ -46,6 +46,13 @@ test('chunks of version 1 become those of version 2, with the same datapoints', 
   const [after] = chunksOf(directory);
   assert.deepEqual([after?.n, after?.versions, after?.points], [2, '02', before?.points]);
   assert.ok(values.length > 4_096);
+  using database = new DatabaseSync(databasePath(directory), { readOnly: true });
+  const summarised = database.prepare('select chunk from chunk_summaries order by chunk').all();
+  const due = database
+    .prepare('select id as chunk from chunks where count >= 256 order by id')
+    .all();
+  assert.deepEqual([summarised.length > 0, summarised], [true, due]);
+  database.close();
   assert.deepEqual(await read(directory, sensor('farm', 'level')), values);
 });
 

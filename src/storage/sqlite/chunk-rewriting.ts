@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { DamagedBytesError } from '../chunks/bytes.ts';
 import { type Block, blocksOf, encodeChunk } from '../chunks/chunk.ts';
 import type { ChunkLimits } from '../chunks/chunk-placing.ts';
+import { summaryOfBlocks } from '../chunks/chunk-summary.ts';
 
 const newest = 2;
 const listSeries = 'select distinct series from chunks order by series';
@@ -10,6 +11,8 @@ const readChunk = 'select min_time, max_time, count, datapoints from chunks wher
 const deleteChunk = 'delete from chunks where id = ?';
 const insertChunk = `
   insert into chunks (series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?)`;
+const findSummaries =
+  "select 1 from sqlite_schema where type = 'table' and name = 'chunk_summaries'";
 
 /**
  * Writes the chunks of a database that nobody else uses anew, in the newest format and as many
@@ -21,6 +24,8 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
   const read = database.prepare(readChunk);
   const remove = database.prepare(deleteChunk);
   const insert = database.prepare(insertChunk);
+
+  const summaries = createSummaries(database, limits);
 
   const rowOf = (id: number): ChunkRow => read.get(id) as unknown as ChunkRow;
 
@@ -40,7 +45,9 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
     for (const [at, id] of ids.entries()) {
       const found = blocksIn(id);
       const size = found?.reduce((sum, block) => sum + block.bytes.length, 0) ?? 0;
-      const isOld = found?.some(({ version }) => version < newest) ?? false;
+      const isOld =
+        (found?.some(({ version }) => version < newest) ?? false) ||
+        (found !== undefined && summaries.lacks(id, found));
       // A series ends in a chunk of one block that is not full: what comes next joins it alone.
       const isLast = at === ids.length - 1 && isOpenEnd(found ?? [], limits);
       const hasRoom =
@@ -70,9 +77,13 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
       const blocks = ids.flatMap((id) => blocksIn(id) ?? []);
       const count = blocks.reduce((sum, block) => sum + block.count, 0);
       const [minTime, maxTime] = [blocks[0]?.minTime ?? 0, blocks.at(-1)?.maxTime ?? 0];
-      insert.run(series, minTime, maxTime, count, encodeChunk(blocks));
+      const added = insert.run(series, minTime, maxTime, count, encodeChunk(blocks));
+      summaries.insert(Number(added.lastInsertRowid), blocks);
     }
-    for (const id of ids) remove.run(id);
+    for (const id of ids) {
+      remove.run(id);
+      summaries.remove(id);
+    }
   }
 
   for (const { series } of database.prepare(listSeries).all()) {
@@ -81,6 +92,28 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
     const isWorthIt = groups.some(({ ids, isOld }) => isOld || ids.length > 1);
     if (isWorthIt) for (const group of groups) write(Number(series), group);
   }
+}
+
+/** What chunks come to, where the database is new enough to know it. */
+function createSummaries(database: DatabaseSync, limits: ChunkLimits) {
+  if (database.prepare(findSummaries).get() === undefined) {
+    return { lacks: () => false, insert: () => undefined, remove: () => undefined };
+  }
+  const find = database.prepare('select 1 from chunk_summaries where chunk = ?');
+  const insert = database.prepare('insert into chunk_summaries (chunk, summary) values (?, ?)');
+  const remove = database.prepare('delete from chunk_summaries where chunk = ?');
+  const isDue = (blocks: readonly Block[]): boolean =>
+    blocks.reduce((sum, { count }) => sum + count, 0) >= limits.summaryDatapointsMin;
+  return {
+    lacks: (id: number, blocks: readonly Block[]) => isDue(blocks) && find.get(id) === undefined,
+    insert(id: number, blocks: readonly Block[]): void {
+      const summary = isDue(blocks) ? summaryOfBlocks(blocks) : undefined;
+      if (summary !== undefined) insert.run(id, summary);
+    },
+    remove(id: number): void {
+      remove.run(id);
+    },
+  };
 }
 
 interface ChunkRow {

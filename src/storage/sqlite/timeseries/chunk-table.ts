@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { type Block, blocksOf, columnsOf, encodeChunk } from '../../chunks/chunk.ts';
+import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
 import { type ChunkLimits, cutIntoChunks, placeInBlocks } from '../../chunks/chunk-placing.ts';
+import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
-import { blockSummaries, decodeSummary, encodeSummary, summarise } from '../../chunks/summary.ts';
 
 const columns = 'id, min_time, max_time, count, octet_length(datapoints)';
 const findChunkFrom = `
@@ -188,29 +188,4 @@ function toRow(found: unknown): ChunkRow | undefined {
   if (found === undefined) return undefined;
   const [id, minTime, maxTime, count, bytes] = found as [number, number, number, number, number];
   return { id, minTime, maxTime, count, bytes };
-}
-
-/** Blocks with what is known of them; a summary that is not theirs is made anew when it is due. */
-function withSummaries(blocks: readonly Block[], bytes: Uint8Array | undefined): readonly Block[] {
-  if (bytes === undefined) return blocks;
-  try {
-    const summaries = blockSummaries(decodeSummary(bytes));
-    return blocks.map((block, at) => {
-      const summary = summaries[at];
-      return summary?.count === block.count ? { ...block, summary } : block;
-    });
-  } catch (error) {
-    if (!(error instanceof DamagedBytesError)) throw error;
-    return blocks;
-  }
-}
-
-/** Undefined: a block cannot be read, and whoever reads the chunk is to find out. */
-function summaryOfBlocks(blocks: readonly Block[]): Uint8Array | undefined {
-  try {
-    return encodeSummary(blocks.map((block) => block.summary ?? summarise(columnsOf(block))));
-  } catch (error) {
-    if (!(error instanceof DamagedBytesError)) throw error;
-    return undefined;
-  }
 }
