@@ -20,7 +20,10 @@ export function withSummaries(
   }
 }
 
-/** The bytes of a chunk's summary. Undefined: a block cannot be read, and whoever reads the chunk is to find out. */
+/**
+ * The bytes of the summary of a chunk. Undefined: a block cannot be read, and whoever reads the
+ * chunk is to find out.
+ */
 export function summaryOfBlocks(blocks: readonly Block[]): Uint8Array | undefined {
   try {
     return encodeSummary(blocks.map((block) => block.summary ?? summarise(columnsOf(block))));
