@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../contract/temporary-directory.ts';
 import { compact } from './compaction.ts';
 import { databasePath } from './connection.ts';
 import { openSqlite } from './sqlite-storage.ts';
-import { datapointLimits } from './timeseries/datapoint-limits.ts';
+import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
 
 const open = (directory: string, limits = datapointLimits) =>
   openSqlite({ directory, log: silentLog, datapointLimits: limits });
@@ -58,9 +58,9 @@ test('chunks of version 1 become those of version 2, with the same datapoints', 
 
 test('small chunks become long ones in their order, around what is damaged', async (context) => {
   const directory = temporaryDirectory(context);
-  const small = {
+  const small: DatapointLimits = {
     ...datapointLimits,
-    ...{ chunkDatapointsMax: 16, chunkBlocksMax: 2, memtableEntryWeightMax: 20 },
+    ...{ chunkDatapointsMax: 16, chunkBlocksMax: 2, memtableEntryBytesMax: 800 },
   };
   const storage = await open(directory, small);
   await storage.users.insert(aUser('alice'), 'hash');

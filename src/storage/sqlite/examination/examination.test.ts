@@ -9,18 +9,18 @@ import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { databasePath } from '../connection.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { openSqlite } from '../sqlite-storage.ts';
-import { datapointLimits } from '../timeseries/datapoint-limits.ts';
+import { type DatapointLimits, datapointLimits } from '../timeseries/datapoint-limits.ts';
 import { type Examination, examine, isDamage } from './examination.ts';
 
 interface Context {
   after(end: () => void): void;
 }
 
-const limits = {
+const limits: DatapointLimits = {
   ...datapointLimits,
   chunkDatapointsMax: 32,
   chunkBlocksMax: 2,
-  memtableEntryWeightMax: 100,
+  memtableEntryBytesMax: 4_000,
 };
 const perSensor = 1_000;
 
@@ -164,7 +164,7 @@ for (const isInUse of [false, true]) {
       context.after(() => lock.release());
     }
     const unnoticed: number[] = [];
-    for (let page = 1; page < whole.length / 4_096; page += 3) {
+    for (let page = 1; page < whole.length / 4_096; page += 1) {
       writeFileSync(path, Buffer.from(whole).fill(0x5a, page * 4_096, (page + 1) * 4_096));
       const isNoticed = await look(directory).then(
         ({ findings }) => findings.some(({ level }) => level === 'damage'),

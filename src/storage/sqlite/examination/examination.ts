@@ -7,7 +7,7 @@ import { resultCodeOf } from '../failures.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
 import { checkDatapoints, type DatapointSizes } from './chunk-checks.ts';
 import { type DiskUse, judgeDisk, measureDisk } from './disk-checks.ts';
-import { createFindings, type Finding, type Findings } from './finding.ts';
+import { createFindings, type Finding, type Findings, restoreBackup } from './finding.ts';
 import { type Largest, largestOf } from './largest.ts';
 import { createPace, type Pace } from './pace.ts';
 import { checkSeries } from './series-checks.ts';
@@ -88,7 +88,8 @@ const damagedCodes = new Set([11, 26]);
 
 /** Whether an examination was refused since the file is damaged as a whole. */
 export const isDamage = (error: unknown): boolean =>
-  error instanceof Error && damagedCodes.has(resultCodeOf(error.cause) ?? 0);
+  error instanceof Error &&
+  (damagedCodes.has(resultCodeOf(error) ?? 0) || damagedCodes.has(resultCodeOf(error.cause) ?? 0));
 
 const busy = 5;
 
@@ -164,7 +165,7 @@ function tellAside(database: DatabaseSync, findings: Findings): void {
     ['damaged_log_rows', 'rows of the log of datapoints'],
   ] as const) {
     if (!there.has(table)) continue;
-    const count = Number(database.prepare(`select count(*) as n from ${table}`).get()?.['n']);
+    const count = countOf(database, table, findings);
     if (count === 0) continue;
     findings.add({
       level: 'warning',
@@ -172,6 +173,17 @@ function tellAside(database: DatabaseSync, findings: Findings): void {
       sentence: `${count} ${what} could not be read and were set aside in the table ${table}.`,
       remedy: 'Restore a backup to have them back, or delete them from the table to do without.',
     });
+  }
+}
+
+/** A table that cannot be counted is damaged, and counts as empty. */
+function countOf(database: DatabaseSync, table: string, findings: Findings): number {
+  try {
+    return Number(database.prepare(`select count(*) as n from ${table}`).get()?.['n']);
+  } catch (error) {
+    const sentence = `The table ${table} cannot be read: ${reasonOf(error)}.`;
+    findings.add({ level: 'damage', check: 'pages', sentence, remedy: restoreBackup });
+    return 0;
   }
 }
 
