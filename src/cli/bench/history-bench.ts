@@ -37,7 +37,7 @@ export interface HistoryBenchOptions {
 export interface StoreFigures {
   readonly name: string;
   /** By kind, and by "kind, live": a rest after the last push, beyond the empty store. */
-  readonly bytesPerPoint: Readonly<Record<string, number>>;
+  readonly bytesPerPoint: ReadonlyMap<string, number>;
   /** All of them together, with the crowd. */
   readonly bytesPerPointInAll: number;
   readonly bulkPerSecond: number;
@@ -58,7 +58,7 @@ const liveKinds = ['tenths', queriedKind];
 interface Tally {
   readonly store: HistoryStore;
   readonly emptyBytes: number;
-  readonly bytesPerPoint: Record<string, number>;
+  readonly bytesPerPoint: Map<string, number>;
   bytes: number;
   points: number;
   bulkMs: number;
@@ -84,7 +84,7 @@ export async function runHistoryBench(options: HistoryBenchOptions): Promise<His
   const tallies = stores.map((store): Tally => {
     const emptyBytes = bytesBelow(store.directory);
     return {
-      ...{ store, emptyBytes, bytes: emptyBytes, bytesPerPoint: {}, points: 0 },
+      ...{ store, emptyBytes, bytes: emptyBytes, bytesPerPoint: new Map(), points: 0 },
       ...{ bulkMs: 0, bulkPoints: 0, liveMs: 0, livePoints: 0 },
     };
   });
@@ -238,7 +238,7 @@ async function weigh(
   for (const tally of of.tallies) {
     if (!tally.store.takes(of.kind ?? label)) continue;
     const bytes = bytesBelow(tally.store.directory);
-    tally.bytesPerPoint[label] = (bytes - tally.bytes) / of.count;
+    tally.bytesPerPoint.set(label, (bytes - tally.bytes) / of.count);
     tally.bytes = bytes;
     tally.points += of.count;
   }

@@ -24,10 +24,14 @@ export function formatHistoryReport(report: HistoryBenchReport): string {
     ...seriesKinds.map(({ name, meaning }) => [name, `${meaning}, in bulk`] as const),
     ...seriesKinds.map(({ name, meaning }) => [`${name}, live`, `${meaning}, one by one`] as const),
     ['many', `steps of 0.01 of ${historyLimits.crowdSensors} sensors, in bulk`] as const,
-  ].filter(([key]) => stores.some(({ bytesPerPoint }) => bytesPerPoint[key] !== undefined));
+  ].filter(([key]) => stores.some(({ bytesPerPoint }) => bytesPerPoint.has(key)));
   const space = [
     ['bytes a datapoint, all files', ...names, ''],
-    ...kinds.map(([key, text]) => [text, ...stores.map((s) => bytes(s.bytesPerPoint[key])), '']),
+    ...kinds.map(([key, text]) => [
+      text,
+      ...stores.map((s) => bytes(s.bytesPerPoint.get(key))),
+      '',
+    ]),
     ['all of these together', ...stores.map((s) => bytes(s.bytesPerPointInAll)), ''],
   ];
   const speed = [
