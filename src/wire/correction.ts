@@ -50,7 +50,7 @@ export const CorrectedMessage = Type.Object(
 const ItemMessage = Type.Object(
   {
     timestamp: Type.Optional(DateText('Of the datapoint.')),
-    date_received: Type.Optional(DateText('Instead, of a datapoint without timestamp.')),
+    date_received: Type.Optional(DateText('Counts for a datapoint without timestamp alone.')),
     value: Anything('What it is to show, before calibration.'),
   },
   { title: 'CorrectedValue', required: ['value'] },
@@ -70,17 +70,21 @@ export function readItems(body: JsonValue): readonly CorrectedItem[] {
   return [...items.values()].sort((a, b) => a.time - b.time);
 }
 
+/** A datapoint as it was read is taken as well: its timestamp counts, where it has one. */
 function readItem(element: JsonValue, where: string): CorrectedItem {
   if (!isJsonObject(element)) throw invalid(`what is put right${where} must be an object`);
   const { timestamp, date_received: received, value } = element;
   if (value === undefined || !Object.hasOwn(element, 'value')) {
     throw invalid(`the value${where} is missing`);
   }
-  if ((timestamp === undefined) === (received === undefined)) {
-    throw invalid(`name one of timestamp and date_received${where}`);
+  if (timestamp === undefined && received === undefined) {
+    throw invalid(
+      `the timestamp${where} is missing: name it, or date_received where there is none`,
+    );
   }
+  const at = received === undefined ? undefined : readInstant(received, `date_received${where}`);
   return timestamp === undefined
-    ? { time: readInstant(received, `date_received${where}`), isTimed: false, value }
+    ? { time: at ?? 0, isTimed: false, value }
     : { time: readInstant(timestamp, `timestamp${where}`), isTimed: true, value };
 }
 

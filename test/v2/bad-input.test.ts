@@ -173,6 +173,9 @@ const validMessages: Readonly<Record<string, unknown>> = {
     to: '2026-01-02T00:00:00Z',
   },
   'POST /socials': { username: 'victim', channel: 'sms', message: 'm' },
+  'PATCH /devices/{device_id}/sensors/{sensor_id}/values': [
+    { timestamp: '2026-01-01T00:00:00Z', date_received: '2026-01-01T00:00:00Z', value: 1 },
+  ],
   'POST /socials/batch': { usernames: ['victim'], channels: ['sms', 'none'], message: 'm' },
   'POST /users': { username: 'new', password: 'password-1', ...profile },
   'PUT /users/me': { ...profile, admin: true, disabled: false },

@@ -27,6 +27,7 @@ before(async () => {
   here['session_id'] = 'unknown';
   here['group_id'] = 'unknown';
   here['social_id'] = 'unknown';
+  here['correction_id'] = 'unknown';
   here['notification_id'] = await aNotification(admin);
   here['channel'] = 'unknown';
   const device = { id: 'D', sensors: [{ id: 'TC1' }], actuators: [{ id: 'pump', value: 1 }] };
@@ -101,11 +102,14 @@ test('strange query strings harm nothing', async () => {
   assert.equal(Reflect.get({}, 'x'), undefined);
 });
 
+const correction = { timestamp: '2026-01-01T00:00:00Z', value: 1 };
+
 /** A request that would succeed, were it not for the path. */
 function validRequest({ method, path, body }: Operation): Omit<Call, 'path' | 'token'> {
   if (body === undefined) return { method };
   const [, kind = ''] = /^\/(\w+)s\/.*\/grants\/(groups\/)?\{\w+\}$/.exec(path) ?? [];
   if (kind !== '') return { method, json: [`${kind}:view`] };
+  if (path.endsWith('/values') && method === 'PATCH') return { method, json: [correction] };
   if (path.endsWith('value_type')) return { method, body: 'bool' };
   if (path.endsWith('/usernames')) return { method, json: ['victim'] };
   if (path.endsWith('_ids')) return { method, json: ['D'] };
@@ -120,6 +124,10 @@ function validRequest({ method, path, body }: Operation): Omit<Call, 'path' | 't
   if (path.endsWith('/calib')) return { method, json: null };
   return body.kind === 'bare' ? { method, json: 'x' } : { method, json: { id: 'new' } };
 }
+
+/** What a request has to say in its query. */
+const neededQuery = ({ method, path }: Operation): string =>
+  method === 'DELETE' && path.endsWith('/values') ? '?all=true' : '';
 
 const badIds = [
   'a%20b',
@@ -174,7 +182,10 @@ test('an id that nothing has is 404 in every path', async () => {
             : unknownIds;
       for (const id of unknown) {
         const path = filled(operation.path, { ...here, [parameter]: encodeURIComponent(id) });
-        const reply = await admin({ ...validRequest(operation), path });
+        const reply = await admin({
+          ...validRequest(operation),
+          path: path + neededQuery(operation),
+        });
         assertRefused(reply, 404, { of: `${operation.name} with ${parameter} ${id}` });
       }
     }

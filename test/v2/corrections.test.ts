@@ -268,7 +268,6 @@ test('a removal needs a range or all=true, and a value its time', async () => {
     [1],
     [{ timestamp }],
     [{ value: 1 }],
-    [{ timestamp, date_received: timestamp, value: 1 }],
     [{ timestamp: 'never', value: 1 }],
     Array.from({ length: 5_001 }, (_, n) => ({ timestamp: minute(n), value: n })),
   ]) {

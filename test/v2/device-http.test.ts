@@ -49,6 +49,7 @@ test('a DELETE below a thing never deletes the thing itself', async () => {
     '/devices/Kept/sensors/..',
     '/devices/Kept/actuators/..',
     '/devices/Kept/grants/groups/.',
+    '/devices/Kept/sensors/S/corrections/..',
   ];
   for (const path of paths) {
     const reply = await owner({ method: 'DELETE', path });
@@ -56,7 +57,7 @@ test('a DELETE below a thing never deletes the thing itself', async () => {
     assert.match(reply.text, /slash/, path);
   }
   assert.equal((await owner({ path: '/devices/Kept' })).status, 200);
-  assertDone(await owner({ method: 'DELETE', path: '/devices/Kept/sensors/S/' }));
+  assertDone(await owner({ method: 'DELETE', path: '/devices/Kept/sensors/S' }));
   assertDone(await owner({ method: 'DELETE', path: '/devices/Kept' }));
 });
 
@@ -96,7 +97,7 @@ test('a method that a path does not know is 405 and Allow names those it does', 
     ['PATCH', '/devices', ['GET', 'HEAD', 'POST', 'OPTIONS']],
     ['GET', '/devices/D/name', ['PUT', 'OPTIONS']],
     ['DELETE', '/devices/D/sensors', ['GET', 'HEAD', 'POST', 'OPTIONS']],
-    ['DELETE', '/devices/D/sensors/TC1/values', ['GET', 'HEAD', 'POST', 'OPTIONS']],
+    ['PUT', '/devices/D/sensors/TC1/values', ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']],
   ] as const;
   for (const [method, path, allowed] of wrong) {
     const reply = await service.call({ method, path });

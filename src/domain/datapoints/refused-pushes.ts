@@ -120,8 +120,13 @@ const problems: ReadonlyMap<string, PushProblem> = new Map([
   ['method_not_allowed', 'wrong_path'],
 ]);
 
+/** Version 1 says refusals in its own words: what it was made of is its cause. */
+const isAheadOfClock = (error: unknown): boolean =>
+  error instanceof ClockAheadError ||
+  (error instanceof Error && error.cause instanceof ClockAheadError);
+
 function problemOf({ code, error, actor }: SeenRefusal): PushProblem | undefined {
-  if (error instanceof ClockAheadError) return 'clock_ahead';
+  if (isAheadOfClock(error)) return 'clock_ahead';
   if (code === 'forbidden' && (actor === undefined || actor.kind === 'guest')) return 'no_key';
   return problems.get(code);
 }

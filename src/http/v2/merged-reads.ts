@@ -11,6 +11,7 @@ import { limits } from '../../domain/limits.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
 import { csvRow } from '../../wire/csv.ts';
 import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
+import { Word } from '../../wire/fields.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { jsonType, text } from '../answer.ts';
@@ -39,11 +40,7 @@ const MergedQuery = Type.Object({
   ...DatapointsQuery.properties,
   ...summaryParameters,
   across: Type.Optional(
-    Type.Unsafe<'devices'>({
-      type: 'string',
-      enum: ['devices'],
-      description: 'With aggregate: one bucket for all sensors of the answer together.',
-    }),
+    Word('With aggregate, `devices`: one bucket for all sensors of the answer together.'),
   ),
 });
 
@@ -123,6 +120,7 @@ export function mergedReadRoutes({
           return answerWith(await readMany.merged(actor, selection, page), page, format);
         }
         const { limit, across } = query;
+        requireAcross(across);
         if (across !== undefined && summary.kind !== 'aggregate') throw acrossNeedsAggregate();
         return answerSummary(summaries, {
           ...{ actor, selection, query: page, limit, summary, isCsv, isOfOneSensor: false },
@@ -131,6 +129,10 @@ export function mergedReadRoutes({
       },
     }),
   ];
+}
+
+function requireAcross(across: string | undefined): void {
+  if (across !== undefined && across !== 'devices') throw invalid('across must be devices');
 }
 
 const acrossNeedsAggregate = (): Error =>
