@@ -35,25 +35,28 @@ export interface ShortWayParts {
   readonly open: Set<ShortConnection>;
 }
 
-/** A request whose body is under way. */
+/**
+ * A request whose body is under way. It takes the bytes of the whole request and no more, in
+ * however many pieces they come.
+ */
 class PartialRequest {
   readonly since = performance.now();
-  readonly #pieces: Buffer[];
-  readonly #wholeLength: number;
+  readonly #bytes: Buffer;
   #length: number;
 
   constructor(first: Buffer, wholeLength: number) {
-    this.#pieces = [first];
-    this.#length = first.length;
-    this.#wholeLength = wholeLength;
+    this.#bytes = Buffer.allocUnsafeSlow(wholeLength);
+    this.#length = first.copy(this.#bytes);
   }
 
   /** The request, with what follows it, once it is whole. */
   add(piece: Buffer): Buffer | undefined {
-    this.#pieces.push(piece);
-    this.#length += piece.length;
-    if (this.#length < this.#wholeLength) return undefined;
-    return Buffer.concat(this.#pieces, this.#length);
+    const taken = piece.copy(this.#bytes, this.#length);
+    this.#length += taken;
+    if (this.#length < this.#bytes.length) return undefined;
+    return taken === piece.length
+      ? this.#bytes
+      : Buffer.concat([this.#bytes, piece.subarray(taken)]);
   }
 }
 
