@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { durable } from '../engine.ts';
 import { startProcess } from '../service-process.ts';
 
-const rounds = 15;
+const rounds = Number(process.env['KILL_ROUNDS'] ?? 6);
 const path = '/api/v2/devices/d1/sensors/s1';
 
 interface Made {
