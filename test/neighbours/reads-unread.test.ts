@@ -45,7 +45,7 @@ test('1,500 connections that ask for all and read nothing take their share alone
     await new Promise((resolve) => setTimeout(resolve, 10_000));
   });
   const grown = residentMebibytes(world.process.pid) - before;
-  assert.ok(grown <= grownMebibytesMax, `${grown} MiB on ${before} are held for those who do not read`);
+  assert.ok(grown <= grownMebibytesMax, `${grown} MiB are held for those who do not read`);
   const wal = walMebibytes(world.directory);
   assert.ok(wal <= walMebibytesMax, `the log of the database has ${wal} MiB: a read holds it`);
   for (const { socket } of sulkers) socket.destroy();
@@ -65,6 +65,6 @@ test('nor do connections that ask for 4,000 answers in one breath', async () => 
     await new Promise((resolve) => setTimeout(resolve, 3_000));
   });
   const grown = residentMebibytes(world.process.pid) - before;
-  assert.ok(grown <= grownMebibytesMax, `${grown} MiB on ${before} are held for those who do not read`);
+  assert.ok(grown <= grownMebibytesMax, `${grown} MiB are held for those who do not read`);
   for (const { socket } of sulkers) socket.destroy();
 });
