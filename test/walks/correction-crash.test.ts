@@ -153,7 +153,10 @@ durable(
       }
       await using service = await startProcess({ directory, environment });
       await client.verify(service.url);
-      assert.ok(client.counts.shown > 2.5 * rounds && client.counts.made > 0, JSON.stringify(client.counts));
+      assert.ok(
+        client.counts.shown > 2.5 * rounds && client.counts.made > 0,
+        JSON.stringify(client.counts),
+      );
     } finally {
       rmSync(directory, { recursive: true });
     }
