@@ -37,7 +37,10 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
   storage: { zones: ['domain', 'lib'], packages: ['node:*'] },
   feed: { zones: ['domain', 'lib'], packages: ['node:assert'] },
   channels: { zones: ['domain', 'lib'], packages: ['node:*'] },
-  telemetry: { zones: ['domain', 'lib'], packages: ['pino', 'prom-client', 'node:perf_hooks'] },
+  telemetry: {
+    zones: ['domain', 'lib'],
+    packages: ['pino', 'prom-client', 'node:perf_hooks', 'node:fs', 'node:v8'],
+  },
   config: { zones: ['channels', 'domain', 'lib'], packages: ['node:*'] },
   app: { zones: everyZone, packages: ['node:*'] },
   cli: { zones: everyZone, packages: ['node:*', 'commander', 'cli-progress'] },

@@ -86,6 +86,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     const opening = await openStorage({ kind, directory, clock, log, reporter });
     const engine = options.wrapStorage?.(opening) ?? opening;
     opened.push(() => engine.close());
+    meters.metrics.watchMemory(async () => engine.threadMemory?.());
     const installationSecret = await engine.installation.secret();
     const feed = createInProcessFeed({ log });
     const served = createServiceStorage(engine, feed);

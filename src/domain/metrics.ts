@@ -30,3 +30,13 @@ export interface MqttMetrics {
   /** Connections that the broker ended, by MQTT 5 reason code. */
   readonly closedByCode: ReadonlyMap<number, number>;
 }
+
+/** Memory of a thread beside the main one, in bytes. */
+export interface ThreadMemory {
+  /** Objects of its heap, garbage included. */
+  readonly heapUsed: number;
+  /** What its heap holds of the process. */
+  readonly heapTotal: number;
+  /** Buffers and other memory that its objects hold outside of the heap. */
+  readonly external: number;
+}

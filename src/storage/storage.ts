@@ -6,6 +6,7 @@ import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
 import type { GroupStore } from '../domain/groups/group-store.ts';
 import type { InstallationStore } from '../domain/installation-store.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
+import type { ThreadMemory } from '../domain/metrics.ts';
 import type { CallTextStore } from '../domain/notifications/call-text-store.ts';
 import type { NotificationStore } from '../domain/notifications/notification-store.ts';
 import type { OutboxStore } from '../domain/notifications/outbox-store.ts';
@@ -40,6 +41,8 @@ export interface Storage {
   readonly callTexts: CallTextStore;
   /** Throws when the engine cannot answer; for GET /readyz. */
   ping(): Promise<void>;
+  /** Memory of the engine's own thread; undefined when it has ended. Absent: it has none. */
+  threadMemory?(): Promise<ThreadMemory | undefined>;
   /** Resolves when everything accepted is durable and every file is closed. */
   close(): Promise<void>;
 }

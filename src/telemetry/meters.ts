@@ -22,6 +22,12 @@ export interface Meters {
     about: { readonly help: string; readonly labels?: readonly string[] },
     read: () => readonly Sample[],
   ): void;
+  /** The same for a gauge whose values have to be waited for. */
+  watchedLater(
+    name: string,
+    about: { readonly help: string; readonly labels: readonly string[] },
+    read: () => Promise<readonly Sample[]>,
+  ): void;
 }
 
 export function createMeters(registry: Registry): Meters {
@@ -46,6 +52,16 @@ export function createMeters(registry: Registry): Meters {
         collect() {
           this.reset();
           for (const [value, labels = {}] of read()) this.inc(labels, value);
+        },
+      });
+    },
+    watchedLater(name, { help, labels: labelNames }, read) {
+      new Gauge({
+        ...{ name, help, labelNames, registers },
+        async collect() {
+          const samples = await read();
+          this.reset();
+          for (const [value, labels = {}] of samples) this.set(labels, value);
         },
       });
     },

@@ -1,8 +1,9 @@
 import { type Counter, collectDefaultMetrics, type Histogram, Registry } from 'prom-client';
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
-import type { Metric, MetricSource, MqttMetrics } from '../domain/metrics.ts';
+import type { Metric, MetricSource, MqttMetrics, ThreadMemory } from '../domain/metrics.ts';
 import { addBudgetMetrics } from './budget-metrics.ts';
 import { addEventLoopMetrics } from './event-loop-metrics.ts';
+import { addMemoryMetrics } from './memory-metrics.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { addMqttMetrics } from './mqtt-metrics.ts';
 import { addStorageMetrics, type StorageMetrics } from './storage-metrics.ts';
@@ -27,6 +28,8 @@ export interface Metrics {
   watchStorage(read: () => StorageMetrics): void;
   /** Adds what is used of the budgets. */
   watchBudgets(read: () => readonly BudgetUsage[]): void;
+  /** Adds where the memory is, with that of the thread that writes. */
+  watchMemory(readStorageThread: () => Promise<ThreadMemory | undefined>): void;
   /** All metrics as plain metrics. */
   readonly source: MetricSource;
   /** All metrics in the Prometheus text format. */
@@ -55,6 +58,7 @@ export function createMetrics(): Metrics {
     watchMqtt: (read) => addMqttMetrics(meters, read),
     watchStorage: (read) => addStorageMetrics(meters, read),
     watchBudgets: (read) => addBudgetMetrics(meters, read),
+    watchMemory: (read) => addMemoryMetrics(meters, read),
     source: {
       names: () => registry.getMetricsAsArray().map(({ name }) => name),
       async read() {

@@ -89,6 +89,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     failures: createFailureStore(context),
     callTexts: createCallTextStore(context),
     ping: () => writer.call('ping'),
+    threadMemory: writer.memory,
     close: () => open.disposeAsync(),
   };
 }

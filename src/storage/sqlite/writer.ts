@@ -1,5 +1,6 @@
 import { type Transferable, Worker } from 'node:worker_threads';
 import { DomainError } from '../../domain/errors.ts';
+import type { ThreadMemory } from '../../domain/metrics.ts';
 import type { Log } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
@@ -22,6 +23,8 @@ export interface Writer {
     transferList: readonly Transferable[],
     ...args: Parameters<Writes[Name]>
   ): Promise<ReturnType<Writes[Name]>>;
+  /** What the thread holds; undefined when it has ended. */
+  memory(): Promise<ThreadMemory | undefined>;
   /** Resolves when every call was answered and the connection is closed. */
   close(): Promise<void>;
 }
@@ -92,6 +95,7 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
   return {
     call: (name, ...args) => send(name, undefined, args),
     callTransfer: (name, transferList, ...args) => send(name, transferList, args),
+    memory: () => (refusal === undefined ? memoryOf(worker) : Promise.resolve(undefined)),
     close: async () => {
       if (refusal === undefined) {
         refusal = 'the storage is closed';
@@ -100,6 +104,20 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
       await ended;
     },
   };
+}
+
+async function memoryOf(worker: Worker): Promise<ThreadMemory | undefined> {
+  try {
+    const heap = await worker.getHeapStatistics();
+    return {
+      heapUsed: heap.used_heap_size,
+      heapTotal: heap.total_heap_size,
+      external: heap.external_memory,
+    };
+  } catch {
+    // It ended in the meantime.
+    return undefined;
+  }
 }
 
 // The build turns .ts into .js, and only import statements are rewritten.

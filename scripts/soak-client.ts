@@ -1,0 +1,81 @@
+import { Agent, request } from 'node:http';
+import { type MqttConnection, openMqttConnection } from '../src/cli/bench/mqtt-connection.ts';
+import { packetTypes, publishPacket } from '../src/cli/bench/mqtt-packets.ts';
+
+const connectionsMax = 32;
+
+/** Talks to a service over kept connections, as many devices and people would. */
+export interface SoakClient {
+  /** Answers the status and the body. */
+  call(method: string, path: string, body?: string): Promise<{ status: number; text: string }>;
+  close(): void;
+}
+
+export function createSoakClient(url: string, token?: string): SoakClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
+  return {
+    call: (method, path, body) =>
+      new Promise((resolve, reject) => {
+        const headers = {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(body),
+          }),
+        };
+        const asked = request(url + path, { method, agent, headers }, (answer) => {
+          const pieces: Buffer[] = [];
+          answer.on('data', (piece: Buffer) => pieces.push(piece));
+          answer.on('error', reject);
+          answer.on('end', () => {
+            resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString() });
+          });
+        });
+        asked.on('error', reject);
+        asked.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** A connection that publishes with QoS 1, one after the other. */
+export interface SoakPublisher {
+  /** Resolves with the PUBACK. */
+  publish(topic: string, payload: string): Promise<void>;
+  close(): void;
+}
+
+export interface SoakLogin {
+  readonly port: number;
+  readonly clientId: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+const readBytes = 65_536;
+
+export async function openSoakConnection({ port, ...login }: SoakLogin): Promise<MqttConnection> {
+  const buffer = Buffer.allocUnsafe(readBytes);
+  return openMqttConnection({ port, login, buffer, onFailure: () => undefined });
+}
+
+export async function openSoakPublisher(login: SoakLogin): Promise<SoakPublisher> {
+  const connection = await openSoakConnection(login);
+  const waiting: (() => void)[] = [];
+  connection.listen((first) => {
+    if (first >> 4 === packetTypes.puback) waiting.shift()?.();
+  });
+  let packetId = 0;
+  return {
+    publish(topic, payload) {
+      const text = Buffer.from(payload);
+      const { bytes, idAt, payloadAt } = publishPacket(topic, text.length);
+      packetId = (packetId % 65_535) + 1;
+      bytes.writeUInt16BE(packetId, idAt);
+      text.copy(bytes, payloadAt);
+      connection.write(bytes);
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    close: () => connection.close(),
+  };
+}
