@@ -39,7 +39,7 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
   channels: { zones: ['domain', 'lib'], packages: ['node:*'] },
   telemetry: {
     zones: ['domain', 'lib'],
-    packages: ['pino', 'prom-client', 'node:perf_hooks', 'node:fs', 'node:v8'],
+    packages: ['pino', 'prom-client', 'node:perf_hooks'],
   },
   config: { zones: ['channels', 'domain', 'lib'], packages: ['node:*'] },
   app: { zones: everyZone, packages: ['node:*'] },
@@ -51,6 +51,7 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
 export const packageExceptions: readonly { readonly under: string; readonly packages: string[] }[] =
   [
     { under: 'src/lib/pattern.ts', packages: ['re2js'] },
+    { under: 'src/telemetry/memory-metrics.ts', packages: ['node:fs', 'node:v8'] },
     { under: 'src/lib/lru-cache.ts', packages: ['lru-cache'] },
     { under: 'src/lib/connection-guard.ts', packages: ['node:net'] },
     { under: 'src/storage/contract/', packages: ['fast-check'] },

@@ -6,8 +6,8 @@ import type { Meters } from './meters.ts';
 type Parts = Readonly<Record<string, number>>;
 
 /**
- * Adds where the memory of the process is, by part, in bytes. `readStorageThread` asks the thread that
- * writes; undefined: there is none, or it has ended.
+ * Adds where the memory of the process is, by part, in bytes. `readStorageThread` asks the thread
+ * that writes; undefined: there is none, or it has ended.
  */
 export function addMemoryMetrics(
   { watchedLater }: Meters,
@@ -18,8 +18,8 @@ export function addMemoryMetrics(
     {
       help:
         'Where the memory is: objects of the main thread, young and old; its heap in all; its ' +
-        'buffers; the same of the thread that writes; files that are mapped; and native, which is ' +
-        'the rest: SQLite, compression, password hashing, and what the allocator keeps.',
+        'buffers; the same of the thread that writes; files that are mapped; and native, ' +
+        'which is the rest: SQLite, compression, password hashing, and what the allocator keeps.',
       labels: ['part'],
     },
     async () =>
