@@ -6,7 +6,9 @@ export const sqliteLimits = {
   /** How long a writer waits for another process, a command line tool, to commit. */
   busyTimeoutMs: 5_000,
   /** Pages kept by each connection. */
-  cacheKibibytes: 32 * 1_024,
+  cacheKibibytes: 16 * 1_024,
+  /** Young objects of the writer thread, two halves and large ones of 8 MiB each: few live long. */
+  writerYoungMebibytes: 24,
   /** The part of the file that reads see without copying. */
   readMapBytes: 256 * mebibyte,
   /** Pages of write-ahead log before they move to the database: 16 MiB, a few ms of work. */

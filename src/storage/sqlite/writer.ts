@@ -43,7 +43,10 @@ interface Waiting {
 /** Starts the writer thread; resolves when its connection is open. */
 export async function createWriter(options: WriterOptions): Promise<Writer> {
   const { log, entry = threadEntry(), ...setup } = options;
-  const worker = new Worker(entry, { workerData: setup satisfies WriterSetup });
+  const worker = new Worker(entry, {
+    workerData: setup satisfies WriterSetup,
+    resourceLimits: { maxYoungGenerationSizeMb: sqliteLimits.writerYoungMebibytes },
+  });
   const waiting = new Map<number, Waiting>();
   const health = createHealth(log);
   let lastId = 0;

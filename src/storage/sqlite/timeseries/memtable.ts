@@ -175,6 +175,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       frozenBytes -= series.frozen?.bytes ?? 0;
       series.memtableEntry = emptyMemtableEntry();
       series.frozen = undefined;
+      series.sequenceNumbers = undefined;
       live.delete(series.number);
       full.delete(series);
     },

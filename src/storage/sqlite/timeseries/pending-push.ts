@@ -5,8 +5,9 @@ import {
 } from '../../../domain/datapoints/column-batch.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { appendRows, dropTail, timestampAt, valueAt } from './memtable-columns.ts';
-import { nextSequenceNumber, type SequenceNumbers, type Series, unflushedAt } from './series.ts';
+import { appendRows, dropTail } from './memtable-columns.ts';
+import { SequenceIndex } from './sequence-index.ts';
+import { nextSequenceNumber, type Series, unflushedAt } from './series.ts';
 
 /** Others have their turn between steps of so many datapoints. */
 const datapointsPerStep = 4_096;
@@ -147,11 +148,8 @@ function stage(series: Series, batch: ColumnBatch, at: number): void {
   const sequenceNumber = nextSequenceNumber(series);
   appendRows(series.memtableEntry.columns, batch, at, at + 1);
   if (batch.timed[at] === 0) return;
-  const timestamp = batch.times[at] ?? 0;
-  if (series.sequenceNumbers !== undefined) {
-    remember(series, series.sequenceNumbers, timestamp, sequenceNumber);
-  }
-  series.newestTimestamp = Math.max(series.newestTimestamp, timestamp);
+  series.sequenceNumbers?.add(sequenceNumber);
+  series.newestTimestamp = Math.max(series.newestTimestamp, batch.times[at] ?? 0);
 }
 
 /** Where outside chunks the series has the timestamp and value of a row, or undefined. */
@@ -159,46 +157,17 @@ function sequenceNumberOf(series: Series, batch: ColumnBatch, at: number): numbe
   const timestamp = batch.times[at] ?? 0;
   if (batch.timed[at] === 0 || timestamp > series.newestTimestamp) return undefined;
   series.sequenceNumbers ??= listSequenceNumbers(series);
-  const known = series.sequenceNumbers.get(timestamp);
-  if (known === undefined) return undefined;
-  if (typeof known !== 'number') return known.get(valueTextAt(batch, at));
-  const { columns, row } = unflushedAt(series, known);
-  return valueAt(columns, row) === (batch.texts?.[at] ?? batch.numbers[at]) ? known : undefined;
+  return series.sequenceNumbers.find(timestamp, batch.texts?.[at] ?? batch.numbers[at] ?? 0);
 }
 
-function listSequenceNumbers(series: Series): SequenceNumbers {
-  const sequenceNumbers: SequenceNumbers = new Map();
+function listSequenceNumbers(series: Series): SequenceIndex {
   const end = nextSequenceNumber(series);
-  for (let sequenceNumber = series.flushed; sequenceNumber < end; sequenceNumber += 1) {
-    const { columns, row } = unflushedAt(series, sequenceNumber);
-    const timestamp = timestampAt(columns, row);
-    if (timestamp !== undefined) remember(series, sequenceNumbers, timestamp, sequenceNumber);
+  const { flushed } = series;
+  const index = new SequenceIndex(flushed, end - flushed, (count) => unflushedAt(series, count));
+  for (let sequenceNumber = flushed; sequenceNumber < end; sequenceNumber += 1) {
+    index.add(sequenceNumber);
   }
-  return sequenceNumbers;
-}
-
-/** A timestamp mostly comes once; those of one that comes again are told apart by their values. */
-function remember(
-  series: Series,
-  sequenceNumbers: SequenceNumbers,
-  timestamp: Instant,
-  sequenceNumber: number,
-): void {
-  const known = sequenceNumbers.get(timestamp);
-  if (known === undefined) {
-    sequenceNumbers.set(timestamp, sequenceNumber);
-    return;
-  }
-  const byValue = typeof known === 'number' ? new Map<string, number>() : known;
-  if (typeof known === 'number') byValue.set(valueText(series, known), known);
-  byValue.set(valueText(series, sequenceNumber), sequenceNumber);
-  sequenceNumbers.set(timestamp, byValue);
-}
-
-function valueText(series: Series, sequenceNumber: number): string {
-  const { columns, row } = unflushedAt(series, sequenceNumber);
-  const value = valueAt(columns, row);
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return index;
 }
 
 /**

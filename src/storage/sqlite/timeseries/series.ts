@@ -6,13 +6,13 @@ import {
 } from '../../../domain/datapoints/column-batch.ts';
 import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
-import type { Instant } from '../../../lib/clock.ts';
 import { parseJson } from '../../../lib/json.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import { joinRows, type MemtableColumns, noRows, valueAt, viewRows } from './memtable-columns.ts';
+import type { SequenceIndex } from './sequence-index.ts';
 
 /** Datapoints in order of arrival that are durable in the log and not in chunks yet. */
 export interface MemtableEntry {
@@ -32,9 +32,6 @@ export interface MemtableEntry {
   isSorted: boolean;
 }
 
-/** Datapoints by timestamp: the one that has it, or by the JSON text of their values. */
-export type SequenceNumbers = Map<Instant, number | Map<string, number>>;
-
 /** What is known in memory about one life of a sensor; its datapoints are counted by arrival. */
 export interface Series {
   readonly number: number;
@@ -53,7 +50,7 @@ export interface Series {
   /** No stored timestamp is later; none need be as late. */
   newestTimestamp: number;
   /** Which of frozen and memtableEntry has this timestamp and value; made when first asked for. */
-  sequenceNumbers: SequenceNumbers | undefined;
+  sequenceNumbers: SequenceIndex | undefined;
   /** Frozen and memtableEntry by order time; made when first asked for. */
   sorted: Columns | undefined;
   /** The sensor was removed. */

@@ -1,0 +1,101 @@
+import { randomInt } from 'node:crypto';
+import type { Instant } from '../../../lib/clock.ts';
+import { type MemtableColumns, timestampAt, valueAt } from './memtable-columns.ts';
+
+/** Finds a row by its count of arrival. */
+export type RowAt = (sequenceNumber: number) => {
+  readonly columns: MemtableColumns;
+  readonly row: number;
+};
+
+const slotsMin = 16;
+/** Of the process: nobody outside can choose datapoints that fall on one slot. */
+const seed = randomInt(2 ** 32);
+const factor = randomInt(2 ** 31) * 2 + 1;
+
+const words = new Uint32Array(2);
+const double = new Float64Array(words.buffer);
+
+/**
+ * Which datapoint outside chunks has a timestamp and a value: a table of counts of arrival, 8 to 16
+ * bytes for each, whose timestamps and values stay in their columns.
+ */
+export class SequenceIndex {
+  readonly #base: number;
+  readonly #rowAt: RowAt;
+  /** Each has how far behind the base a count is, from 1; 0: free. */
+  #slots: Uint32Array;
+  #count = 0;
+
+  /** An empty index of counts from `base`, with room for so many datapoints at first. */
+  constructor(base: number, room: number, rowAt: RowAt) {
+    this.#base = base;
+    this.#rowAt = rowAt;
+    let length = slotsMin;
+    while (length < room * 2) length *= 2;
+    this.#slots = new Uint32Array(length);
+  }
+
+  /** Adds a datapoint that has a timestamp, unless an equal one is there. */
+  add(sequenceNumber: number): void {
+    const { columns, row } = this.#rowAt(sequenceNumber);
+    const timestamp = timestampAt(columns, row);
+    if (timestamp === undefined) return;
+    const slot = this.#slotOf(timestamp, valueAt(columns, row));
+    if (this.#slots[slot] !== 0) return;
+    this.#slots[slot] = sequenceNumber - this.#base + 1;
+    this.#count += 1;
+    if (this.#count * 2 > this.#slots.length) this.#grow();
+  }
+
+  /** The count of the datapoint with this timestamp, and this number or JSON text; or undefined. */
+  find(timestamp: Instant, value: string | number): number | undefined {
+    const behind = this.#slots[this.#slotOf(timestamp, value)] ?? 0;
+    return behind === 0 ? undefined : this.#base + behind - 1;
+  }
+
+  /** Where the datapoint is, or the free slot where it would be. */
+  #slotOf(timestamp: Instant, value: string | number): number {
+    const mask = this.#slots.length - 1;
+    let slot = hashOf(timestamp, value) & mask;
+    for (;;) {
+      const behind = this.#slots[slot] ?? 0;
+      if (behind === 0) return slot;
+      const { columns, row } = this.#rowAt(this.#base + behind - 1);
+      if (timestampAt(columns, row) === timestamp && valueAt(columns, row) === value) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #grow(): void {
+    const from = this.#slots;
+    this.#slots = new Uint32Array(from.length * 2);
+    for (const behind of from) {
+      if (behind === 0) continue;
+      const { columns, row } = this.#rowAt(this.#base + behind - 1);
+      const timestamp = timestampAt(columns, row) ?? 0;
+      this.#slots[this.#slotOf(timestamp, valueAt(columns, row))] = behind;
+    }
+  }
+}
+
+function hashOf(timestamp: Instant, value: string | number): number {
+  let hash = mixDouble(seed, timestamp);
+  if (typeof value === 'number') {
+    hash = mixDouble(hash, value);
+  } else {
+    for (let at = 0; at < value.length; at += 1) hash = mix(hash, value.charCodeAt(at));
+  }
+  return hash ^ (hash >>> 16);
+}
+
+function mixDouble(hash: number, value: number): number {
+  // -0 equals 0.
+  double[0] = value + 0;
+  return mix(mix(hash, words[0] ?? 0), words[1] ?? 0);
+}
+
+function mix(hash: number, word: number): number {
+  const product = Math.imul(hash ^ word, factor);
+  return product ^ (product >>> 15);
+}
