@@ -7,6 +7,7 @@ import { type Budget, budgetError } from '../domain/budgets/budget.ts';
 import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { stepsOf } from '../lib/steps.ts';
 import type { Clients, RequestSource } from './clients.ts';
 import { nextAnswer } from './latest-answer.ts';
 import { refuseTinyChunks } from './tiny-chunks.ts';
@@ -164,17 +165,30 @@ const heldOn = (socket: Socket, payer: Payer): Held => ({
 const takenBy = (socket: Socket): number => socket.bytesWritten - socket.writableLength;
 
 /** Each is sent and seen to leave by itself. A chunk that is larger than usual counts as well. */
-async function* piecesOf(
-  chunks: Chunks,
-  hold: (bytes: number) => void,
-): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of chunks) {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    hold(bytes.length);
-    for (let at = 0; at < bytes.length; at += limits.answerPieceBytes) {
-      yield bytes.subarray(at, at + limits.answerPieceBytes);
+function piecesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<Uint8Array> {
+  const source = chunks[Symbol.asyncIterator]();
+  let left: Uint8Array = new Uint8Array();
+
+  /** The next chunk that is not empty. */
+  async function nextBytes(): Promise<Uint8Array | undefined> {
+    while (true) {
+      const { done, value } = await source.next();
+      if (done === true) return undefined;
+      const bytes = typeof value === 'string' ? Buffer.from(value) : value;
+      hold(bytes.length);
+      if (bytes.length > 0) return bytes;
     }
   }
+
+  return stepsOf(
+    async () => {
+      const bytes = left.length > 0 ? left : await nextBytes();
+      if (bytes === undefined) return undefined;
+      left = bytes.subarray(limits.answerPieceBytes);
+      return bytes.subarray(0, limits.answerPieceBytes);
+    },
+    async () => void (await source.return?.()),
+  );
 }
 
 function lengthOf(payload: unknown): number {

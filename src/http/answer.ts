@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { stepsOf } from '../lib/steps.ts';
 import { prefersJson } from './accept.ts';
 import { emptyAnswerHeaders, textHeaders } from './answer-headers.ts';
 import type { AnswerRoom, Chunks } from './answer-room.ts';
@@ -270,15 +271,13 @@ function readUntilClose<Item>(
   return source;
 }
 
-async function* startingWith<Item>(
-  first: readonly Item[],
-  rest: AsyncIterator<Item>,
-): AsyncGenerator<Item> {
-  yield* first;
-  for (let step = await rest.next(); step.done !== true; step = await rest.next()) {
-    yield step.value;
-  }
-}
+/** Takes `first` out of its array, so that nobody holds it while the rest waits to be read. */
+const startingWith = <Item>(first: Item[], rest: AsyncIterator<Item>): AsyncIterable<Item> =>
+  stepsOf(async () => {
+    if (first.length > 0) return first.shift();
+    const { done, value } = await rest.next();
+    return done === true ? undefined : value;
+  });
 
 /** What is held back until it is known whether an answer is short. */
 const wholeCharactersMax = 524_288;

@@ -13,6 +13,8 @@ export interface TextBytes {
   putInstant(instant: Instant): void;
   /** All that was put since the last time; its bytes are nobody else's. */
   take(): Uint8Array;
+  /** Forgets what was put since the last time. */
+  clear(): void;
 }
 
 const dayMs = 86_400_000;
@@ -21,6 +23,8 @@ const [dash, dot, colon, zulu] = [45, 46, 58, 90];
 /** Sign, digits, point and exponent of any number, and of any instant. */
 const partBytesMax = 32;
 const bytesFirst = 4_096;
+/** What is written into stays, for the next text, up to so many bytes. */
+const bytesKept = 1_048_576;
 /** With up to so many decimals numbers are written digit by digit. */
 const powers = [10, 100, 1_000, 10_000, 100_000] as const;
 const wholeMax = 2 ** 31 - 1;
@@ -41,6 +45,11 @@ export function createTextBytes(): TextBytes {
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * bytes.length, length + more));
     bytes.copy(larger, 0, 0, length);
     bytes = larger;
+  }
+
+  function clear(): void {
+    length = 0;
+    if (bytes.length > bytesKept) bytes = Buffer.allocUnsafeSlow(bytesFirst);
   }
 
   /** ASCII that fits. */
@@ -106,12 +115,13 @@ export function createTextBytes(): TextBytes {
       length += timestampBytes;
     },
     take() {
-      const taken = bytes.subarray(0, length);
-      // As large as it became: what follows is as long.
-      bytes = Buffer.allocUnsafeSlow(bytes.length);
-      length = 0;
+      // No longer than what was put: who waits to send it holds nothing else.
+      const taken = Buffer.allocUnsafeSlow(length);
+      bytes.copy(taken, 0, 0, length);
+      clear();
       return taken;
     },
+    clear,
   };
 }
 

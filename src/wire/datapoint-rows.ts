@@ -82,8 +82,8 @@ function rowsWriter(how: {
   readonly between?: Uint8Array;
 }): RowsWriter {
   const { slow, fast, between } = how;
-  const text = createTextBytes();
-  return (columns) => {
+
+  function putRows(columns: DatapointColumns): void {
     const { count, times, numbers, received, timed } = columns;
     const hasAll = received?.length === count && timed?.length === count;
     for (let row = 0; row < count; row += 1) {
@@ -95,6 +95,18 @@ function rowsWriter(how: {
         fast(text, number, timed[row] === 0 ? undefined : times[row], received[row] ?? 0);
       }
     }
-    return text.take();
+  }
+
+  return (columns) => {
+    try {
+      putRows(columns);
+      return text.take();
+    } finally {
+      // What a failure left belongs to nobody else.
+      text.clear();
+    }
   };
 }
+
+/** Rows of all answers are written here, one step at a time; only what was written is kept. */
+const text = createTextBytes();

@@ -4,8 +4,7 @@ import { type Neighbourhood, startNeighbourhood } from './neighbours.ts';
 import { manyTimes } from './raw-mqtt.ts';
 import { residentMebibytes, type Sulker, sulk, walMebibytes } from './unread.ts';
 
-/** It was 300 before chunks of several blocks: what grew is not found yet. */
-const grownMebibytesMax = 700;
+const grownMebibytesMax = 300;
 const walMebibytesMax = 64;
 
 /** A public device whose one sensor has 24 MB of texts. */

@@ -1,9 +1,10 @@
 import { createFairTurns, type Pace } from '../../lib/fair-turns.ts';
+import { stepsOf } from '../../lib/steps.ts';
 import type { Actor } from '../actor.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Budgets } from './budgets.ts';
-import { payerOf } from './payer.ts';
+import { type Payer, payerOf } from './payer.ts';
 
 /** Work over many things: it takes turns, so that nobody else waits for it. */
 export interface LongWork {
@@ -17,9 +18,10 @@ export interface LongWork {
   run<Result>(actor: Actor, work: (pace: Pace, hold: Hold) => Promise<Result>): Promise<Result>;
   /**
    * Counts an answer that holds much while it is read, from its first step until its last or its
-   * reader's end. Throws rate_limited at the first step.
+   * reader's end, and the bytes that it is told to hold. Throws rate_limited at the first step, and
+   * where more is held.
    */
-  during<Step>(actor: Actor, steps: AsyncIterable<Step>): AsyncIterable<Step>;
+  during<Step>(actor: Actor, begin: (hold: Hold) => AsyncIterable<Step>): AsyncIterable<Step>;
 }
 
 /** So many bytes are kept from now on, instead of those before. Throws rate_limited. */
@@ -30,17 +32,22 @@ export function createLongWork(budgets: Budgets): LongWork {
   const answerBytes = budgets.of('answer_bytes');
   const turns = createFairTurns({ turnMs: limits.turnMs });
   const limit = { workMsMax: limits.longWorkMsMax, onTooMuch: tooMuchWork };
+
+  function holdFor(payer: Payer): Hold {
+    let held = 0;
+    return (bytes) => {
+      if (bytes > held) answerBytes.takeOrThrow(payer, bytes - held);
+      else answerBytes.release(payer, held - bytes);
+      held = bytes;
+    };
+  }
+
   return {
     paceOf: (actor) => turns.paceOf(payerOf(actor)),
     async run(actor, work) {
       const payer = payerOf(actor);
       budget.takeOrThrow(payer, 1);
-      let held = 0;
-      const hold = (bytes: number): void => {
-        if (bytes > held) answerBytes.takeOrThrow(payer, bytes - held);
-        else answerBytes.release(payer, held - bytes);
-        held = bytes;
-      };
+      const hold = holdFor(payer);
       try {
         return await work(turns.paceOf(payer, limit), hold);
       } finally {
@@ -48,14 +55,24 @@ export function createLongWork(budgets: Budgets): LongWork {
         budget.release(payer, 1);
       }
     },
-    async *during(actor, steps) {
+    during(actor, begin) {
       const payer = payerOf(actor);
-      budget.takeOrThrow(payer, 1);
-      try {
-        yield* steps;
-      } finally {
-        budget.release(payer, 1);
-      }
+      const hold = holdFor(payer);
+      const source = begin(hold)[Symbol.asyncIterator]();
+      let hasBegun = false;
+      return stepsOf(
+        async () => {
+          if (!hasBegun) budget.takeOrThrow(payer, 1);
+          hasBegun = true;
+          const { done, value } = await source.next();
+          return done === true ? undefined : value;
+        },
+        async () => {
+          hold(0);
+          if (hasBegun) budget.release(payer, 1);
+          await source.return?.();
+        },
+      );
     },
   };
 }

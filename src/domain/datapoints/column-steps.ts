@@ -1,4 +1,5 @@
 import type { Pace } from '../../lib/fair-turns.ts';
+import { type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Calibration } from '../devices/calibration.ts';
 import type { SensorRef } from './datapoint.ts';
 import { calibratedColumns, type DatapointColumns, timeIn } from './datapoint-columns.ts';
@@ -9,7 +10,7 @@ import { following } from './pages.ts';
  * Reads a page column by column, as readSteps reads it datapoint by datapoint: steps of bounded
  * size, between which others have their turn.
  */
-export async function* readColumnSteps(options: {
+export function readColumnSteps(options: {
   readonly datapoints: Pick<DatapointStore, 'scan'>;
   readonly ref: SensorRef;
   readonly page: Page;
@@ -17,21 +18,22 @@ export async function* readColumnSteps(options: {
   readonly calibration: Calibration | undefined;
   readonly pace: Pace;
   readonly room: { readonly rowsMax: number; readonly charactersMax: number };
-}): AsyncGenerator<DatapointColumns, undefined> {
+}): Steps<DatapointColumns> {
   const { datapoints, ref, calibration, pace, room } = options;
   let { page } = options;
   let remaining = page.limit;
-  while (remaining > 0) {
+  return stepsOf(async () => {
+    if (remaining <= 0) return undefined;
+    if (remaining < options.page.limit && pace.isOver()) await pace.rest();
     const limit = Math.min(remaining, room.rowsMax);
     const { columns: step, isCut } = await datapoints.scan(
       ref,
       { ...page, limit },
       room.charactersMax,
     );
-    if (step.count > 0) yield calibratedColumns(step, calibration);
-    if (step.count === 0 || (step.count < limit && !isCut)) return;
-    remaining -= step.count;
+    remaining = step.count < limit && !isCut ? 0 : remaining - step.count;
+    if (step.count === 0) return undefined;
     page = following(page, step.count, (index) => timeIn(step, index));
-    if (pace.isOver()) await pace.rest();
-  }
+    return calibratedColumns(step, calibration);
+  });
 }

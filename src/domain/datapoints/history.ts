@@ -1,5 +1,6 @@
 import type { Pace } from '../../lib/fair-turns.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
@@ -90,7 +91,7 @@ export function pageOf(query: HistoryQuery, total: number): Page {
  * Reads a page in steps. Each step begins at the order time where the last one ended and skips
  * what was seen there, so datapoints that arrive meanwhile neither repeat nor hide any.
  */
-export async function* readSteps(
+export function readSteps(
   store: Pick<DatapointStore, 'readPart'>,
   ref: SensorRef,
   whole: Page,
@@ -99,36 +100,34 @@ export async function* readSteps(
     stepMax: limits.datapointsPerStep,
     charactersMax: limits.datapointCharactersPerStep,
   },
-): AsyncGenerator<readonly Datapoint[], undefined> {
+): Steps<readonly Datapoint[]> {
   let page = whole;
   let remaining = whole.limit;
-  while (remaining > 0) {
+  return stepsOf(async () => {
+    if (remaining <= 0) return undefined;
+    // The store answers from memory and from a mapped file: without this nobody else has a turn.
+    if (remaining < whole.limit && pace.isOver()) await pace.rest();
     const limit = Math.min(remaining, room.stepMax);
     const { datapoints: step, isCut } = await store.readPart(
       ref,
       { ...page, limit },
       room.charactersMax,
     );
-    if (step.length > 0) yield step;
-    remaining -= step.length;
-    if (step.length === 0 || (step.length < limit && !isCut)) return undefined;
+    remaining = step.length < limit && !isCut ? 0 : remaining - step.length;
+    if (step.length === 0) return undefined;
     page = following(page, step.length, (index) => orderTime(step[index] as Datapoint));
-    // The store answers from memory and from a mapped file: without this nobody else has a turn.
-    if (remaining > 0 && pace.isOver()) await pace.rest();
-  }
+    return step;
+  });
 }
 
-async function* calibrated(
+const calibrated = (
   steps: AsyncIterable<readonly Datapoint[]>,
   sensor: Sensor,
   query: HistoryQuery,
-): AsyncIterable<readonly Datapoint[]> {
-  for await (const step of steps) {
-    yield query.isCalibrated
-      ? step.map((datapoint) => calibratedDatapoint(sensor, datapoint))
-      : step;
-  }
-}
+): AsyncIterable<readonly Datapoint[]> =>
+  query.isCalibrated
+    ? mapSteps(steps, (step) => step.map((datapoint) => calibratedDatapoint(sensor, datapoint)))
+    : steps;
 
 /** The datapoint as the sensor's calibration shows it; the stored one stays as it is. */
 export function calibratedDatapoint(sensor: Sensor, datapoint: Datapoint): Datapoint {

@@ -1,8 +1,9 @@
 import type { Pace } from '../../lib/fair-turns.ts';
 import { createMerge } from '../../lib/merge.ts';
+import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import type { LongWork } from '../budgets/long-work.ts';
+import type { Hold, LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource } from '../devices/devices.ts';
 import { invalid } from '../errors.ts';
@@ -80,8 +81,11 @@ export function createReadMany(options: {
       const sources = await open(actor, selection);
       const total = await countAll(actor, sources, query);
       const page = pageOf(query, total);
-      const steps = mergeSteps(storeFor(options, query), sources, page, longWork.paceOf(actor));
-      return { total, steps: longWork.during(actor, calibrated(steps, query)) };
+      const store = storeFor(options, query);
+      const steps = longWork.during(actor, (hold) =>
+        calibrated(mergeSteps(store, sources, page, longWork.paceOf(actor), hold), query),
+      );
+      return { total, steps };
     },
     sequential,
     async ifViewable(actor, deviceId, query) {
@@ -95,71 +99,122 @@ export function createReadMany(options: {
 
 type SourceStep = readonly { readonly source: Source; readonly datapoint: Datapoint }[];
 
-async function* stepsInTurn(
+function stepsInTurn(
   store: DatapointStore,
   sources: readonly Source[],
   page: Page,
   pace: Pace,
-): AsyncGenerator<SourceStep> {
-  for (const source of sources) {
-    if (pace.isOver()) await pace.rest();
-    for await (const step of readSteps(store, source.ref, page, pace)) {
-      yield step.map((datapoint) => ({ source, datapoint }));
+): Steps<SourceStep> {
+  const waiting = sources.values();
+  let source: Source | undefined;
+  let steps: Steps<readonly Datapoint[]> | undefined;
+  return stepsOf(async () => {
+    while (true) {
+      const step = (await steps?.next())?.value;
+      const from = source;
+      if (step !== undefined && from !== undefined) {
+        return step.map((datapoint) => ({ source: from, datapoint }));
+      }
+      source = waiting.next().value;
+      if (source === undefined) return undefined;
+      steps = readSteps(store, source.ref, page, pace);
+      if (pace.isOver()) await pace.rest();
     }
-  }
+  });
 }
 
 /** Datapoints between two looks at the clock. */
 const stepsPerLook = 64;
 
-/** Merges the sensors; what is fetched of all of them at once stays within a few steps. */
-export async function* mergeSteps<From extends Source>(
+type Merged<From> = readonly { readonly source: From; readonly datapoint: Datapoint }[];
+
+/**
+ * Merges the sensors; what is fetched of all of them at once stays within a few steps, and `hold`
+ * is told its bytes.
+ */
+export function mergeSteps<From extends Source>(
   store: Pick<DatapointStore, 'readPart'>,
   sources: readonly From[],
   page: Page,
   pace: Pace,
-): AsyncGenerator<readonly { readonly source: From; readonly datapoint: Datapoint }[]> {
-  const { skip, limit } = page;
+  hold: Hold = () => undefined,
+): AsyncIterable<Merged<From>> {
+  const [source] = sources;
+  if (source === undefined || sources.length > 1) {
+    return mergeMany({ store, sources, page, pace, hold });
+  }
+  return mapSteps(readSteps(store, source.ref, page, pace), (step) =>
+    step.map((datapoint) => ({ source, datapoint })),
+  );
+}
+
+interface MergeOptions<From> {
+  readonly store: Pick<DatapointStore, 'readPart'>;
+  readonly sources: readonly From[];
+  readonly page: Page;
+  readonly pace: Pace;
+  readonly hold: Hold;
+}
+
+/** The next datapoints of each sensor. */
+async function fetchFirst<From extends Source>(options: MergeOptions<From>) {
+  const { store, sources, page, pace, hold } = options;
   const share = Math.ceil((2 * limits.datapointsPerStep) / Math.max(1, sources.length));
   const stepMax = Math.min(
     limits.datapointsPerStep,
     Math.max(share, limits.mergedDatapointsPerStepMin),
   );
-  const cursorPage = { ...page, skip: 0, limit: skip + limit };
+  const cursorPage = { ...page, skip: 0, limit: page.skip + page.limit };
   const charactersMax = limits.mergedCharactersMax / Math.max(1, sources.length);
   const sign = page.order === 'asc' ? 1 : -1;
   const merge = createMerge<Datapoint>((datapoint) => sign * orderTime(datapoint));
   let held = 0;
   for (const { ref } of sources) {
+    let bytes = 0;
     const steps = readSteps(store, ref, cursorPage, pace, { stepMax, charactersMax });
-    held += bytesPerWeight * weightOf((await merge.add(steps)) ?? []);
+    await merge.add(
+      mapSteps(steps, (step) => {
+        held -= bytes;
+        bytes = bytesPerWeight * weightOf(step);
+        held += bytes;
+        hold(held);
+        return step;
+      }),
+    );
     if (held > limits.mergedBytesMax) throw tooMuchToMerge();
     if (pace.isOver()) await pace.rest();
   }
+  return merge;
+}
+
+function mergeMany<From extends Source>(options: MergeOptions<From>): Steps<Merged<From>> {
+  const { sources, page, pace } = options;
+  let merging: Awaited<ReturnType<typeof fetchFirst>> | undefined;
   let skipped = 0;
   let taken = 0;
-  let step: { source: From; datapoint: Datapoint }[] = [];
-  let stepBytes = 0;
-  for (let top = merge.top(); top !== undefined && taken < limit; top = merge.top()) {
-    const source = sources[top.place];
-    if (skipped < skip) {
-      skipped += 1;
-    } else if (source !== undefined) {
-      step.push({ source, datapoint: top.item });
-      stepBytes += bytesPerWeight * weigh(top.item);
-      taken += 1;
+  return stepsOf(async () => {
+    merging ??= await fetchFirst(options);
+    const merge = merging;
+    const step: { source: From; datapoint: Datapoint }[] = [];
+    let stepBytes = 0;
+    for (let top = merge.top(); top !== undefined && taken < page.limit; top = merge.top()) {
+      const source = sources[top.place];
+      if (skipped < page.skip) {
+        skipped += 1;
+      } else if (source !== undefined) {
+        step.push({ source, datapoint: top.item });
+        stepBytes += bytesPerWeight * weigh(top.item);
+        taken += 1;
+      }
+      const fetched = merge.next();
+      if (fetched !== undefined) await fetched;
+      // What is skipped is read as well.
+      if ((skipped + taken) % stepsPerLook === 0 && pace.isOver()) await pace.rest();
+      const isFull = stepBytes > limits.datapointCharactersPerStep;
+      if (isFull || step.length >= limits.datapointsPerStep) break;
     }
-    const fetched = merge.next();
-    if (fetched !== undefined) await fetched;
-    // What is skipped is read as well.
-    if ((skipped + taken) % stepsPerLook === 0 && pace.isOver()) await pace.rest();
-    if (step.length >= limits.datapointsPerStep || stepBytes > limits.datapointCharactersPerStep) {
-      yield step;
-      step = [];
-      stepBytes = 0;
-    }
-  }
-  if (step.length > 0) yield step;
+    return step.length > 0 ? step : undefined;
+  });
 }
 
 const tooMuchToMerge = (): Error =>
@@ -168,14 +223,13 @@ const tooMuchToMerge = (): Error =>
       `ones may take ${limits.mergedBytesMax} bytes; name fewer sensors`,
   );
 
-async function* calibrated(
+const calibrated = (
   steps: AsyncIterable<SourceStep>,
   { isCalibrated }: HistoryQuery,
-): AsyncGenerator<readonly SensorDatapoint[]> {
-  for await (const step of steps) {
-    yield step.map(({ source: { ref, sensor }, datapoint }) => ({
+): AsyncIterable<readonly SensorDatapoint[]> =>
+  mapSteps(steps, (step) =>
+    step.map(({ source: { ref, sensor }, datapoint }) => ({
       sensor: ref,
       datapoint: isCalibrated ? calibratedDatapoint(sensor, datapoint) : datapoint,
-    }));
-  }
-}
+    })),
+  );

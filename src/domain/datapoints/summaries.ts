@@ -174,7 +174,7 @@ const scan = ({
   source: { ref, sensor },
   query,
   ...options
-}: SourceRead): AsyncGenerator<DatapointColumns, undefined> =>
+}: SourceRead): AsyncIterable<DatapointColumns> =>
   readColumnSteps({
     ...{ ...options, ref, calibration: query.isCalibrated ? sensor.calibration : undefined },
   });

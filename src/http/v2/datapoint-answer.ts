@@ -1,6 +1,7 @@
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import { limits } from '../../domain/limits.ts';
+import { mapSteps, stepsOf } from '../../lib/steps.ts';
 import { csvHeader } from '../../wire/csv.ts';
 import type { RowsWriter } from '../../wire/datapoint-rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
@@ -67,29 +68,51 @@ export function answerWithRows(
   };
 }
 
-async function* listBytes(
+const listBytes = (
   steps: AsyncIterable<DatapointColumns>,
   frame: Frame,
   rows: RowsWriter,
-): AsyncGenerator<string | Uint8Array> {
-  let separator = frame.head;
-  for await (const step of steps) {
-    if (separator !== '') yield separator;
-    yield rows(step);
-    separator = frame.between;
-  }
-  yield separator === frame.head ? frame.head + frame.tail : frame.tail;
-}
+): AsyncIterable<string | Uint8Array> => framed(mapSteps(steps, rows), frame);
 
 /** The text of the list, step by step. */
-export async function* listText<Item>(
+export const listText = <Item>(
   steps: AsyncIterable<readonly Item[]>,
   format: Format<Item>,
-): AsyncGenerator<string> {
-  let separator = format.head;
-  for await (const step of steps) {
-    yield separator + step.map(format.item).join(format.between);
-    separator = format.between;
+): AsyncIterable<string> => {
+  const written = mapSteps(steps, (step) => step.map(format.item).join(format.between));
+  return framed(written, format);
+};
+
+/** The pieces of a list with what stands before, between and after them. */
+function framed<Piece extends string | Uint8Array>(
+  pieces: AsyncIterable<Piece>,
+  frame: Frame,
+): AsyncIterable<string | Piece> {
+  const source = pieces[Symbol.asyncIterator]();
+  let separator: string | undefined = frame.head;
+  let next: Piece | undefined;
+
+  async function advance(): Promise<string | Piece | undefined> {
+    if (separator === undefined) return undefined;
+    const before = separator;
+    const { done, value } = await source.next();
+    if (done === true) {
+      separator = undefined;
+      return before === frame.head ? frame.head + frame.tail : frame.tail;
+    }
+    separator = frame.between;
+    if (typeof value === 'string') return before + value;
+    if (before === '') return value;
+    next = value;
+    return before;
   }
-  yield separator === format.head ? format.head + format.tail : format.tail;
+
+  return stepsOf(
+    async () => {
+      const waiting = next;
+      next = undefined;
+      return waiting ?? (await advance());
+    },
+    async () => void (await source.return?.()),
+  );
 }
