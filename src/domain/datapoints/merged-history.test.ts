@@ -16,7 +16,7 @@ const store = {
     const from = skip + (typeof start === 'number' ? start : 0);
     const times = Array.from({ length: 3 }, (_, n) => from + n).filter((time) => time < 10);
     const datapoints = times.map(
-      (time) => ({ timestamp: time, received: time, value: 'x'.repeat(3_200) }) as Datapoint,
+      (time) => ({ timestamp: time, receivedAt: time, value: 'x'.repeat(3_200) }) as Datapoint,
     );
     return { datapoints, isCut: datapoints.length === 3 };
   },
