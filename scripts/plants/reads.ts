@@ -34,8 +34,8 @@ export const plantsOfReads: readonly Plant[] = [
     patches: [
       patch(
         'src/http/answer-room.ts',
-        '  for await (const chunk of chunks) {\n',
-        '  for (const chunk of await Array.fromAsync(chunks)) {\n',
+        '  const source = chunks[Symbol.asyncIterator]();\n',
+        '  const source = (async function* () {\n    yield* await Array.fromAsync(chunks);\n  })();\n',
       ),
     ],
   },
