@@ -35,7 +35,8 @@ export const plantsOfReads: readonly Plant[] = [
       patch(
         'src/http/answer-room.ts',
         '  const source = chunks[Symbol.asyncIterator]();\n',
-        '  const source = (async function* () {\n    yield* await Array.fromAsync(chunks);\n  })();\n',
+        '  const all = Array.fromAsync(chunks);\n' +
+          '  const source = (async function* () { yield* await all; })();\n',
       ),
     ],
   },
