@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { linesOfStep } from '../../test/bulk-lines.ts';
+import { BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { readBulkLine } from '../wire/bulk.ts';
 import { v2Spelling } from '../wire/spelling.ts';
 import { createArraySplitter, createLineSplitter } from './body-elements.ts';
@@ -40,8 +42,11 @@ test('lines and elements are read alike, wherever the body is cut', () => {
         const elements = ends.flatMap((end, index) =>
           splitter.push(body.subarray(ends[index - 1] ?? 0, end)),
         );
-        const found = [...elements, ...splitter.end()].map((one, index) => read(one, index + 1));
-        assert.deepStrictEqual(found, expected);
+        const step = new BulkStep();
+        [...elements, ...splitter.end()].forEach((one, index) => {
+          read(one, index + 1, step);
+        });
+        assert.deepStrictEqual(linesOfStep(step), expected);
       }
     }),
     { numRuns: 300 },
@@ -56,11 +61,13 @@ test('usual lines that are cut at any byte are read as they are in one piece', (
     const splitter = createLineSplitter(bytesMax);
     const read = createBulkElementReader(v2Spelling);
     const ends = [...places, body.length];
-    return ends
+    const step = new BulkStep();
+    const empty = ends
       .flatMap((end, index) => splitter.push(body.subarray(ends[index - 1] ?? 0, end)))
-      .map((one) => (isEmptyLine(one) ? 'empty' : read(one, 1)));
+      .filter((one, index) => isEmptyLine(one) || read(one, index + 1, step));
+    return [empty.length, ...linesOfStep(step)];
   };
-  const expected = [readBulkLine(line, 1), 'empty', readBulkLine(line, 1)];
+  const expected = [1, readBulkLine(line, 1), readBulkLine(line, 3)];
   for (let place = 0; place <= body.length; place += 1) {
     assert.deepStrictEqual(readAll([place]), expected, `cut at ${place}`);
   }

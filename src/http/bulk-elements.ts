@@ -1,4 +1,4 @@
-import type { BulkLine } from '../domain/datapoints/ingest-many.ts';
+import type { BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { readBulkLine } from '../wire/bulk.ts';
@@ -7,22 +7,23 @@ import type { Spelling } from '../wire/spelling.ts';
 import { type BodyElement, textOfElement } from './body-elements.ts';
 
 /**
- * Reads the elements of one bulk request: the usual shape from its bytes, all else by
+ * Puts the elements of one bulk request into its steps: the usual shape from its bytes, all else by
  * `readBulkLine`, with equal results.
  */
 export function createBulkElementReader(
   spelling: Spelling,
-): (element: BodyElement, line: number) => BulkLine {
+): (element: BodyElement, line: number, step: BulkStep) => void {
   const readBytes = createBulkByteReader(spelling);
-  return (element, line) => {
-    if ('bytes' in element) {
-      const usual = readBytes(element.bytes, element.start, element.end, line);
-      if (usual !== undefined) return usual;
+  return (element, line, step) => {
+    if ('bytes' in element && readBytes(element.bytes, element.start, element.end, line, step)) {
+      return;
     }
     const text = textOfElement(element);
-    return typeof text === 'string'
-      ? readBulkLine(text, line, spelling)
-      : { line, refusal: refusalOf(text.problem) };
+    step.put(
+      typeof text === 'string'
+        ? readBulkLine(text, line, spelling)
+        : { line, refusal: refusalOf(text.problem) },
+    );
   };
 }
 

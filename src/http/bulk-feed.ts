@@ -1,4 +1,5 @@
-import type { BulkIngest, BulkLine } from '../domain/datapoints/ingest-many.ts';
+import { BulkStep } from '../domain/datapoints/bulk-step.ts';
+import type { BulkIngest } from '../domain/datapoints/ingest-many.ts';
 import { limits } from '../domain/limits.ts';
 import type { BodyElement, BodySplitter } from './body-elements.ts';
 import type { StreamBody } from './stream-body.ts';
@@ -7,17 +8,18 @@ import type { StreamBody } from './stream-body.ts';
 export async function feedBulk(options: {
   readonly pieces: StreamBody['pieces'];
   readonly splitter: BodySplitter;
-  /** What an element holds; its number counts from 1. */
-  readonly read: (element: BodyElement, line: number) => BulkLine | readonly BulkLine[] | undefined;
-  readonly handOver: (step: readonly BulkLine[]) => ReturnType<BulkIngest['add']>;
+  /** Puts what an element holds into the step, if anything; its number counts from 1. */
+  readonly read: (element: BodyElement, line: number, step: BulkStep) => void;
+  readonly handOver: (step: BulkStep) => ReturnType<BulkIngest['add']>;
 }): Promise<void> {
   const { pieces, splitter, read } = options;
   let line = 0;
   let bytes = 0;
-  let step: BulkLine[] = [];
+  let step = new BulkStep();
   const handOver = (): ReturnType<BulkIngest['add']> => {
     const full = step;
-    step = [];
+    full.end();
+    step = new BulkStep();
     bytes = 0;
     return options.handOver(full);
   };
@@ -25,11 +27,8 @@ export async function feedBulk(options: {
   const take = async (elements: readonly BodyElement[]): Promise<void> => {
     for (const element of elements) {
       line += 1;
-      const found = read(element, line);
-      // Most elements are one line, which needs no array.
-      if (Array.isArray(found)) for (const one of found) step.push(one);
-      else if (found !== undefined) step.push(found as BulkLine);
-      if (step.length >= limits.bulkLinesPerStep) await handOver();
+      read(element, line, step);
+      if (step.count >= limits.bulkLinesPerStep) await handOver();
     }
     if (bytes >= limits.bulkBytesPerStep) await handOver();
   };

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { linesOfStep } from '../../test/bulk-lines.ts';
+import { BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { limits } from '../domain/limits.ts';
 import { readBulkLine } from './bulk.ts';
 import { createBulkByteReader } from './bulk-bytes.ts';
@@ -12,7 +14,12 @@ const readBytes = createBulkByteReader();
 function readBetween(bytes: Uint8Array, before: string, after: string, line = 7) {
   const body = Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]);
   const start = Buffer.byteLength(before);
-  return readBytes(body, start, start + bytes.length, line);
+  const step = new BulkStep();
+  const isRead = readBytes(body, start, start + bytes.length, line, step);
+  const lines = linesOfStep(step);
+  step.end();
+  assert.equal(lines.length, isRead ? 1 : 0);
+  return lines[0];
 }
 
 /** What is read from the bytes is what the ordinary reader reads; it may leave anything to that. */

@@ -1,20 +1,20 @@
-import type { SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
-import type { BulkLine } from '../domain/datapoints/ingest-many.ts';
+import { BulkSensor, type BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { ByteCursor, textOf } from './byte-cursor.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
 /**
- * Reads the usual element of a bulk request from its bytes: the ids, a number, and the time in UTC,
- * in any order. Undefined: it is anything else, which `readBulkLine` reads or refuses.
+ * Puts the usual element of a bulk request from its bytes into the columns of a step: the ids, a
+ * number, and the time in UTC, in any order. False: nothing was put, for it is anything else, which
+ * `readBulkLine` reads or refuses.
  */
 export type BulkByteReader = (
   bytes: Uint8Array,
   start: number,
   end: number,
   line: number,
-) => BulkLine | undefined;
+  step: BulkStep,
+) => boolean;
 
 const comma = 44;
 const colon = 58;
@@ -53,12 +53,12 @@ export function createBulkByteReader({
     return 0;
   }
 
-  return (bytes, start, end, line) => {
+  return (bytes, start, end, line, step) => {
     cursor.move(bytes, start, end);
-    if (!cursor.take(openBrace)) return undefined;
+    if (!cursor.take(openBrace)) return false;
     let found = 0;
     let value = 0;
-    let timestamp = 0;
+    let timestamp = Number.NaN;
     let deviceStart = 0;
     let deviceEnd = 0;
     let sensorStart = 0;
@@ -66,17 +66,17 @@ export function createBulkByteReader({
     let place = 0;
     do {
       const bit = takeKey(place);
-      if (bit === 0 || !cursor.take(colon)) return undefined;
+      if (bit === 0 || !cursor.take(colon)) return false;
       place += 1;
       found |= bit;
       if (bit === seen.value) {
         value = cursor.number();
-        if (Number.isNaN(value)) return undefined;
+        if (Number.isNaN(value)) return false;
       } else if (bit === seen.timestamp) {
         timestamp = cursor.instant();
-        if (Number.isNaN(timestamp)) return undefined;
+        if (Number.isNaN(timestamp)) return false;
       } else if (!cursor.plainText()) {
-        return undefined;
+        return false;
       } else if (bit === seen.deviceId) {
         deviceStart = cursor.textStart;
         deviceEnd = cursor.textEnd;
@@ -86,13 +86,12 @@ export function createBulkByteReader({
       }
     } while (cursor.take(comma));
     if (!cursor.take(closeBrace) || !cursor.isAtEnd() || (found & needed) !== needed) {
-      return undefined;
+      return false;
     }
     const sensor = sensors.find(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
-    if (sensor === undefined) return undefined;
-    const datapoint: NewDatapoint =
-      (found & seen.timestamp) === 0 ? { value } : { value, timestamp };
-    return { line, sensor, datapoint };
+    if (sensor === undefined) return false;
+    step.putNumber(line, sensor, value, timestamp);
+    return true;
   };
 }
 
@@ -101,7 +100,7 @@ const sensorsRemembered = 4_096;
 
 /** The sensors of the lines before: one object, and one text of each id, for many lines. */
 class SensorMemory {
-  readonly #sensors: (SensorRef | undefined)[] = new Array(sensorsRemembered).fill(undefined);
+  readonly #sensors: (BulkSensor | undefined)[] = new Array(sensorsRemembered).fill(undefined);
 
   /** Undefined: the texts are no ids. */
   find(
@@ -110,7 +109,7 @@ class SensorMemory {
     deviceEnd: number,
     sensorStart: number,
     sensorEnd: number,
-  ): SensorRef | undefined {
+  ): BulkSensor | undefined {
     let hash = hashOf(bytes, deviceStart, deviceEnd, 0);
     hash = hashOf(bytes, sensorStart, sensorEnd, hash);
     const place = (hash ^ (hash >>> 15)) & (sensorsRemembered - 1);
@@ -134,12 +133,12 @@ function read(
   deviceEnd: number,
   sensorStart: number,
   sensorEnd: number,
-): SensorRef | undefined {
+): BulkSensor | undefined {
   try {
-    return {
-      deviceId: parseDeviceId(textOf(bytes, deviceStart, deviceEnd)),
-      sensorId: parseSensorId(textOf(bytes, sensorStart, sensorEnd)),
-    };
+    return new BulkSensor(
+      parseDeviceId(textOf(bytes, deviceStart, deviceEnd)),
+      parseSensorId(textOf(bytes, sensorStart, sensorEnd)),
+    );
   } catch {
     // The ordinary reader says what is wrong with it.
     return undefined;

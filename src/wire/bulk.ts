@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import type { BulkLine, BulkReport } from '../domain/datapoints/ingest-many.ts';
+import type { BulkLine } from '../domain/datapoints/bulk-step.ts';
+import type { BulkReport } from '../domain/datapoints/ingest-many.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';

@@ -7,9 +7,10 @@ import { createAccess } from '../access/access.ts';
 import type { Device } from '../devices/device.ts';
 import { DomainError } from '../errors.ts';
 import { guestUsername, parseDeviceId, parseSensorId, type SensorId } from '../ids.ts';
+import { type BulkLine, bulkStepOf } from './bulk-step.ts';
 import { emptyBatch } from './column-batch.ts';
 import type { AppendOutcome, Push } from './datapoint-store.ts';
-import { type BulkLine, createIngestMany } from './ingest-many.ts';
+import { createIngestMany } from './ingest-many.ts';
 
 const deviceId = parseDeviceId('field');
 const [first, second] = [parseSensorId('TC1'), parseSensorId('TC2')];
@@ -71,7 +72,7 @@ const lineOf = (line: number, sensorId = first, id = deviceId): BulkLine => ({
 
 test('lines of one sensor travel together, in their order', async () => {
   const { bulk, commits, endAll } = openReadPath();
-  await bulk.add([lineOf(1), lineOf(2, second), lineOf(3)]);
+  await bulk.add(bulkStepOf([lineOf(1), lineOf(2, second), lineOf(3)]));
   assert.deepEqual(
     commits.map(({ push }) => [push.sensorId, [...push.batch.numbers]]),
     [
@@ -85,9 +86,9 @@ test('lines of one sensor travel together, in their order', async () => {
 
 test('no third step is taken before the first is on disk', async () => {
   const { bulk, commits, endAll } = openReadPath();
-  await bulk.add([lineOf(1)]);
+  await bulk.add(bulkStepOf([lineOf(1)]));
   let isTaken = false;
-  const taking = bulk.add([lineOf(2)]).then(() => {
+  const taking = bulk.add(bulkStepOf([lineOf(2)])).then(() => {
     isTaken = true;
   });
   for (let turns = 0; turns < 10; turns += 1) await turn();
@@ -103,7 +104,7 @@ test('a device is asked for once in a request, and a missing one too', async () 
   const { bulk, endAll, finds } = openReadPath();
   const nowhere = parseDeviceId('nowhere');
   for (const line of [1, 3, 5]) {
-    const added = bulk.add([lineOf(line), lineOf(line + 1, first, nowhere)]);
+    const added = bulk.add(bulkStepOf([lineOf(line), lineOf(line + 1, first, nowhere)]));
     for (let turns = 0; turns < 5; turns += 1) await turn();
     endAll();
     await added;
@@ -126,10 +127,10 @@ test('a device is asked for once in a request, and a missing one too', async () 
 test('a sensor that is made during a request takes its lines from then on', async () => {
   const { bulk, endAll, makeSensor } = openReadPath();
   const late = parseSensorId('late');
-  await bulk.add([lineOf(1), lineOf(2, late), lineOf(3)]);
+  await bulk.add(bulkStepOf([lineOf(1), lineOf(2, late), lineOf(3)]));
   endAll();
   makeSensor(late);
-  await bulk.add([lineOf(4), lineOf(5, late), lineOf(6, late)]);
+  await bulk.add(bulkStepOf([lineOf(4), lineOf(5, late), lineOf(6, late)]));
   endAll();
   const { stored, refused } = await bulk.finish();
   assert.deepEqual([stored, refused.map(({ line }) => line)], [5, [2]]);
@@ -137,7 +138,7 @@ test('a sensor that is made during a request takes its lines from then on', asyn
 
 test('a sensor that goes while its lines are under way refuses them', async () => {
   const { bulk, endAll } = openReadPath();
-  await bulk.add([lineOf(1), lineOf(2)]);
+  await bulk.add(bulkStepOf([lineOf(1), lineOf(2)]));
   endAll({ kind: 'missing' });
   const { stored, refusedCount } = await bulk.finish();
   assert.deepEqual([stored, refusedCount], [0, 2]);
@@ -145,9 +146,9 @@ test('a sensor that goes while its lines are under way refuses them', async () =
 
 test('a commit that fails ends the request, with what was stored before', async () => {
   const { bulk, endAll } = openReadPath();
-  await bulk.add([lineOf(1)]);
+  await bulk.add(bulkStepOf([lineOf(1)]));
   endAll();
-  await bulk.add([lineOf(2)]);
+  await bulk.add(bulkStepOf([lineOf(2)]));
   endAll(new DomainError('unavailable', 'the disk failed'));
   await assert.rejects(bulk.finish(), /the disk failed/);
   assert.equal(bulk.stored, 1);

@@ -2,25 +2,13 @@ import type { Actor } from '../actor.ts';
 import { payerOf } from '../budgets/payer.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
 import { noSensor } from '../devices/devices.ts';
-import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
 import { DomainError } from '../errors.ts';
-import type { DeviceId, SensorId, Username } from '../ids.ts';
+import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type BatchBuilder, createBatchBuilder } from './column-batch.ts';
+import { type BulkGroup, type Gate, type Gates, groupStep } from './bulk-groups.ts';
+import type { BulkStep } from './bulk-step.ts';
 import type { SensorRef } from './datapoint.ts';
-import {
-  aheadOfClock,
-  countForAddress,
-  type IngestOptions,
-  isAhead,
-  type NewDatapoint,
-  requirePushable,
-} from './ingest.ts';
-
-/** One line of a bulk request: a datapoint with its sensor, or why it is none. */
-export type BulkLine =
-  | { readonly line: number; readonly sensor: SensorRef; readonly datapoint: NewDatapoint }
-  | { readonly line: number; readonly refusal: DomainError };
+import { countForAddress, type IngestOptions, requirePushable } from './ingest.ts';
 
 export interface RefusedLine {
   readonly line: number;
@@ -38,10 +26,11 @@ export interface BulkReport {
 /** One bulk request on the ingest path; lines are handed over in their order. */
 export interface BulkIngest {
   /**
-   * Resolves when the lines are on their way to disk and there is room for more. Throws unavailable
-   * when a commit failed; `stored` then says what was kept.
+   * Resolves when the lines are on their way to disk and there is room for more; nothing is put
+   * into the step afterwards. Throws unavailable when a commit failed; `stored` then says what was
+   * kept.
    */
-  add(lines: readonly BulkLine[]): Promise<void>;
+  add(step: BulkStep): Promise<void>;
   /** Resolves when every line is on disk or refused. Throws like add. */
   finish(): Promise<BulkReport>;
   /** Lines on disk so far. */
@@ -52,24 +41,6 @@ export interface BulkIngest {
  * The ingest path for datapoints of many sensors: the rules of `Ingest`, for each line by itself.
  */
 export type IngestMany = (actor: Actor) => BulkIngest;
-
-/** What the actor may push to on one device. */
-type Gate =
-  | {
-      readonly kind: 'open';
-      readonly owner: Username;
-      readonly sensors: ReadonlySet<SensorId>;
-    }
-  | { readonly kind: 'closed'; readonly refusal: DomainError };
-
-/** The lines of one step that belong to one sensor. */
-interface Group {
-  readonly sensor: SensorRef;
-  readonly lines: number[];
-  readonly builder: BatchBuilder;
-}
-
-type Gates = ReadonlyMap<DeviceId, Gate>;
 
 export function createIngestMany(
   options: IngestOptions & {
@@ -91,21 +62,16 @@ export function createIngestMany(
     let failure: unknown;
     let pending: Promise<unknown> = Promise.resolve();
 
-    async function append(
-      { sensor, lines, builder }: Group,
-      gate: Gate | undefined,
-    ): Promise<void> {
+    async function append(group: BulkGroup, lines: () => number[]): Promise<void> {
+      const { deviceId, sensorId } = group.sensor;
       try {
         const outcome = await options.appender.append({
-          ...sensor,
-          batch: builder.finish(),
-          payer,
+          ...{ deviceId, sensorId, payer },
+          batch: group.builder.finish(),
         });
-        if (actor.kind === 'guest' && gate?.kind === 'open') {
-          countForAddress(options.room, actor, gate.owner, outcome);
-        }
-        if (outcome.kind === 'stored') stored += lines.length;
-        else refusals.add(lines, noSensor(sensor.deviceId, sensor.sensorId));
+        if (actor.kind === 'guest') countForAddress(options.room, actor, group.owner, outcome);
+        if (outcome.kind === 'stored') stored += group.builder.count;
+        else refusals.add(lines(), noSensor(deviceId, sensorId));
       } catch (reason) {
         failure ??= reason;
       }
@@ -118,16 +84,14 @@ export function createIngestMany(
     }
 
     return {
-      async add(lines) {
-        const gates = withRoom(await gateOf(lines), options.room, actor);
-        const now = clock.now();
-        const groups = groupLines(lines, refusals, now, (line) =>
-          refusalOf(line, { gates, now, actor, valueBytesMax }),
-        );
+      async add(step) {
+        const gates = withRoom(await gateOf(step), options.room, actor);
+        const { groups, linesOf } = groupStep(step, {
+          ...{ gates, now: clock.now(), actor, valueBytesMax },
+          refuse: refusals.addOne,
+        });
         await settle();
-        pending = Promise.all(
-          groups.map((group) => append(group, gates.get(group.sensor.deviceId))),
-        );
+        pending = Promise.all(groups.map((group) => append(group, () => linesOf(group))));
       },
       async finish() {
         await settle();
@@ -141,10 +105,7 @@ export function createIngestMany(
 }
 
 /** Asks for the rights on each device once, as long as it remembers. */
-function createGates(
-  options: IngestOptions,
-  actor: Actor,
-): (lines: readonly BulkLine[]) => Promise<Gates> {
+function createGates(options: IngestOptions, actor: Actor): (step: BulkStep) => Promise<Gates> {
   const known = new Map<DeviceId, Gate>();
 
   async function open(deviceId: DeviceId): Promise<Gate> {
@@ -159,18 +120,19 @@ function createGates(
     }
   }
 
-  return async (lines) => {
+  return async (step) => {
     const gates = new Map<DeviceId, Gate>();
     const unknown = new Set<DeviceId>();
-    for (const line of lines) {
-      if ('refusal' in line || unknown.has(line.sensor.deviceId)) continue;
-      const { deviceId, sensorId } = line.sensor;
+    const look = ({ deviceId, sensorId }: SensorRef): void => {
+      if (unknown.has(deviceId)) return;
       const gate = gates.get(deviceId) ?? known.get(deviceId);
       // A sensor that was not there a step ago may have been made since.
       const isNews = gate?.kind === 'open' && !gate.sensors.has(sensorId);
       if (gate === undefined || isNews) unknown.add(deviceId);
       else gates.set(deviceId, gate);
-    }
+    };
+    for (const sensor of step.sensors) look(sensor);
+    for (const line of step.others) if (!('refusal' in line)) look(line.sensor);
     const opened = await Promise.all([...unknown].map(async (id) => [id, await open(id)] as const));
     if (known.size + opened.length > limits.bulkDevicesMax) known.clear();
     for (const [deviceId, gate] of opened) {
@@ -199,76 +161,26 @@ function roomFor(gate: Gate, room: StorageRoom, actor: Actor): Gate {
   }
 }
 
-/** Puts lines that may be stored beside others of their sensor, in order; refuses the others. */
-function groupLines(
-  lines: readonly BulkLine[],
-  refusals: Refusals,
-  now: number,
-  refusalOfLine: (line: BulkLine) => DomainError | undefined,
-): readonly Group[] {
-  const byDevice = new Map<DeviceId, Map<SensorId, Group>>();
-  const groups: Group[] = [];
-  for (const line of lines) {
-    const refusal = refusalOfLine(line);
-    if (refusal !== undefined || 'refusal' in line) {
-      refusals.add([line.line], refusal, 'sensor' in line ? line.sensor : undefined);
-      continue;
-    }
-    const { deviceId, sensorId } = line.sensor;
-    let ofDevice = byDevice.get(deviceId);
-    if (ofDevice === undefined) {
-      ofDevice = new Map();
-      byDevice.set(deviceId, ofDevice);
-    }
-    let group = ofDevice.get(sensorId);
-    if (group === undefined) {
-      group = { sensor: line.sensor, lines: [], builder: createBatchBuilder() };
-      ofDevice.set(sensorId, group);
-      groups.push(group);
-    }
-    group.lines.push(line.line);
-    group.builder.put(line.datapoint.value, line.datapoint.timestamp, now);
-  }
-  return groups;
-}
-
-function refusalOf(
-  line: BulkLine,
-  rules: {
-    readonly gates: Gates;
-    readonly now: number;
-    readonly actor: Actor;
-    readonly valueBytesMax: number;
-  },
-): DomainError | undefined {
-  const { gates, now, actor, valueBytesMax } = rules;
-  if ('refusal' in line) return line.refusal;
-  const { deviceId, sensorId } = line.sensor;
-  const gate = gates.get(deviceId);
-  if (gate?.kind === 'closed') return gate.refusal;
-  if (gate?.sensors.has(sensorId) !== true) return noSensor(deviceId, sensorId);
-  if (isAhead(line.datapoint, now)) return aheadOfClock(now, '');
-  const isLarge = isTooLarge(actor, line.datapoint.value, valueBytesMax);
-  return isLarge ? valueTooLarge(valueBytesMax, '') : undefined;
-}
-
 interface Refusals {
-  add(lines: readonly number[], refusal: DomainError | undefined, sensor?: SensorRef): void;
+  add(lines: readonly number[], refusal: DomainError): void;
+  /** Refuses one line; its sensor is told, too. */
+  addOne(line: number, refusal: DomainError, sensor?: SensorRef): void;
   report(): Pick<BulkReport, 'refused' | 'refusedCount'>;
 }
 
 function createRefusals(onRefused: (sensor: SensorRef, refusal: DomainError) => void): Refusals {
   const refused: RefusedLine[] = [];
   let refusedCount = 0;
+  const addOne: Refusals['addOne'] = (line, refusal, sensor) => {
+    if (sensor !== undefined) onRefused(sensor, refusal);
+    refusedCount += 1;
+    if (refused.length < limits.bulkRefusalsMax) refused.push({ line, refusal });
+  };
   return {
-    add(lines, refusal, sensor) {
-      if (sensor !== undefined && refusal !== undefined) onRefused(sensor, refusal);
-      refusedCount += lines.length;
-      for (const line of lines) {
-        if (refusal === undefined || refused.length >= limits.bulkRefusalsMax) return;
-        refused.push({ line, refusal });
-      }
+    add(lines, refusal) {
+      for (const line of lines) addOne(line, refusal);
     },
+    addOne,
     report: () => ({ refused: refused.toSorted((a, b) => a.line - b.line), refusedCount }),
   };
 }

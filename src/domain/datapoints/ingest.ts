@@ -177,8 +177,11 @@ export async function requirePushable(
 
 /** Whether the device's clock runs too far ahead of ours [contract 6]. */
 export function isAhead({ timestamp }: NewDatapoint, now: Instant): boolean {
-  return timestamp !== undefined && timestamp > now + limits.timestampAheadMs;
+  return timestamp !== undefined && timestamp > latestTaken(now);
 }
+
+/** A later timestamp is refused. */
+export const latestTaken = (now: Instant): Instant => now + limits.timestampAheadMs;
 
 /** The refusal of a timestamp ahead of our clock, told apart from others by who explains them. */
 export class ClockAheadError extends DomainError {

@@ -1,10 +1,6 @@
 import type { Actor } from '../../domain/actor.ts';
-import type {
-  BulkIngest,
-  BulkLine,
-  BulkReport,
-  IngestMany,
-} from '../../domain/datapoints/ingest-many.ts';
+import { type BulkLine, type BulkStep, bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
+import type { BulkIngest, BulkReport, IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { MissingSensors, SensorMaker, Unmade } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
@@ -42,7 +38,9 @@ export function createWriteLines(services: {
       await feedBulk({
         pieces: write.pieces,
         splitter: createLineSplitter(limits.bulkLineBytesMax),
-        read: (element, line) => readLine(element, line, write.precision),
+        read: (element, line, step) => {
+          for (const one of readLine(element, line, write.precision)) step.put(one);
+        },
         handOver: async (step) => bulk.add(await withSensors(step, maker)),
       });
     } catch (reason) {
@@ -72,10 +70,8 @@ const brokenLine = (problem: 'too large' | 'not UTF-8'): DomainError =>
     : invalid('the line is not valid UTF-8');
 
 /** The lines, those refused whose sensor is not there and cannot be made. */
-async function withSensors(
-  lines: readonly BulkLine[],
-  maker: SensorMaker,
-): Promise<readonly BulkLine[]> {
+async function withSensors(step: BulkStep, maker: SensorMaker): Promise<BulkStep> {
+  const lines = step.others;
   const wanted = new Map<DeviceId, Set<SensorId>>();
   for (const line of lines) {
     if ('refusal' in line) continue;
@@ -90,12 +86,13 @@ async function withSensors(
     const left = await maker.makeOn(deviceId, sensorIds);
     if (left.size > 0) unmade.set(deviceId, left);
   }
-  if (unmade.size === 0) return lines;
-  return lines.map((line) => {
+  if (unmade.size === 0) return step;
+  const made = lines.map((line): BulkLine => {
     if ('refusal' in line) return line;
     const refusal = unmade.get(line.sensor.deviceId)?.get(line.sensor.sensorId);
     return refusal === undefined ? line : { line: line.line, refusal };
   });
+  return bulkStepOf(made);
 }
 
 /** Clients drop what is answered 400; they keep and repeat what is answered 403 or 507. */

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
+import { bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
@@ -107,13 +108,12 @@ async function store(
   const [unmade] = (await maker.makeOn(deviceId, new Set(datapoints.keys()))).values();
   if (unmade !== undefined) throw unmade;
   const bulk = ingestMany(actor);
-  await bulk.add(
-    [...datapoints].map(([sensorId, datapoint], index) => ({
-      line: index + 1,
-      sensor: { deviceId, sensorId },
-      datapoint,
-    })),
-  );
+  const lines = [...datapoints].map(([sensorId, datapoint], index) => ({
+    line: index + 1,
+    sensor: { deviceId, sensorId },
+    datapoint,
+  }));
+  await bulk.add(bulkStepOf(lines));
   const { refused } = await bulk.finish();
   if (refused[0] !== undefined) throw refused[0].refusal;
 }

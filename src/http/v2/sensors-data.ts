@@ -35,8 +35,9 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
       try {
         await feedBulk({
           ...{ pieces: body.pieces, splitter },
-          read: (element, line) =>
-            splitter.passesEmpty && isEmptyLine(element) ? undefined : read(element, line),
+          read: (element, line, step) => {
+            if (!splitter.passesEmpty || !isEmptyLine(element)) read(element, line, step);
+          },
           handOver: (step) => bulk.add(step),
         });
         return json(bulkReportToWire(await bulk.finish()));

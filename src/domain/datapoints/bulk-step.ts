@@ -1,0 +1,115 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { DomainError } from '../errors.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+import type { SensorRef } from './datapoint.ts';
+import type { NewDatapoint } from './ingest.ts';
+
+/** One line of a bulk request: a datapoint with its sensor, or why it is none. */
+export type BulkLine =
+  | { readonly line: number; readonly sensor: SensorRef; readonly datapoint: NewDatapoint }
+  | { readonly line: number; readonly refusal: DomainError };
+
+/** A sensor of one bulk request, as its reader remembers it: many lines share the object. */
+export class BulkSensor implements SensorRef {
+  readonly deviceId: DeviceId;
+  readonly sensorId: SensorId;
+  /** The step that knows it by `place`; only steps write these. */
+  step: BulkStep | undefined = undefined;
+  place = 0;
+
+  constructor(deviceId: DeviceId, sensorId: SensorId) {
+    this.deviceId = deviceId;
+    this.sensorId = sensorId;
+  }
+}
+
+const roomAtFirst = 32;
+
+/**
+ * Lines of a bulk request that go to the ingest path together, in their order. Numbers are put into
+ * columns; for any other line there is an object.
+ */
+export class BulkStep {
+  /** How many lines there are. */
+  count = 0;
+  /** The sensors of the numbers; one may be here more than once. */
+  readonly sensors: BulkSensor[] = [];
+  /** The lines that are no numbers in columns. */
+  readonly others: BulkLine[] = [];
+  #places = new Int32Array(roomAtFirst);
+  #lines = new Float64Array(roomAtFirst);
+  #numbers = new Float64Array(roomAtFirst);
+  #timestamps = new Float64Array(roomAtFirst);
+
+  /** Adds a number; timestamp: NaN where there is none. */
+  putNumber(line: number, sensor: BulkSensor, value: number, timestamp: number): void {
+    if (sensor.step !== this) {
+      sensor.step = this;
+      sensor.place = this.sensors.push(sensor) - 1;
+    }
+    const row = this.#next();
+    this.#places[row] = sensor.place;
+    this.#lines[row] = line;
+    this.#numbers[row] = value;
+    this.#timestamps[row] = timestamp;
+  }
+
+  put(line: BulkLine): void {
+    const row = this.#next();
+    this.#places[row] = -this.others.push(line);
+    this.#lines[row] = line.line;
+  }
+
+  /** Nothing is put afterwards; the sensors let go of the step. */
+  end(): void {
+    for (const sensor of this.sensors) sensor.step = undefined;
+  }
+
+  /** Where the sensor of a row is in `sensors`; below 0: -1 is the first of `others`, and so on. */
+  placeAt(row: number): number {
+    return this.#places[row] ?? 0;
+  }
+
+  lineAt(row: number): number {
+    return this.#lines[row] ?? 0;
+  }
+
+  /** The number in a row that has a place. */
+  numberAt(row: number): number {
+    return this.#numbers[row] ?? 0;
+  }
+
+  /** Its timestamp, or NaN. */
+  timestampAt(row: number): Instant {
+    return this.#timestamps[row] ?? Number.NaN;
+  }
+
+  #next(): number {
+    if (this.count === this.#places.length) this.#grow();
+    this.count += 1;
+    return this.count - 1;
+  }
+
+  #grow(): void {
+    const room = this.count * (this.count < 512 ? 4 : 2);
+    const places = new Int32Array(room);
+    places.set(this.#places);
+    this.#places = places;
+    this.#lines = moved(this.#lines, room);
+    this.#numbers = moved(this.#numbers, room);
+    this.#timestamps = moved(this.#timestamps, room);
+  }
+}
+
+function moved(from: Float64Array<ArrayBuffer>, room: number): Float64Array<ArrayBuffer> {
+  const to = new Float64Array(room);
+  to.set(from);
+  return to;
+}
+
+/** A step of these lines. */
+export function bulkStepOf(lines: Iterable<BulkLine>): BulkStep {
+  const step = new BulkStep();
+  for (const line of lines) step.put(line);
+  return step;
+}

@@ -1,0 +1,18 @@
+import type { BulkLine, BulkStep } from '../src/domain/datapoints/bulk-step.ts';
+
+/** The lines of a step as objects, in their order. */
+export function linesOfStep(step: BulkStep): BulkLine[] {
+  return Array.from({ length: step.count }, (_, row): BulkLine => {
+    const line = step.lineAt(row);
+    const place = step.placeAt(row);
+    const other = step.others[-1 - place];
+    if (other !== undefined) return other;
+    const sensor = step.sensors[place];
+    if (sensor === undefined) throw new Error(`row ${row} has no sensor`);
+    const { deviceId, sensorId } = sensor;
+    const timestamp = step.timestampAt(row);
+    const value = step.numberAt(row);
+    const datapoint = Number.isNaN(timestamp) ? { value } : { value, timestamp };
+    return { line, sensor: { deviceId, sensorId }, datapoint };
+  });
+}
