@@ -22,6 +22,12 @@ export interface Reporter {
   notificationFired(outcome: string): void;
   /** A stored row cannot be understood; the service goes on without it. */
   rowSetAside(table: string): void;
+  /** Chunks written anew in the background since the start, those left to look at, and unreadable. */
+  chunksRenewed(figures: {
+    readonly replaced: number;
+    readonly left: number;
+    readonly unreadable: number;
+  }): void;
   /** A message from an MQTT client was dropped, or not acknowledged when unavailable. */
   publishRefused(reason: string): void;
   /** An MQTT client was not let in. */
@@ -40,6 +46,7 @@ export const silentReporter: Reporter = {
   deliveryTried: () => undefined,
   notificationFired: () => undefined,
   rowSetAside: () => undefined,
+  chunksRenewed: () => undefined,
   publishRefused: () => undefined,
   connectionRefused: () => undefined,
 };

@@ -1,11 +1,13 @@
 import { type Counter, collectDefaultMetrics, type Histogram, Registry } from 'prom-client';
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
 import type { Metric, MetricSource, MqttMetrics, ThreadMemory } from '../domain/metrics.ts';
+import type { Reporter } from '../domain/reporter.ts';
 import { addBudgetMetrics } from './budget-metrics.ts';
 import { addEventLoopMetrics } from './event-loop-metrics.ts';
 import { addMemoryMetrics } from './memory-metrics.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { addMqttMetrics } from './mqtt-metrics.ts';
+import { addRenewalMetrics } from './renewal-metrics.ts';
 import { addStorageMetrics, type StorageMetrics } from './storage-metrics.ts';
 
 /** Everything the service measures about itself, and the text a Prometheus server reads. */
@@ -20,6 +22,7 @@ export interface Metrics {
   readonly deliveries: Counter<'channel' | 'outcome'>;
   readonly firings: Counter<'outcome'>;
   readonly rowsSetAside: Counter<'table'>;
+  readonly chunksRenewed: Reporter['chunksRenewed'];
   readonly publishesRefused: Counter<'reason'>;
   readonly connectionsRefused: Counter<'reason'>;
   /** Adds what the MQTT broker counts. */
@@ -55,6 +58,7 @@ export function createMetrics(): Metrics {
 
   return {
     ...createCounts(meters),
+    chunksRenewed: addRenewalMetrics(meters),
     watchMqtt: (read) => addMqttMetrics(meters, read),
     watchStorage: (read) => addStorageMetrics(meters, read),
     watchBudgets: (read) => addBudgetMetrics(meters, read),

@@ -38,6 +38,7 @@ export function createMetricsReporter(metrics: Metrics): Reporter {
     deliveryTried: (channel, outcome) => metrics.deliveries.labels(channel, outcome).inc(),
     notificationFired: (outcome) => metrics.firings.labels(outcome).inc(),
     rowSetAside: (table) => metrics.rowsSetAside.inc({ table }),
+    chunksRenewed: metrics.chunksRenewed,
     publishRefused: (reason) => metrics.publishesRefused.inc({ reason }),
     connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
   };

@@ -32,7 +32,9 @@ export interface Block {
   readonly summary?: BlockSummary;
 }
 
-const version = 2;
+/** The version that is written. */
+export const newestVersion = 2;
+const version = newestVersion;
 const versionBefore = 1;
 const checksumBytes = 4;
 /** What a damaged chunk may make us allocate at most. */
@@ -104,13 +106,23 @@ export function blocksOf(bytes: Uint8Array, name: string): readonly Block[] {
 export function columnsOf(block: Block, name = ''): Columns {
   if (block.version === versionBefore) return decodeVersion1(block.bytes, name);
   return naming(name, () => {
-    const body = block.bytes.subarray(0, -checksumBytes);
-    const { view } = createSource(block.bytes);
-    if (view.getUint32(body.length, true) !== crc32(body)) {
-      throw new DamagedBytesError('the checksum of a block does not match');
-    }
+    requireChecksum(block);
     return decodeBlock(block.bytes, block.count);
   });
+}
+
+/** Throws DamagedBytesError, naming the chunk, where the bytes of a block are not what was written. */
+export function requireWhole(block: Block, name: string): void {
+  if (block.version === versionBefore) decodeVersion1(block.bytes, name);
+  else naming(name, () => requireChecksum(block));
+}
+
+function requireChecksum({ bytes }: Block): void {
+  const body = bytes.subarray(0, -checksumBytes);
+  const { view } = createSource(bytes);
+  if (view.getUint32(body.length, true) !== crc32(body)) {
+    throw new DamagedBytesError('the checksum of a block does not match');
+  }
 }
 
 function naming<Result>(name: string, work: () => Result): Result {

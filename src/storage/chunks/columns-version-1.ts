@@ -1,12 +1,5 @@
-import {
-  type ByteSource,
-  DamagedBytesError,
-  takeByte,
-  takeBytes,
-  takeDouble,
-  takeZigzag,
-  takeZigzags,
-} from './bytes.ts';
+import { type ByteSource, DamagedBytesError, takeByte, takeZigzag, takeZigzags } from './bytes.ts';
+import { takeDoubles } from './doubles.ts';
 
 // How a column of numbers is written; the first byte of a column says which.
 const asDoubles = 0;
@@ -55,25 +48,6 @@ export function takeNumbers(source: ByteSource, count: number): Float64Array {
   for (let at = 0; at < count; at += 1) {
     scaled += numbers[at] ?? 0;
     numbers[at] = scaled / scale;
-  }
-  return numbers;
-}
-
-function takeDoubles(source: ByteSource, count: number): Float64Array {
-  const numbers = new Float64Array(count);
-  if (count === 0) return numbers;
-  numbers[0] = takeDouble(source);
-  const words = new Uint32Array(numbers.buffer);
-  const planes = takeBytes(source, (count - 1) * 8);
-  for (let at = 1; at < count; at += 1) {
-    let low = 0;
-    let high = 0;
-    for (let plane = 0; plane < 4; plane += 1) {
-      low |= (planes[plane * (count - 1) + at - 1] ?? 0) << (plane * 8);
-      high |= (planes[(plane + 4) * (count - 1) + at - 1] ?? 0) << (plane * 8);
-    }
-    words[at * 2] = low ^ (words[at * 2 - 2] ?? 0);
-    words[at * 2 + 1] = high ^ (words[at * 2 - 1] ?? 0);
   }
   return numbers;
 }

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { sqliteLimits } from './sqlite-limits.ts';
+import { withoutWaiting } from './without-waiting.ts';
 
 /** When and how much space goes back to the disk; tests shrink it. */
 export type SpaceLimits = Readonly<Record<keyof typeof sqliteLimits.space, number>>;
@@ -72,7 +73,7 @@ export function createSpaceKeeper(
   function giveBack(): void {
     const startedAt = performance.now();
     // Nothing of it was promised to anybody, so the next commit may sync it.
-    withoutWaiting('pragma synchronous = normal', 'pragma synchronous = full', () =>
+    withoutWaiting(database, 'synced later', () =>
       database.exec(`pragma incremental_vacuum(${pagesPerStep})`),
     );
     const tookMs = performance.now() - startedAt;
@@ -90,19 +91,10 @@ export function createSpaceKeeper(
 
   /** Answers whether it could: a long read needs the log as it is. */
   function shrinkLog(): boolean {
-    return withoutWaiting('', '', () => {
+    return withoutWaiting(database, 'synced', () => {
       const statement = database.prepare('pragma wal_checkpoint(truncate)');
       return Number(statement.get()?.['busy']) === 0;
     });
-  }
-
-  function withoutWaiting<Result>(before: string, after: string, work: () => Result): Result {
-    database.exec(`pragma busy_timeout = 0; ${before}`);
-    try {
-      return work();
-    } finally {
-      database.exec(`${after}; pragma busy_timeout = ${sqliteLimits.busyTimeoutMs}`);
-    }
   }
 
   arm(limits.quietMs);

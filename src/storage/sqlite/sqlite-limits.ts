@@ -52,4 +52,23 @@ export const sqliteLimits = {
     walQuietMs: 5_000,
     retryMs: 10_000,
   },
+  /** Chunks that are written anew in the background. */
+  renewal: {
+    /** The first look: a start has other things to do. */
+    startMs: 1_000,
+    /** A writer that wrote nothing for so long is at rest. */
+    quietMs: 200,
+    /** As long as a commit on a good disk; the last piece of a step may take as long again. */
+    stepMs: 4,
+    /** Between two steps at rest: four fifths of the time are left for what arrives. */
+    pauseMs: 20,
+    /** … and without a rest: a fiftieth of the time is taken. */
+    pauseWhileBusyMs: 200,
+    /** After a walk that could not do all of it, as others were faster or the disk is full. */
+    retryMs: 10_000,
+    /** After a walk that did: the next one looks for rows that were filled badly since, … */
+    againMs: 3_600_000,
+    /** … when so many chunks were written since. */
+    againChunks: 256,
+  },
 } as const;

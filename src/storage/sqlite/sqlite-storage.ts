@@ -19,6 +19,7 @@ import { createInstallationStore } from './installation.ts';
 import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
+import { createRenewalNews } from './renewal-news.ts';
 import { createSessionStore } from './sessions.ts';
 import {
   createCallTextStore,
@@ -26,7 +27,7 @@ import {
   createPasswordResetStore,
 } from './short-lived.ts';
 import { createSocialStore } from './socials.ts';
-import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
+import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
@@ -34,7 +35,7 @@ import { createWriter } from './writer.ts';
 export interface SqliteOptions {
   readonly directory: string;
   readonly log: Log;
-  readonly reporter?: Pick<Reporter, 'rowSetAside'>;
+  readonly reporter?: Pick<Reporter, 'rowSetAside' | 'chunksRenewed'>;
   readonly datapointLimits?: DatapointLimits;
   /** The database may not grow beyond this many pages of 4 KiB; absent: no limit. */
   readonly pagesMax?: number;
@@ -42,23 +43,27 @@ export interface SqliteOptions {
 
 /** Opens the data directory for a service: one at a time, in the newest version. */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
-  const { directory, log, pagesMax } = options;
+  const { directory, log, pagesMax, reporter = silentReporter } = options;
+  const limits = options.datapointLimits ?? datapointLimits;
+  const tellRenewal = createRenewalNews({ log, reporter });
   const { path, lock } = prepareForService(directory);
   // Undone in reverse order, whether opening fails half-way or the service ends, and every one of
   // them, whether or not another fails.
   await using opened = new AsyncDisposableStack();
   opened.defer(() => lock.release());
-  const writer = await createWriter({ path, log, ...(pagesMax !== undefined && { pagesMax }) });
+  const writer = await createWriter({
+    path,
+    log,
+    renewal: limits,
+    onNews: ({ renewal }) => tellRenewal(renewal),
+    ...(pagesMax !== undefined && { pagesMax }),
+  });
   opened.defer(() => writer.close());
   const reader = openConnection(path, { role: 'read' });
   opened.defer(() => reader.close());
-  const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
+  const damaged = createDamagedRows({ log, reporter });
   const context = { reader, writer, damaged };
-  const pushed = createDatapointStore({
-    ...context,
-    log,
-    ...(options.datapointLimits !== undefined && { limits: options.datapointLimits }),
-  });
+  const pushed = createDatapointStore({ ...context, log, limits });
   opened.defer(() => pushed.close());
   await pushed.start();
   const filed = createCorrectionStore(context);

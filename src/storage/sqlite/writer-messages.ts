@@ -1,3 +1,5 @@
+import type { ChunkLimits } from '../chunks/chunk-placing.ts';
+import type { RenewalReport } from './background-renewal.ts';
 import type { WriteRefusal } from './failures.ts';
 import type { WriteName } from './writes.ts';
 
@@ -5,6 +7,8 @@ import type { WriteName } from './writes.ts';
 export interface WriterSetup {
   readonly path: string;
   readonly pagesMax?: number;
+  /** How chunks are renewed in the background; absent: they are not. */
+  readonly renewal?: ChunkLimits;
 }
 
 /** One call on its way to the thread; null asks it to finish and end. */
@@ -25,5 +29,14 @@ export type WriterAnswer =
       readonly stack: string | undefined;
     };
 
-/** ready: the database is open. Else the answers of one commit, all at once. */
-export type WriterReport = 'ready' | readonly WriterAnswer[];
+/** What the thread did that nobody asked for. */
+export interface WriterNews {
+  readonly renewal: RenewalReport;
+}
+
+/** ready: the database is open. Else the answers of one commit, all at once, or news. */
+export type WriterReport = 'ready' | readonly WriterAnswer[] | WriterNews;
+
+/** Whether it is no answer. */
+export const isNews = (report: readonly WriterAnswer[] | WriterNews): report is WriterNews =>
+  'renewal' in report;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { createBackgroundRenewal } from './background-renewal.ts';
 import { openConnection } from './connection.ts';
 import { hasRoom } from './failures.ts';
 import { createSpaceKeeper } from './space-keeper.ts';
@@ -23,6 +24,15 @@ const runBatch = createRunBatch(database, createWrites(database), () =>
   hasRoom(dirname(setup.path)),
 );
 const space = createSpaceKeeper(database, setup.path);
+const renewal =
+  setup.renewal === undefined
+    ? undefined
+    : createBackgroundRenewal({
+        database,
+        chunks: setup.renewal,
+        tell: (report) => port.postMessage({ renewal: report } satisfies WriterReport),
+        onWritten: () => space.touch(),
+      });
 
 port.on('message', (first: WriterRequest) => {
   const calls: NonNullable<WriterRequest>[] = [];
@@ -37,9 +47,11 @@ port.on('message', (first: WriterRequest) => {
   if (calls.length > 0) {
     port.postMessage(runBatch(calls) satisfies WriterReport);
     space.touch();
+    renewal?.touch();
   }
   if (request === null) {
     space.stop();
+    renewal?.stop();
     database.close();
     port.close();
   }

@@ -4,7 +4,14 @@ import type { ThreadMemory } from '../../domain/metrics.ts';
 import type { Log } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
-import type { WriterAnswer, WriterReport, WriterRequest, WriterSetup } from './writer-messages.ts';
+import {
+  isNews,
+  type WriterAnswer,
+  type WriterNews,
+  type WriterReport,
+  type WriterRequest,
+  type WriterSetup,
+} from './writer-messages.ts';
 import type { WriteName, Writes } from './writes.ts';
 
 /** Calls to the only write connection. One resolves when its commit is synced to disk. */
@@ -33,6 +40,7 @@ export interface WriterOptions extends WriterSetup {
   readonly log: Log;
   /** The thread's program; absent: ours. */
   readonly entry?: URL;
+  readonly onNews?: (news: WriterNews) => void;
 }
 
 interface Waiting {
@@ -42,7 +50,7 @@ interface Waiting {
 
 /** Starts the writer thread; resolves when its connection is open. */
 export async function createWriter(options: WriterOptions): Promise<Writer> {
-  const { log, entry = threadEntry(), ...setup } = options;
+  const { log, entry = threadEntry(), onNews, ...setup } = options;
   const worker = new Worker(entry, {
     workerData: setup satisfies WriterSetup,
     resourceLimits: { maxYoungGenerationSizeMb: sqliteLimits.writerYoungMebibytes },
@@ -56,7 +64,8 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   worker.on('message', (report: WriterReport) => {
     if (report === 'ready') return;
-    for (const answer of report) complete(answer);
+    if (isNews(report)) onNews?.(report);
+    else for (const answer of report) complete(answer);
   });
   worker.on('error', (error) => stop(error));
   worker.on('exit', () => stop(undefined));

@@ -143,7 +143,7 @@ function takesIn(front: ChunkRow, blocks: readonly Block[], limits: ChunkLimits)
 }
 
 /** Single chunks, by their ids. */
-function createChunkRows(database: DatabaseSync) {
+export function createChunkRows(database: DatabaseSync) {
   const read = database.prepare(readChunk);
   const insert = database.prepare(insertChunk);
   const remove = database.prepare(deleteChunk);
@@ -153,6 +153,7 @@ function createChunkRows(database: DatabaseSync) {
   for (const statement of [read, summaryOf]) statement.setReturnArrays(true);
 
   return {
+    isThere: (id: number): boolean => read.get(id) !== undefined,
     take(id: number): { readonly blocks: readonly Block[]; readonly isDamaged: boolean } {
       const [bytes] = read.get(id) as unknown as [Uint8Array];
       try {
@@ -171,15 +172,19 @@ function createChunkRows(database: DatabaseSync) {
       keep.run(id);
       remove.run(id);
     },
-    /** Shorter chunks go without a summary: they are rewritten soon, and read as quickly. */
-    insert(series: number, blocks: readonly Block[], summaryDatapointsMin: number): void {
+    /**
+     * Answers the bytes of its datapoints. Shorter chunks go without a summary: they are rewritten
+     * soon, and read as quickly.
+     */
+    insert(series: number, blocks: readonly Block[], summaryDatapointsMin: number): number {
       const minTime = blocks[0]?.minTime ?? 0;
       const maxTime = blocks.at(-1)?.maxTime ?? 0;
       const count = blocks.reduce((sum, block) => sum + block.count, 0);
-      const added = insert.run(series, minTime, maxTime, count, encodeChunk(blocks));
-      if (count < summaryDatapointsMin) return;
-      const summary = summaryOfBlocks(blocks);
+      const bytes = encodeChunk(blocks);
+      const added = insert.run(series, minTime, maxTime, count, bytes);
+      const summary = count < summaryDatapointsMin ? undefined : summaryOfBlocks(blocks);
       if (summary !== undefined) insertOne.run(added.lastInsertRowid, summary);
+      return bytes.length;
     },
   };
 }

@@ -1,0 +1,102 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { ChunkLimits } from '../chunks/chunk-placing.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
+import { createChunkRenewal, type RenewalFigures } from './timeseries/chunk-renewal.ts';
+
+/** When chunks are renewed; tests shrink it. */
+export type RenewalTimes = Readonly<Record<keyof typeof sqliteLimits.renewal, number>>;
+
+/** What is told about renewing, whenever it changed. */
+export interface RenewalReport extends Readonly<RenewalFigures> {
+  /** Whether a walk through all chunks came to its end. */
+  readonly isOver: boolean;
+  /** Why it did not, if it failed. */
+  readonly problem?: string;
+}
+
+/** Renews chunks in the background, on the connection of the writer. */
+export interface BackgroundRenewal {
+  /** The writer did something: it is not at rest. */
+  touch(): void;
+  stop(): void;
+}
+
+/**
+ * Renews chunks in steps of a few milliseconds when nothing was written for a moment, and in fewer
+ * steps when the writer never rests. What it had not committed when the process ended is done again.
+ */
+export function createBackgroundRenewal(options: {
+  readonly database: DatabaseSync;
+  readonly chunks: ChunkLimits;
+  readonly tell: (report: RenewalReport) => void;
+  /** Something was written. */
+  readonly onWritten: () => void;
+  readonly times?: RenewalTimes;
+}): BackgroundRenewal {
+  const { database, chunks, tell, onWritten, times = sqliteLimits.renewal } = options;
+  const renewal = createChunkRenewal(database, chunks);
+  const lastChunk = database.prepare("select seq from sqlite_sequence where name = 'chunks'");
+  let walk: Generator<void, boolean> | undefined;
+  let touchedAt = Number.NEGATIVE_INFINITY;
+  let walkedThrough = Number.NEGATIVE_INFINITY;
+  let told = '';
+  let timer: NodeJS.Timeout | undefined;
+
+  const lastChunkId = (): number => Number(lastChunk.get()?.['seq'] ?? 0);
+
+  function arm(delayMs: number): void {
+    timer = setTimeout(() => arm(look()), delayMs);
+  }
+
+  /** Answers when to look again. */
+  function look(): number {
+    try {
+      if (walk === undefined && lastChunkId() < walkedThrough + times.againChunks) {
+        return times.againMs;
+      }
+      walk ??= renewal.walk();
+      const isOver = takeStep(walk);
+      if (isOver === undefined) {
+        const quietMs = performance.now() - touchedAt;
+        return quietMs >= times.quietMs ? times.pauseMs : times.pauseWhileBusyMs;
+      }
+      walk = undefined;
+      if (isOver) walkedThrough = lastChunkId();
+      return isOver ? times.againMs : times.retryMs;
+    } catch (error) {
+      // Another process writes, or the disk is full: both end, and there is no hurry.
+      walk = undefined;
+      report({ isOver: false, problem: error instanceof Error ? error.message : String(error) });
+      return times.retryMs;
+    }
+  }
+
+  /** Answers how the walk ended, if it did. */
+  function takeStep(current: Generator<void, boolean>): boolean | undefined {
+    const until = performance.now() + times.stepMs;
+    const { replaced } = renewal.figures;
+    let step = current.next();
+    while (step.done !== true && performance.now() < until) step = current.next();
+    if (renewal.figures.replaced > replaced) onWritten();
+    report({ isOver: step.done === true && step.value });
+    return step.done === true ? step.value : undefined;
+  }
+
+  function report(rest: Pick<RenewalReport, 'isOver' | 'problem'>): void {
+    const next: RenewalReport = { ...renewal.figures, ...rest };
+    const text = JSON.stringify(next);
+    if (text === told) return;
+    told = text;
+    tell(next);
+  }
+
+  arm(times.startMs);
+  return {
+    touch() {
+      touchedAt = performance.now();
+    },
+    stop() {
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import type { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { silentLog } from '../../../lib/log.ts';
+import { blocksOf, columnsOf } from '../../chunks/chunk.ts';
+import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
+import { summaryOfBlocks } from '../../chunks/chunk-summary.ts';
+import { type Columns, toColumns } from '../../chunks/columns.ts';
+import { sortByTime } from '../../chunks/columns-order.ts';
+import { aDevice, aSensor, aUser } from '../../contract/builders.ts';
+import { at } from '../../contract/datapoint-builders.ts';
+import { temporaryDirectory } from '../../contract/temporary-directory.ts';
+import { encodeVersion1 } from '../../contract/version-1-chunk.ts';
+import { databasePath, openConnection } from '../connection.ts';
+import { openSqlite } from '../sqlite-storage.ts';
+import { type ChunkRenewal, createChunkRenewal } from './chunk-renewal.ts';
+import { createChunkTable } from './chunk-table.ts';
+
+const limits: ChunkLimits = {
+  chunkDatapointsMax: 4,
+  chunkBlocksMax: 3,
+  chunkRowBytesMax: 2_000,
+  chunkWeightMax: 6,
+  summaryDatapointsMin: 6,
+};
+const series = 1;
+
+interface Context {
+  after(end: () => void): void;
+}
+
+/** A database with one sensor. */
+async function prepared(context: Context): Promise<DatabaseSync> {
+  const directory = temporaryDirectory(context);
+  const storage = await openSqlite({ directory, log: silentLog });
+  await storage.users.insert(aUser('alice'), 'hash');
+  await storage.devices.insert(aDevice('d', { sensors: [aSensor('s1'), aSensor('s2')] }));
+  await storage.close();
+  const database = openConnection(databasePath(directory), { role: 'write' });
+  context.after(() => database.close());
+  return database;
+}
+
+interface Row {
+  readonly id: number;
+  readonly min_time: number;
+  readonly max_time: number;
+  readonly count: number;
+  readonly datapoints: Uint8Array;
+  readonly summary: Uint8Array | null;
+}
+
+const rowsOf = (database: DatabaseSync): readonly Row[] =>
+  database
+    .prepare(
+      `select id, min_time, max_time, count, datapoints, summary
+       from chunks left join chunk_summaries on chunk = id
+       where series = ? order by min_time, max_time, id`,
+    )
+    .all(series) as unknown as readonly Row[];
+
+const datapointsIn = (columns: Columns): readonly (readonly [number, unknown])[] =>
+  Array.from({ length: columns.count }, (_, row) => [
+    columns.times[row] ?? 0,
+    columns.texts?.[row] ?? columns.numbers[row],
+  ]);
+
+/** All datapoints as a reader finds them; what the rows say of them must be so. */
+function readAll(database: DatabaseSync): readonly (readonly [number, unknown])[] {
+  let before = Number.NEGATIVE_INFINITY;
+  return rowsOf(database).flatMap((row) => {
+    const blocks = blocksOf(row.datapoints, `${row.id}`);
+    const found = blocks.flatMap((block) => datapointsIn(columnsOf(block)));
+    assert.equal(found.length, row.count);
+    assert.deepEqual([found[0]?.[0], found.at(-1)?.[0]], [row.min_time, row.max_time]);
+    assert.ok(row.min_time >= before, 'chunks overlap');
+    before = row.max_time;
+    if (row.summary !== null) {
+      assert.deepEqual(Buffer.from(row.summary), summaryOfBlocks(blocks));
+    }
+    return found;
+  });
+}
+
+/** Makes a row of one block one of version 1, as a version before would have left it. */
+function downgrade(database: DatabaseSync, nth: number): void {
+  const rows = rowsOf(database);
+  const row = rows[nth % Math.max(1, rows.length)];
+  if (row === undefined) return;
+  const [block, ...others] = blocksOf(row.datapoints, '');
+  if (block === undefined || others.length > 0) return;
+  const bytes = encodeVersion1(columnsOf(block));
+  database.prepare('update chunks set datapoints = ? where id = ?').run(bytes, row.id);
+  database.prepare('delete from chunk_summaries where chunk = ?').run(row.id);
+}
+
+function walkToEnd(renewal: ChunkRenewal): boolean {
+  const walk = renewal.walk();
+  for (let step = walk.next(); ; step = walk.next()) if (step.done === true) return step.value;
+}
+
+const command = fc.oneof(
+  fc.record({
+    kind: fc.constant('flush' as const),
+    times: fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 8 }),
+    text: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant('downgrade' as const), nth: fc.nat({ max: 30 }) }),
+  fc.record({ kind: fc.constant('steps' as const), count: fc.integer({ min: 1, max: 9 }) }),
+  fc.record({ kind: fc.constant('start again' as const) }),
+);
+
+test('whatever is flushed between its steps, no datapoint is lost, doubled or moved', async (t) => {
+  const database = await prepared(t);
+  const table = createChunkTable(database);
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 50, size: 'max' }), (commands) => {
+      database.exec('delete from chunks');
+      let renewal = createChunkRenewal(database, limits);
+      let walk: Generator<void, boolean> | undefined;
+      const expected: [number, unknown][] = [];
+      let value = 0;
+      for (const one of commands) {
+        if (one.kind === 'flush') {
+          const datapoints = one.times.map((time) => {
+            value += 1;
+            return at(time, one.text ? `${value}` : value);
+          });
+          const columns = sortByTime(toColumns(datapoints));
+          database.exec('begin');
+          assert.equal(table.place(series, columns, limits), 0);
+          database.exec('commit');
+          expected.push(
+            ...datapointsIn(columns).map(([time, text]): [number, unknown] => [time, text]),
+          );
+          expected.sort(([a], [b]) => a - b);
+        } else if (one.kind === 'downgrade') {
+          downgrade(database, one.nth);
+        } else if (one.kind === 'start again') {
+          renewal = createChunkRenewal(database, limits);
+          walk = undefined;
+        } else {
+          for (let n = 0; n < one.count; n += 1) {
+            walk ??= renewal.walk();
+            if (walk.next().done === true) walk = undefined;
+          }
+        }
+        assert.deepEqual(readAll(database), expected);
+      }
+      renewal = createChunkRenewal(database, limits);
+      assert.equal(walkToEnd(renewal), true);
+      assert.deepEqual(readAll(database), expected);
+      for (const { datapoints, count, summary } of rowsOf(database)) {
+        assert.equal(datapoints[0], 2);
+        assert.equal(summary !== null, count >= limits.summaryDatapointsMin);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('many small rows become few, and the end of a series stays as it is', async (t) => {
+  const database = await prepared(t);
+  const insert = database.prepare(
+    'insert into chunks (series, min_time, max_time, count, datapoints) values (1, ?, ?, 1, ?)',
+  );
+  database.exec('begin');
+  for (let n = 0; n < 1_000; n += 1) {
+    const columns = toColumns([at(n, n)]);
+    insert.run(columns.times[0] ?? 0, columns.times[0] ?? 0, encodeVersion1(columns));
+  }
+  database.exec('commit');
+  const before = readAll(database);
+  const large = {
+    ...limits,
+    chunkDatapointsMax: 64,
+    chunkWeightMax: 1_000,
+    chunkRowBytesMax: 49_152,
+  };
+  const renewal = createChunkRenewal(database, large);
+  assert.equal(walkToEnd(renewal), true);
+  const rows = rowsOf(database);
+  assert.ok(rows.length <= 12, `${rows.length}`);
+  assert.equal(rows.at(-1)?.count, 1);
+  assert.deepEqual(readAll(database), before);
+  assert.deepEqual([renewal.figures.replaced, renewal.figures.left], [1_000, 0]);
+  assert.ok(renewal.figures.bytesAfter * 5 < renewal.figures.bytesBefore);
+  // A second walk finds nothing to do.
+  assert.equal(walkToEnd(renewal), true);
+  assert.equal(renewal.figures.replaced, 1_000);
+});
+
+test('what cannot be read stays as it is, and is counted', async (t) => {
+  const database = await prepared(t);
+  const insert = database.prepare(
+    'insert into chunks (series, min_time, max_time, count, datapoints) values (1, ?, ?, ?, ?)',
+  );
+  for (let n = 0; n < 6; n += 1) {
+    const columns = toColumns([at(n * 2, n), at(n * 2 + 1, n)]);
+    const bytes = encodeVersion1(columns);
+    // One with a byte that changed, one that says it has more, one of a version to come.
+    if (n === 1) bytes[30] = (bytes[30] ?? 0) ^ 1;
+    if (n === 4) bytes[0] = 3;
+    insert.run(columns.times[0] ?? 0, columns.times[1] ?? 0, n === 2 ? 3 : 2, bytes);
+  }
+  const before = rowsOf(database);
+  const renewal = createChunkRenewal(database, limits);
+  assert.equal(walkToEnd(renewal), true);
+  assert.equal(renewal.figures.unreadable, 3);
+  assert.equal(renewal.figures.replaced, 3);
+  const after = new Map(rowsOf(database).map((row) => [row.id, row]));
+  for (const n of [1, 2, 4]) {
+    assert.deepEqual(after.get(before[n]?.id ?? 0)?.datapoints, before[n]?.datapoints);
+  }
+  assert.equal(after.size, 6);
+});

@@ -1,0 +1,214 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { joinSmallBlocks, renewBlock } from '../../chunks/block-renewal.ts';
+import { DamagedBytesError } from '../../chunks/bytes.ts';
+import { type Block, encodeChunk, newestVersion } from '../../chunks/chunk.ts';
+import { type ChunkLimits, cutIntoChunks } from '../../chunks/chunk-placing.ts';
+import { summaryOfBlocks } from '../../chunks/chunk-summary.ts';
+import { withoutWaiting } from '../without-waiting.ts';
+import { type ChunkListing, createRenewalList, type ListedChunk } from './chunk-renewal-list.ts';
+import { createChunkRows } from './chunk-table.ts';
+
+/** What renewing did since the start of the process, and where it is. */
+export interface RenewalFigures {
+  /** Chunks that were replaced, and those in their place. */
+  replaced: number;
+  made: number;
+  bytesBefore: number;
+  bytesAfter: number;
+  /** Of this walk: chunks to look at, and those that cannot be read and stay as they are. */
+  left: number;
+  unreadable: number;
+}
+
+/** Walks through all chunks of a database. */
+export interface ChunkRenewal {
+  readonly figures: Readonly<RenewalFigures>;
+  /**
+   * Renews what is of an older version, has no summary where one is due, or fills its row badly.
+   * Yields after each piece of work of a few milliseconds, with no transaction open: others may
+   * change anything meanwhile, or drop the walk. Answers whether nothing is left to be done.
+   */
+  walk(): Generator<void, boolean>;
+}
+
+/** Chunks that follow each other, and become fewer. */
+interface Run {
+  readonly chunks: ListedChunk[];
+  readonly blocks: (readonly Block[])[];
+}
+
+const selectRange = `
+  select id from chunks
+  where series = :series and (min_time, max_time, id) >= (:firstMin, :firstMax, :firstId)
+    and (min_time, max_time, id) <= (:lastMin, :lastMax, :lastId)
+  order by min_time, max_time, id`;
+const findTwin = `
+  select 1 from chunks where series = ? and min_time = ? and max_time = ? and id > ? limit 1`;
+const updateChunk = 'update chunks set datapoints = ? where id = ?';
+const putSummary = 'insert or replace into chunk_summaries (chunk, summary) values (?, ?)';
+
+/** Renews the chunks of this database, on the connection of the writer. */
+export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits): ChunkRenewal {
+  const list = createRenewalList(database, limits);
+  const rows = createChunkRows(database);
+  const range = database.prepare(selectRange);
+  const twin = database.prepare(findTwin);
+  const update = database.prepare(updateChunk);
+  const summarise = database.prepare(putSummary);
+  const figures: RenewalFigures = {
+    ...{ replaced: 0, made: 0, bytesBefore: 0, bytesAfter: 0, left: 0, unreadable: 0 },
+  };
+
+  function* renewed(chunk: ListedChunk): Generator<void, readonly Block[] | 'gone' | 'unreadable'> {
+    if (!rows.isThere(chunk.id)) return 'gone';
+    const { blocks, isDamaged } = rows.take(chunk.id);
+    yield;
+    try {
+      if (isDamaged) throw new DamagedBytesError('it cannot be read');
+      const all: Block[] = [];
+      for (const block of blocks) {
+        all.push(renewBlock(block, `${chunk.id}`));
+        yield;
+      }
+      requireSameEnds(chunk, all);
+      return all;
+    } catch (error) {
+      if (!(error instanceof DamagedBytesError)) throw error;
+      return 'unreadable';
+    }
+  }
+
+  /** Answers whether all of it is as it should be now. */
+  function* renewGroup(group: readonly ListedChunk[]): Generator<void, boolean> {
+    let isDone = true;
+    let run: Run = { chunks: [], blocks: [] };
+    for (const chunk of group) {
+      const blocks = yield* renewed(chunk);
+      if (blocks === 'gone' || blocks === 'unreadable') {
+        // Who replaced it may have left its neighbours as they were.
+        if (blocks === 'gone') isDone = false;
+        else figures.unreadable += 1;
+        isDone = (yield* replace(run)) && isDone;
+        run = { chunks: [], blocks: [] };
+      } else {
+        run.chunks.push(chunk);
+        run.blocks.push(blocks);
+      }
+    }
+    return (yield* replace(run)) && isDone;
+  }
+
+  function* replace({ chunks, blocks }: Run): Generator<void, boolean> {
+    if (!list.isWorthIt(chunks)) return true;
+    const joined = yield* joinSmallBlocks(blocks.flat(), limits);
+    const cut = cutIntoChunks(joined, limits, 'fill');
+    if (cut.length >= chunks.length && !chunks.some(({ isOld }) => isOld)) return true;
+    yield;
+    const isReplaced = inTransaction(() => {
+      if (!isUnchanged(chunks)) return false;
+      if (changesPlaces(chunks, cut)) replaceInPlace(chunks, blocks);
+      else replaceAll(chunks, cut);
+      return true;
+    });
+    yield;
+    return isReplaced;
+  }
+
+  /** Nothing of it was promised to anybody: the next commit syncs it. */
+  function inTransaction(work: () => boolean): boolean {
+    return withoutWaiting(database, 'synced later', () => {
+      database.exec('begin immediate');
+      try {
+        const isDone = work();
+        database.exec('commit');
+        return isDone;
+      } catch (error) {
+        if (database.isTransaction) database.exec('rollback');
+        throw error;
+      }
+    });
+  }
+
+  /** Whether these, and no others, are still there: an id is never used again. */
+  function isUnchanged(chunks: readonly ListedChunk[]): boolean {
+    const [first, last] = [chunks[0], chunks.at(-1)];
+    if (first === undefined || last === undefined) return false;
+    const now = range.all({
+      ...{ series: first.series, firstMin: first.minTime, firstMax: first.maxTime },
+      ...{ firstId: first.id, lastMin: last.minTime, lastMax: last.maxTime, lastId: last.id },
+    });
+    return now.length === chunks.length && now.every(({ id }, at) => id === chunks[at]?.id);
+  }
+
+  /** Whether a chunk of one time alone would come behind one of the same time that follows it. */
+  function changesPlaces(
+    chunks: readonly ListedChunk[],
+    cut: readonly (readonly Block[])[],
+  ): boolean {
+    const [last, old] = [cut.at(-1), chunks.at(-1)];
+    const [minTime = 0, maxTime = 0] = [last?.[0]?.minTime, last?.at(-1)?.maxTime];
+    if (old === undefined || minTime !== maxTime) return false;
+    return twin.get(old.series, minTime, maxTime, old.id) !== undefined;
+  }
+
+  function replaceAll(chunks: readonly ListedChunk[], cut: readonly (readonly Block[])[]): void {
+    for (const piece of cut) {
+      figures.bytesAfter += rows.insert(chunks[0]?.series ?? 0, piece, limits.summaryDatapointsMin);
+    }
+    for (const { id, bytes } of chunks) {
+      rows.remove(id);
+      figures.bytesBefore += bytes;
+    }
+    figures.replaced += chunks.length;
+    figures.made += cut.length;
+  }
+
+  /** With the same ids: what was read of them stays true. */
+  function replaceInPlace(
+    chunks: readonly ListedChunk[],
+    blocks: readonly (readonly Block[])[],
+  ): void {
+    for (const [at, { id, bytes, isOld }] of chunks.entries()) {
+      const own = blocks[at];
+      if (!isOld || own === undefined) continue;
+      const encoded = encodeChunk(own);
+      update.run(encoded, id);
+      const summary = summaryOfBlocks(own);
+      if (summary !== undefined) summarise.run(id, summary);
+      figures.bytesBefore += bytes;
+      figures.bytesAfter += encoded.length;
+      figures.replaced += 1;
+      figures.made += 1;
+    }
+  }
+
+  return {
+    figures,
+    *walk() {
+      figures.unreadable = 0;
+      figures.left = yield* list.count();
+      let isDone = true;
+      const onLooked = (): void => {
+        figures.left = Math.max(0, figures.left - 1);
+      };
+      for (const group of list.groups(onLooked)) {
+        if (group === 'pause') yield;
+        else isDone = (yield* renewGroup(group)) && isDone;
+      }
+      figures.left = 0;
+      if (isDone) list.noteNewest();
+      return isDone;
+    },
+  };
+}
+
+/** What the index says of a chunk must be what is in it. */
+function requireSameEnds(chunk: ChunkListing, blocks: readonly Block[]): void {
+  const count = blocks.reduce((sum, block) => sum + block.count, 0);
+  const isSame =
+    count === chunk.count &&
+    blocks[0]?.minTime === chunk.minTime &&
+    blocks.at(-1)?.maxTime === chunk.maxTime &&
+    blocks.every(({ version }) => version === newestVersion);
+  if (!isSame) throw new DamagedBytesError(`chunk ${chunk.id} is not what its row says`);
+}
