@@ -74,3 +74,13 @@ test('the metrics of the process itself are among them, as Prometheus text', asy
   assert.match(await metricsText(), /^process_cpu_seconds_total /m);
   assert.match(metricsContentType, /^text\/plain; version=0\.0\.4/);
 });
+
+test('chunks that were renewed, are left, or cannot be read are shown as they were told', async () => {
+  const { reporter, metricsText } = setUp();
+  reporter.chunksRenewed({ replaced: 3, left: 9, unreadable: 0 });
+  reporter.chunksRenewed({ replaced: 5, left: 2, unreadable: 1 });
+  const text = await metricsText();
+  for (const line of ['renewed_total 5', 'to_look_at 2', 'unreadable 1']) {
+    assert.ok(text.includes(`\nkipimo_chunks_${line}\n`), text);
+  }
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LogFields } from '../../lib/log.ts';
+import { silentLog } from '../../lib/log.ts';
+import { toColumns } from '../chunks/columns.ts';
+import { aDevice, aSensor, aUser } from '../contract/builders.ts';
+import { at } from '../contract/datapoint-builders.ts';
+import { temporaryDirectory } from '../contract/temporary-directory.ts';
+import { encodeVersion1 } from '../contract/version-1-chunk.ts';
+import { createBackgroundRenewal, type RenewalReport } from './background-renewal.ts';
+import { databasePath, openConnection } from './connection.ts';
+import { createRenewalNews } from './renewal-news.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
+import { openSqlite } from './sqlite-storage.ts';
+import { datapointLimits } from './timeseries/datapoint-limits.ts';
+
+const fast = { ...sqliteLimits.renewal, startMs: 1, pauseMs: 1, pauseWhileBusyMs: 1, retryMs: 5 };
+const chunkCount = 60;
+
+test('a database that another process writes is renewed later, and the log says so', async (t) => {
+  const directory = temporaryDirectory(t);
+  const storage = await openSqlite({ directory, log: silentLog });
+  await storage.users.insert(aUser('alice'), 'hash');
+  await storage.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
+  await storage.close();
+  using database = openConnection(databasePath(directory), { role: 'write' });
+  const insert = database.prepare('insert into chunks values (null, 1, ?, ?, 1, ?)');
+  for (let n = 0; n < chunkCount; n += 1) {
+    const columns = toColumns([at(n, n)]);
+    insert.run(columns.times[0] ?? 0, columns.times[0] ?? 0, encodeVersion1(columns));
+  }
+  using other = new DatabaseSync(databasePath(directory), { timeout: 0 });
+  other.exec('begin immediate');
+
+  const lines: string[] = [];
+  const line = (fields: LogFields, message: string) => {
+    lines.push(`${message} ${fields['chunks'] ?? ''}`.trim());
+  };
+  const counted: number[] = [];
+  const reports: RenewalReport[] = [];
+  const news = createRenewalNews({
+    log: { ...silentLog, info: line, warn: line, error: line },
+    reporter: { chunksRenewed: ({ replaced }) => counted.push(replaced) },
+  });
+  const renewal = createBackgroundRenewal({
+    database,
+    chunks: datapointLimits,
+    times: fast,
+    onWritten: () => undefined,
+    tell(report) {
+      reports.push(report);
+      news(report);
+    },
+  });
+  const until = async (condition: (report: RenewalReport) => boolean) => {
+    const deadline = performance.now() + 20_000;
+    while (!reports.some(condition)) {
+      assert.ok(performance.now() < deadline, JSON.stringify(reports));
+      renewal.touch();
+      await wait(2);
+    }
+  };
+  await until(({ problem }) => problem !== undefined);
+  assert.equal(database.prepare('pragma synchronous').get()?.['synchronous'], 2);
+  other.exec('commit');
+  await until(({ isOver }) => isOver);
+  renewal.stop();
+  assert.deepEqual(lines, [
+    'chunks of datapoints cannot be written anew now',
+    'chunks of datapoints are written anew in the background',
+    `chunks of datapoints were written anew ${chunkCount}`,
+  ]);
+  assert.equal(counted.at(-1), chunkCount);
+  assert.equal(database.prepare('select count(*) as n from chunks').get()?.['n'], 2);
+});
