@@ -22,7 +22,7 @@ export interface Reporter {
   notificationFired(outcome: string): void;
   /** A stored row cannot be understood; the service goes on without it. */
   rowSetAside(table: string): void;
-  /** Chunks written anew in the background since the start, those left to look at, and unreadable. */
+  /** Chunks written anew in the background since the start, left to look at, and unreadable. */
   chunksRenewed(figures: {
     readonly replaced: number;
     readonly left: number;

@@ -75,7 +75,7 @@ test('the metrics of the process itself are among them, as Prometheus text', asy
   assert.match(metricsContentType, /^text\/plain; version=0\.0\.4/);
 });
 
-test('chunks that were renewed, are left, or cannot be read are shown as they were told', async () => {
+test('chunks that were renewed, are left, or cannot be read are shown as told', async () => {
   const { reporter, metricsText } = setUp();
   reporter.chunksRenewed({ replaced: 3, left: 9, unreadable: 0 });
   reporter.chunksRenewed({ replaced: 5, left: 2, unreadable: 1 });

@@ -111,7 +111,7 @@ export function columnsOf(block: Block, name = ''): Columns {
   });
 }
 
-/** Throws DamagedBytesError, naming the chunk, where the bytes of a block are not what was written. */
+/** Throws DamagedBytesError, naming the chunk, for a block that is not what was written. */
 export function requireWhole(block: Block, name: string): void {
   if (block.version === versionBefore) decodeVersion1(block.bytes, name);
   else naming(name, () => requireChecksum(block));

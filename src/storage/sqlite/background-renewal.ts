@@ -23,7 +23,7 @@ export interface BackgroundRenewal {
 
 /**
  * Renews chunks in steps of a few milliseconds when nothing was written for a moment, and in fewer
- * steps when the writer never rests. What it had not committed when the process ended is done again.
+ * steps when the writer never rests. What was not committed when the process ended is done again.
  */
 export function createBackgroundRenewal(options: {
   readonly database: DatabaseSync;

@@ -104,7 +104,7 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
     const cut = cutIntoChunks(joined, limits, 'fill');
     if (cut.length >= chunks.length && !chunks.some(({ isOld }) => isOld)) return true;
     yield;
-    const isReplaced = inTransaction(() => {
+    const isReplaced = inTransaction(database, () => {
       if (!isUnchanged(chunks)) return false;
       if (changesPlaces(chunks, cut)) replaceInPlace(chunks, blocks);
       else replaceAll(chunks, cut);
@@ -112,21 +112,6 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
     });
     yield;
     return isReplaced;
-  }
-
-  /** Nothing of it was promised to anybody: the next commit syncs it. */
-  function inTransaction(work: () => boolean): boolean {
-    return withoutWaiting(database, 'synced later', () => {
-      database.exec('begin immediate');
-      try {
-        const isDone = work();
-        database.exec('commit');
-        return isDone;
-      } catch (error) {
-        if (database.isTransaction) database.exec('rollback');
-        throw error;
-      }
-    });
   }
 
   /** Whether these, and no others, are still there: an id is never used again. */
@@ -200,6 +185,21 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
       return isDone;
     },
   };
+}
+
+/** Nothing of it was promised to anybody: the next commit syncs it. */
+function inTransaction(database: DatabaseSync, work: () => boolean): boolean {
+  return withoutWaiting(database, 'synced later', () => {
+    database.exec('begin immediate');
+    try {
+      const isDone = work();
+      database.exec('commit');
+      return isDone;
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback');
+      throw error;
+    }
+  });
 }
 
 /** What the index says of a chunk must be what is in it. */
