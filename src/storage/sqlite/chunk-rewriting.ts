@@ -26,6 +26,7 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
   const insert = database.prepare(insertChunk);
 
   const summaries = createSummaries(database, limits);
+  summaries.makeAnew();
 
   const rowOf = (id: number): ChunkRow => read.get(id) as unknown as ChunkRow;
 
@@ -97,7 +98,8 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
 /** What chunks come to, where the database is new enough to know it. */
 function createSummaries(database: DatabaseSync, limits: ChunkLimits) {
   if (database.prepare(findSummaries).get() === undefined) {
-    return { lacks: () => false, insert: () => undefined, remove: () => undefined };
+    const nothing = () => undefined;
+    return { lacks: () => false, makeAnew: nothing, insert: nothing, remove: nothing };
   }
   const find = database.prepare('select 1 from chunk_summaries where chunk = ?');
   const insert = database.prepare('insert into chunk_summaries (chunk, summary) values (?, ?)');
@@ -105,6 +107,10 @@ function createSummaries(database: DatabaseSync, limits: ChunkLimits) {
   const isDue = (blocks: readonly Block[]): boolean =>
     blocks.reduce((sum, { count }) => sum + count, 0) >= limits.summaryDatapointsMin;
   return {
+    /** Whatever they say now: chunks lack them until they are written. */
+    makeAnew(): void {
+      database.exec('delete from chunk_summaries where chunk in (select id from chunks)');
+    },
     lacks: (id: number, blocks: readonly Block[]) => isDue(blocks) && find.get(id) === undefined,
     insert(id: number, blocks: readonly Block[]): void {
       const summary = isDue(blocks) ? summaryOfBlocks(blocks) : undefined;

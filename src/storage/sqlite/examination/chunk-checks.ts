@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { blocksOf, columnsOf } from '../../chunks/chunk.ts';
+import type { Columns } from '../../chunks/columns.ts';
 import { decodePushes } from '../timeseries/datapoint-log.ts';
 import { type Findings, restoreBackup } from './finding.ts';
 import type { Pace } from './pace.ts';
+import { createSummaryChecks } from './summary-checks.ts';
 import { reasonOf } from './table-checks.ts';
 
 /** What the chunks of one series come to. */
@@ -56,6 +58,7 @@ export async function checkDatapoints(
   const series = new Map<number, SeriesSize>();
   let [lastDay, lastWeek, chunkBytes] = [0, 0, 0];
   const index = database.prepare(inIndex);
+  const summaries = createSummaryChecks(database, findings);
 
   function checkChunk([id, number, minTime, maxTime, count, bytes]: ChunkRow): void {
     const size = series.get(number) ?? { chunks: 0, datapoints: 0, bytes: 0 };
@@ -66,8 +69,10 @@ export async function checkDatapoints(
     chunkBytes += bytes.length + rowBytes;
     lastDay += count * shareAfter(now - dayMs, minTime, maxTime, now);
     lastWeek += count * shareAfter(now - 7 * dayMs, minTime, maxTime, now);
-    const wrong = faultOf(id, { minTime, maxTime, count, bytes });
-    if (wrong !== undefined) {
+    const { wrong, blocks } = readWhole(id, { minTime, maxTime, count, bytes });
+    if (wrong === undefined) {
+      summaries.check({ id, series: number }, blocks);
+    } else {
       findings.add({
         level: 'damage',
         check: 'chunks',
@@ -86,11 +91,13 @@ export async function checkDatapoints(
   }
 
   await walk<ChunkRow>(database, readChunks, { table: 'chunks', findings, pace }, checkChunk);
+  summaries.finish();
   const log = await checkLog(database, { findings, pace });
   return { series, lastDay, lastWeek, chunkBytes, ...log };
 }
 
-function faultOf(
+/** The datapoints of a chunk, block by block, or what is wrong with it. */
+function readWhole(
   id: number,
   row: {
     readonly minTime: number;
@@ -98,25 +105,31 @@ function faultOf(
     readonly count: number;
     readonly bytes: Uint8Array;
   },
-): string | undefined {
+): { readonly wrong?: string; readonly blocks: readonly Columns[] } {
+  const blocks: Columns[] = [];
+  const fault = (wrong: string) => ({ wrong, blocks });
   try {
     let [seen, latest] = [0, row.minTime];
     for (const block of blocksOf(row.bytes, String(id))) {
-      const { count, times } = columnsOf(block, String(id));
-      if (seen === 0 && times[0] !== row.minTime) return `chunk ${id} begins at another time`;
+      const columns = columnsOf(block, String(id));
+      blocks.push(columns);
+      const { count, times } = columns;
+      if (seen === 0 && times[0] !== row.minTime)
+        return fault(`chunk ${id} begins at another time`);
       for (const time of times) {
-        if (time < latest) return `the times in chunk ${id} are not in order`;
+        if (time < latest) return fault(`the times in chunk ${id} are not in order`);
         latest = time;
       }
-      if (count !== block.count) return `a block of chunk ${id} has ${count} of ${block.count}`;
+      if (count !== block.count)
+        return fault(`a block of chunk ${id} has ${count} of ${block.count}`);
       seen += count;
     }
-    if (latest !== row.maxTime) return `chunk ${id} ends at another time`;
-    if (seen !== row.count) return `chunk ${id} has ${seen} of them`;
-    return undefined;
+    if (latest !== row.maxTime) return fault(`chunk ${id} ends at another time`);
+    if (seen !== row.count) return fault(`chunk ${id} has ${seen} of them`);
+    return { blocks };
   } catch (error) {
     if (!(error instanceof DamagedBytesError)) throw error;
-    return error.message.replaceAll('stored bytes are damaged: ', '');
+    return fault(error.message.replaceAll('stored bytes are damaged: ', ''));
   }
 }
 

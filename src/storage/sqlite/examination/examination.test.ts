@@ -6,6 +6,7 @@ import { silentLog } from '../../../lib/log.ts';
 import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
 import { at, push, sensor } from '../../contract/datapoint-builders.ts';
 import { temporaryDirectory } from '../../contract/temporary-directory.ts';
+import { compact } from '../compaction.ts';
 import { databasePath } from '../connection.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { openSqlite } from '../sqlite-storage.ts';
@@ -21,6 +22,7 @@ const limits: DatapointLimits = {
   chunkDatapointsMax: 32,
   chunkBlocksMax: 2,
   memtableEntryBytesMax: 4_000,
+  summaryDatapointsMin: 64,
 };
 const perSensor = 1_000;
 
@@ -135,6 +137,24 @@ const plants: readonly (readonly [what: string, sql: string, sentence: RegExp])[
     /^damage: Row \d+ of the log of datapoints cannot be read/,
   ],
   [
+    'a summary of another chunk',
+    `update chunk_summaries set summary =
+       (select summary from chunk_summaries where chunk > ${someChunk} order by chunk limit 1)
+     where chunk = ${someChunk}`,
+    /^damage: What is kept of chunk 1 of series 1 for aggregates is not what its datapoints come/,
+  ],
+  [
+    'a byte of a summary',
+    `update chunk_summaries set summary = cast(
+       substr(summary, 1, 12) || x'a5' || substr(summary, 14) as blob) where chunk = ${someChunk}`,
+    /^damage: What is kept of chunk 1 of series 1 for aggregates cannot be trusted: the checksum/,
+  ],
+  [
+    'a summary of no chunk',
+    "insert into chunk_summaries values (999999, x'01')",
+    /^damage: 1 rows of the table chunk_summaries belong to rows of chunks that are not there/,
+  ],
+  [
     'rows that were set aside',
     "insert into damaged_log_rows values (1, 'broken', x'')",
     /^warning: 1 rows of the log of datapoints could not be read and were set aside/,
@@ -184,4 +204,23 @@ test('a disk that is nearly full is warned of, no data directory refused', async
   await assert.rejects(look(temporaryDirectory(context)), /there is no database/);
   writeFileSync(databasePath(directory), 'something else'.repeat(1_000));
   await assert.rejects(look(directory), /not a SQLite database/);
+});
+
+test('missing summaries are worth a note alone, and wrong ones are made anew', async (context) => {
+  const directory = temporaryDirectory(context);
+  const storage = await openSqlite({ directory, log: silentLog });
+  await storage.users.insert(aUser('alice'), 'hash');
+  await storage.devices.insert(aDevice('d', { sensors: [aSensor('s1')] }));
+  const datapoints = Array.from({ length: 30_000 }, (_, n) => at(n * 60, n / 10));
+  await storage.datapoints.append([push(datapoints, sensor('d', 's1'))]);
+  await storage.close();
+  assert.deepEqual(told(await look(directory)), []);
+  spoil(directory, 'delete from chunk_summaries where chunk = (select min(id) from chunks)');
+  assert.deepEqual(told(await look(directory)), [
+    'note: 1 chunks have no summary: aggregates read their datapoints.',
+  ]);
+  spoil(directory, 'insert into chunk_summaries select min(id), zeroblob(90) from chunks');
+  assert.match(told(await look(directory)).join('\n'), /^damage: What is kept of chunk \d+/);
+  compact(directory);
+  assert.deepEqual(told(await look(directory)), []);
 });
