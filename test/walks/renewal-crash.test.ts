@@ -50,7 +50,7 @@ function downgrade(directory: string): void {
 }
 
 durable(
-  `${rounds} times kill -9 while chunks are sealed, renewed and corrected under load: all is there once`,
+  `${rounds} times kill -9 while chunks are renewed and corrected under load: all is there once`,
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-renewal-'));
     const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };
