@@ -8,7 +8,7 @@ export class DamagedBytesError extends Error {
 
 /** Bytes being written, growing as needed. */
 export interface ByteSink {
-  bytes: Buffer;
+  bytes: Buffer<ArrayBuffer>;
   view: DataView;
   length: number;
 }

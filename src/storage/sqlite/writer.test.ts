@@ -104,3 +104,16 @@ test('a failing call undoes itself and leaves the other calls of its commit', (c
   assert.equal(runBatch([{ id: 5, name: 'ping', args: [] }])[0]?.kind, 'done');
   assert.equal(count.get()?.['checks'], 3);
 });
+
+test('the bytes of datapoints are freed once they are on disk', async (context) => {
+  const writer = await createWriter({ path: migratedDatabase(context), log: silentLog });
+  const mebibyte = 2 ** 20;
+  const before = (await writer.memory())?.external ?? 0;
+  for (let call = 0; call < 24; call += 1) {
+    const bytes = new Uint8Array(mebibyte);
+    await writer.callTransfer('appendDatapoints', [bytes.buffer], bytes);
+  }
+  const grown = ((await writer.memory())?.external ?? 0) - before;
+  await writer.close();
+  assert.ok(grown < 4 * mebibyte, `${grown} bytes are held`);
+});
