@@ -105,6 +105,7 @@ export async function startSoakLoad(service: SoakService, rates: SoakRates): Pro
       });
   }
 
+  // What was begun has connections that end with the service, or with this process.
   return {
     counts: new Map(kinds.map(({ name, count }) => [name, count])),
     client,
@@ -129,8 +130,10 @@ async function actionsOf(
     Array.from({ length: publishers }, (_, at) => openSoakPublisher(login(`soak-pub-${at}`))),
   );
   const anonymous = createSoakClient(service.url);
+  // Devices have connections of their own, which nothing else is asked over.
+  const devices = createSoakClient(service.url, token);
   return {
-    pushes: (at) => need(client, 'POST', `${sensorPath(at)}/value`, pushOf(at), 204),
+    pushes: (at) => need(devices, 'POST', `${sensorPath(at)}/value`, pushOf(at), 204),
     publishes: async (at) => {
       const topic = `devices/${deviceId(at)}/sensors/${sensorId(at)}/value`;
       await open[at % publishers]?.publish(topic, pushOf(at));

@@ -5,11 +5,13 @@ import { plantsOfMqtt } from './mqtt.ts';
 import type { Plant } from './plant.ts';
 import { plantsOfPossessions } from './possessions.ts';
 import { plantsOfReads } from './reads.ts';
+import { plantsOfShortWay } from './short-way.ts';
 import { plantsOfSockets } from './sockets.ts';
 
 /** One for each mend that is known to be noticed when it is missing. */
 export const plants: readonly Plant[] = [
   ...plantsOfSockets,
+  ...plantsOfShortWay,
   ...plantsOfMqtt,
   ...plantsOfAlarms,
   ...plantsOfReads,

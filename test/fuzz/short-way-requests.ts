@@ -116,7 +116,8 @@ export function conversation(random: Random, given: Lane): Conversation {
   const requests: Buffer[] = [];
   while (requests.length < count && !requests.some(endsConnection)) {
     const device = requests.length === count - 1 ? lane.device : lane.still;
-    requests.push(request(random, lane, device));
+    const isSmuggled = random.once(12);
+    requests.push(isSmuggled ? smuggled(random, lane) : request(random, lane, device));
   }
   const whole = Buffer.concat(requests);
   // What comes behind a request that ends its connection is stored, or not, as time has it.
@@ -138,7 +139,26 @@ export function conversation(random: Random, given: Lane): Conversation {
 /** Whether the connection may end with the answer to the request. */
 function endsConnection(request: Buffer): boolean {
   const text = request.toString('latin1');
-  return !text.includes('Host: ') || /close|HTTP\/[^1]|HTTP\/1\.[^1]/.test(text);
+  return !text.includes('Host: ') || /close|HTTP\/[^1]|HTTP\/1\.[^1]|hides/.test(text);
+}
+
+/** A push of which two fields say where it ends, each otherwise, with another one in its body. */
+function smuggled(random: Random, lane: Lane): Buffer<ArrayBuffer> {
+  const who = credentials(random, lane);
+  const line = `POST ${plainTarget(random, lane.device, true)} HTTP/1.1`;
+  const inner = [line, 'Host: x', ...who, 'Content-Length: 2', '', '66'].join(crlf);
+  const body = random.pick(['21', `0${crlf}${crlf}${inner}`, `2${crlf}21${crlf}0${crlf}${crlf}`]);
+  const framings = [
+    'Transfer-Encoding: chunked',
+    'transfer-encoding: identity',
+    'Transfer-Encoding: gzip, chunked',
+    'Content-Length: 2',
+    'content-length: 21',
+  ];
+  const fields = [`Content-Length: ${body.length}`, random.pick(framings)];
+  if (random.once(2)) fields.reverse();
+  const head = [line, 'Host: hides', ...who, ...fields, '', ''].join(crlf);
+  return Buffer.from(head + body, 'latin1');
 }
 
 function request(random: Random, lane: Lane, read: string): Buffer<ArrayBuffer> {

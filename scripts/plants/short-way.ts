@@ -1,0 +1,28 @@
+import { type Plant, patch } from './plant.ts';
+
+const reader = 'src/http/short-way/reader.ts';
+/** The test sends the same seed each time, and tells it when the two ways differ. */
+const differential = {
+  file: 'test/short-way.test.ts',
+  test: 'answers, stores and ends connections as the ordinary way does',
+  says: /seed \d+/,
+};
+
+/** What the short way may not understand by itself, beside node:http. */
+export const plantsOfShortWay: readonly Plant[] = [
+  {
+    name: 'the short way reads no body but of one Content-Length',
+    ...differential,
+    patches: [patch(reader, "  'traceparent',\n", "  'traceparent',\n  'transfer-encoding',\n")],
+  },
+  {
+    name: 'a header field that is there twice is not for the short way',
+    ...differential,
+    patches: [patch(reader, '!harmless.has(key) || headers.has(key)', '!harmless.has(key)')],
+  },
+  {
+    name: 'a connection that is to be closed is not for the short way',
+    ...differential,
+    patches: [patch(reader, "connection.toLowerCase() !== 'keep-alive'", 'connection.length > 99')],
+  },
+];
