@@ -9,8 +9,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const majorMin = 24;
-// When young objects are collected, and when old ones are first: docs/decisions/0012.
-const generations = ['--min-semi-space-size=8', '--initial-old-space-size=128'];
+// How far the generations of objects grow before they are collected: docs/decisions/0012.
+const generations = [
+  '--max-semi-space-size=16',
+  '--initial-old-space-size=64',
+  '--heap-growing-percent=50',
+];
 // Packages that bring a Node; which of the two there is depends on the platform.
 const families = ['node-', 'node-bin-'];
 const here = dirname(fileURLToPath(import.meta.url));
@@ -74,10 +78,15 @@ function ownNodeIfNewEnough() {
 }
 
 function handOver(file, main) {
-  // Young objects live as long as a commit takes: with less room most of them are taken for old.
   const words = [file, ...generations, main, ...process.argv.slice(2)];
-  // Large blocks, as password hashing takes them, go back to the system when they are freed.
-  const env = { MALLOC_MMAP_THRESHOLD_: '1048576', ...process.env };
+  // Large blocks, as password hashing takes them, go back to the system when they are freed, and
+  // so does what is free at the end of the heap. Threads share two heaps: each keeps what is free.
+  const env = {
+    MALLOC_MMAP_THRESHOLD_: '1048576',
+    MALLOC_TRIM_THRESHOLD_: '1048576',
+    MALLOC_ARENA_MAX: '2',
+    ...process.env,
+  };
   if (process.execve !== undefined && process.platform !== 'win32') {
     process.execve(file, words, env);
   }

@@ -79,7 +79,18 @@ async function pack(): Promise<void> {
     const isAsking = /import\.meta|__dirname|__filename/.test(text);
     if (isAsking) throw new Error(`${entry} is not where its parts are told that they are`);
   }
+  for (const path of globSync('**/*.js', { cwd: out })) holdInOneByteEach(join(out, path));
   writeFileSync(join(out, 'licences.txt'), licencesOf(Object.keys(metafile.inputs)));
+}
+
+/** A letter that is not ASCII, in a comment at that, doubles what the text of a file holds. */
+function holdInOneByteEach(file: string): void {
+  const code = readFileSync(file, 'utf8');
+  const escaped = code.replaceAll(
+    /[\u0080-\uffff]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  if (escaped !== code) writeFileSync(file, escaped);
 }
 
 /** Migrations are read from beside the code that runs them. */

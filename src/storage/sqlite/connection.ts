@@ -67,8 +67,10 @@ export function openConnection(path: string, options: ConnectionOptions): Databa
 }
 
 function configure(database: DatabaseSync, options: ConnectionOptions): void {
-  database.exec(`pragma cache_size = -${sqliteLimits.cacheKibibytes}; pragma temp_store = memory;`);
-  if (options.role === 'read') {
+  const isReader = options.role === 'read';
+  const kibibytes = isReader ? sqliteLimits.readCacheKibibytes : sqliteLimits.writeCacheKibibytes;
+  database.exec(`pragma cache_size = -${kibibytes}; pragma temp_store = memory;`);
+  if (isReader) {
     database.exec(`pragma mmap_size = ${sqliteLimits.readMapBytes};`);
     return;
   }

@@ -5,8 +5,10 @@ const mebibyte = 1_024 * kibibyte;
 export const sqliteLimits = {
   /** How long a writer waits for another process, a command line tool, to commit. */
   busyTimeoutMs: 5_000,
-  /** Pages kept by each connection. */
-  cacheKibibytes: 16 * 1_024,
+  /** Pages kept by the connection that writes, which finds most of what it changes in them. */
+  writeCacheKibibytes: 16 * 1_024,
+  /** … and by the one that reads, which sees most of the file without copying. */
+  readCacheKibibytes: 8 * 1_024,
   /** Young objects of the writer thread, two halves and large ones of 8 MiB each: few live long. */
   writerYoungMebibytes: 24,
   /** The part of the file that reads see without copying. */
