@@ -14,6 +14,7 @@ interface PaceOptions {
 
 interface HttpOptions extends PaceOptions {
   readonly connections: readonly number[];
+  readonly profile?: true;
 }
 
 interface MqttOptions extends PaceOptions {
@@ -47,6 +48,7 @@ export function createBenchCommand(): Command {
         .argParser(readConnections)
         .default([64, 256], '64,256'),
     )
+    .option('--profile', 'tell where the time of the service goes under pushes (not on Windows)')
     .option('--json', 'one JSON object instead of the table')
     .action(benchHttp);
   bench
@@ -74,7 +76,18 @@ export function createBenchCommand(): Command {
       const { runNoOpServer } = await import('./bench/no-op-server.ts');
       await runNoOpServer(device);
     });
+  addProfiled(bench);
   return bench;
+}
+
+function addProfiled(bench: Command): void {
+  bench
+    .command('profiled <file>', { hidden: true })
+    .description('The service, which writes a profile when asked to; "bench http" starts it.')
+    .action(async (file: string) => {
+      const { runProfiledService } = await import('./bench/profiled-service.ts');
+      await runProfiledService(file);
+    });
 }
 
 function addHistory(bench: Command): void {
@@ -111,7 +124,8 @@ function addHistory(bench: Command): void {
 async function benchHttp(options: HttpOptions): Promise<void> {
   const { runHttpBench } = await import('./bench/http-bench.ts');
   const { formatHttpReport } = await import('./bench/http-report.ts');
-  const report = await runHttpBench({ ...runOf(options), connections: options.connections });
+  const { connections, profile: hasProfile = false } = options;
+  const report = await runHttpBench({ ...runOf(options), connections, hasProfile });
   print(options.json === true ? JSON.stringify(report) : formatHttpReport(report));
   await requireAllStored(report);
 }

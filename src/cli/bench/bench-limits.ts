@@ -10,6 +10,10 @@ export const benchLimits = {
   /** A slice that is not over this long after its end has lost an answer. */
   answerMs: 30_000,
   startMs: 60_000,
+  /** A profile that is not written so long after its end never will be. */
+  profileMs: 30_000,
+  /** Functions that are told of a profile. */
+  profileLines: 20,
   /** Between two tries to reach a server that starts. */
   askAgainMs: 20,
   /** SIGTERM is followed by SIGKILL after this time. */

@@ -12,10 +12,12 @@ export function startBenchService(
     readonly environment?: Readonly<Record<string, string>>;
     /** The launcher of another version; absent: our own. */
     readonly program?: string;
+    /** Where the service writes the profile that it is asked for; absent: it makes none. */
+    readonly profileFile?: string;
   },
 ): Promise<ChildService> {
   return startChildService({
-    words: ['serve'],
+    words: given.profileFile === undefined ? ['serve'] : ['bench', 'profiled', given.profileFile],
     ...(given.program !== undefined && { program: given.program }),
     directory,
     environment: {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { benchLimits } from './bench-limits.ts';
 import { benchLogin, startBenchService } from './bench-service.ts';
 import { type ChildService, startChildService } from './child-service.ts';
@@ -7,13 +8,23 @@ import {
   openBenchClient,
   type StoredFigures,
 } from './population.ts';
+import type { ProfileLine } from './profile.ts';
+import { profileDuring } from './profile-stage.ts';
 import { type BenchRun, type Comparison, compare, type Figures, measure } from './rounds.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
-import { createPushTraffic, createReadTraffic, deviceIds, sensorPaths } from './traffic.ts';
+import {
+  createPushTraffic,
+  createReadTraffic,
+  deviceIds,
+  type PushTraffic,
+  sensorPaths,
+} from './traffic.ts';
 
 export interface HttpBenchOptions extends BenchRun {
   /** Numbers of connections that push. */
   readonly connections: readonly number[];
+  /** Whether to tell where the time of the service goes under pushes. */
+  readonly hasProfile?: boolean;
 }
 
 /** Everything one run measured. */
@@ -23,6 +34,8 @@ export interface HttpBenchReport extends StoredFigures {
   readonly loadedBytes?: number;
   readonly pushes: readonly (Comparison & { readonly connections: number })[];
   readonly deviceReads: Comparison & { readonly connections: number };
+  /** Where the main thread spent its time under pushes, the most first; when it was asked for. */
+  readonly profile?: readonly ProfileLine[];
   /** One client that asks for the last 100 values of a sensor, again and again. */
   readonly lastValues: Figures;
 }
@@ -33,7 +46,11 @@ const readConnections = 64;
 export async function runHttpBench(options: HttpBenchOptions): Promise<HttpBenchReport> {
   using directory = temporaryDirectory();
   options.onStage('starting the service');
-  await using service = await startBenchService(directory.path, { mqttPort: 0 });
+  const profileFile = join(directory.path, 'pushes.cpuprofile');
+  await using service = await startBenchService(directory.path, {
+    mqttPort: 0,
+    ...(options.hasProfile === true && { profileFile }),
+  });
   const client = await openBenchClient(service.url, benchLogin);
   await client.createPopulation();
   const idleBytes = await client.residentBytes();
@@ -42,7 +59,7 @@ export async function runHttpBench(options: HttpBenchOptions): Promise<HttpBench
     directory: directory.path,
     environment: {},
   });
-  const measured = await runStages(options, { service, noOp, client });
+  const measured = await runStages(options, { service, noOp, client, profileFile });
   const loadedBytes = await client.residentBytes();
   return {
     readyMs: service.readyMs,
@@ -58,6 +75,7 @@ async function runStages(
     readonly service: ChildService;
     readonly noOp: ChildService;
     readonly client: BenchClient;
+    readonly profileFile: string;
   },
 ) {
   const { pace, signal, onStage } = options;
@@ -75,6 +93,9 @@ async function runStages(
     const comparison = await compare({ ours, noOp: theirs, connections, pace, signal });
     pushes.push({ connections, ...comparison });
   }
+
+  const profile =
+    options.hasProfile === true && (await profilePushes(options, parties, pushTraffic));
 
   onStage(`reading devices over ${readConnections} connections`);
   const devicePaths = deviceIds.map((id) => `/api/v2/devices/${id}`);
@@ -101,6 +122,21 @@ async function runStages(
     pushes,
     deviceReads: { connections: readConnections, ...deviceReads },
     lastValues,
+    ...(profile !== false && { profile }),
     ...(await compareStored(client, pushTraffic.acknowledged)),
   };
+}
+
+/** After all is measured of pushes: a service that is profiled is slower. */
+async function profilePushes(
+  { connections: [connections = 64], pace, signal, onStage }: HttpBenchOptions,
+  parties: { readonly service: ChildService; readonly profileFile: string },
+  traffic: PushTraffic,
+): Promise<readonly ProfileLine[]> {
+  const { service, profileFile: file } = parties;
+  onStage(`profiling pushes over ${connections} connections`);
+  const side = { port: service.port, traffic };
+  return await profileDuring({ pid: service.pid, file }, () =>
+    measure({ side, connections, pace, signal }),
+  );
 }

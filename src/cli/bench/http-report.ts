@@ -58,7 +58,17 @@ export function formatHttpReport(report: HttpBenchReport): string {
       `p50 ≤ ${targets.lastValuesP50Ms} ms ${mark(lastValues.p50Ms <= targets.lastValuesP50Ms)}`,
     ],
   ];
-  return `${table(rows)}\n\n${totals(report).join('\n')}\n`;
+  return `${table(rows)}\n\n${totals(report).join('\n')}\n${profileText(report)}`;
+}
+
+function profileText({ profile }: HttpBenchReport): string {
+  if (profile === undefined) return '';
+  const lines = profile.map(({ part, name, place }) => [
+    name,
+    `${(100 * part).toFixed(1)} %`,
+    place,
+  ]);
+  return `\n${table([['where the main thread is busy under pushes', 'itself', 'place'], ...lines])}\n`;
 }
 
 function totals(report: HttpBenchReport): readonly string[] {
