@@ -6,14 +6,20 @@ const connectionsMax = 32;
 
 /** Talks to a service over kept connections, as many devices and people would. */
 export interface SoakClient {
+  /** From now on requests carry this token. */
+  authorize(token: string): void;
   /** Answers the status and the body. */
   call(method: string, path: string, body?: string): Promise<{ status: number; text: string }>;
   close(): void;
 }
 
-export function createSoakClient(url: string, token?: string): SoakClient {
+export function createSoakClient(url: string, first?: string): SoakClient {
+  let token = first;
   const agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
   return {
+    authorize(next) {
+      token = next;
+    },
     call: (method, path, body) =>
       new Promise((resolve, reject) => {
         const headers = {

@@ -121,8 +121,9 @@ type Actions = Readonly<Record<keyof SoakRates, (at: number) => Promise<unknown>
 async function actionsOf(
   service: SoakService,
   client: SoakClient,
-  token: string,
+  first: string,
 ): Promise<Actions> {
+  let token = first;
   const login = (clientId: string) => ({
     ...{ port: service.mqttPort, clientId, username: service.username, password: token },
   });
@@ -140,7 +141,10 @@ async function actionsOf(
     },
     bulks: (at) => need(client, 'POST', '/api/v2/sensors_data', bulkOf(at), 200),
     reads: (at) => need(client, 'GET', readPath(at), undefined, 200),
-    logins: () => logIn(anonymous, service),
+    logins: async () => {
+      token = await logIn(anonymous, service);
+      for (const known of [client, devices]) known.authorize(token);
+    },
     reconnections: async (at) => {
       const connection = await openSoakConnection(login(`soak-sub-${at % 50}`));
       await connection.subscribe(`devices/${deviceId(at)}/#`, 0);

@@ -21,8 +21,10 @@ export interface Difference {
 const lanes = 16;
 const differencesMax = 5;
 const patienceMs = 120_000;
-/** Who waits for more is told that there is none, long after all else was answered. */
-const silenceMs = 4_000;
+/** Who waits for more is told that there is none, when nothing came in so many looks. */
+const silentLooks = 40;
+/** A process that is held up for long looks once meanwhile: the services are in it too. */
+const lookMs = 100;
 const timeouts = {
   handshakeMs: patienceMs,
   headersMs: patienceMs,
@@ -116,8 +118,10 @@ async function talk(
   const { hostname: host, port } = new URL(service.url);
   const socket = connect({ host, port: Number(port), noDelay: true, allowHalfOpen: true });
   let answers = '';
+  let silence = 0;
   socket.on('data', (chunk: Buffer) => {
     answers += chunk.toString('latin1');
+    silence = 0;
   });
   const ended = new Promise<void>((resolve) => {
     socket.on('error', () => undefined);
@@ -134,9 +138,13 @@ async function talk(
     if (!(await sent(socket, filled.subarray(at, at + length)))) break;
     at += length;
   }
-  const silence = setTimeout(() => socket.end(), isEnded ? 0 : silenceMs);
+  const look = setInterval(() => {
+    silence += 1;
+    if (isEnded || silence >= silentLooks) socket.end();
+  }, lookMs);
+  if (isEnded) socket.end();
   await ended;
-  clearTimeout(silence);
+  clearInterval(look);
   socket.destroy();
   return answers.replaceAll(answerHead, inOneOrder);
 }

@@ -68,7 +68,8 @@ function profileText({ profile }: HttpBenchReport): string {
     `${(100 * part).toFixed(1)} %`,
     place,
   ]);
-  return `\n${table([['where the main thread is busy under pushes', 'itself', 'place'], ...lines])}\n`;
+  const rows = [['where the main thread is busy under pushes', 'itself', 'place'], ...lines];
+  return `\n${table(rows)}\n`;
 }
 
 function totals(report: HttpBenchReport): readonly string[] {

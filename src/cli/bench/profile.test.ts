@@ -7,7 +7,7 @@ const frame = (functionName: string, url = '', lineNumber = 0) => ({
   ...{ functionName, url, lineNumber, scriptId: '1', columnNumber: 0 },
 });
 
-test('functions are told by their own time, without rest, and together where they are the same', () => {
+test('functions are told by their own time, without rest, each once', () => {
   const profile: Profiler.Profile = {
     nodes: [
       { id: 1, callFrame: frame('(root)') },
