@@ -15,10 +15,11 @@ test('functions are told by their own time, without rest, each once', () => {
       { id: 3, callFrame: frame('(idle)') },
       { id: 4, callFrame: frame('read', 'file:///app/dist/app.js', 11) },
       { id: 5, callFrame: frame('(garbage collector)') },
+      { id: 6, callFrame: frame('post', 'node:inspector', 114) },
     ],
     ...{ startTime: 0, endTime: 1_000 },
-    samples: [2, 3, 4, 5, 2],
-    timeDeltas: [100, 700, 50, 50, 0],
+    samples: [2, 3, 4, 5, 2, 6],
+    timeDeltas: [100, 700, 50, 50, 0, 900],
   };
   assert.deepEqual(topOfProfile(profile, 2), [
     { name: 'read', place: 'app.js:12', part: 0.75 },

@@ -10,8 +10,9 @@ export interface ProfileLine {
   readonly place: string;
 }
 
-/** What is no work: waiting for something to do. */
-const idle = new Set(['(idle)', '(root)']);
+/** What is no work of the service: waiting for something to do, and the profiler itself. */
+const isNoWork = ({ functionName, url }: Profiler.ProfileNode['callFrame']): boolean =>
+  functionName === '(idle)' || functionName === '(root)' || url === 'node:inspector';
 
 /** The functions in which a thread spent most of its time, the most first. */
 export function topOfProfile(profile: Profiler.Profile, count: number): readonly ProfileLine[] {
@@ -20,7 +21,7 @@ export function topOfProfile(profile: Profiler.Profile, count: number): readonly
   let busy = 0;
   for (const { id, callFrame } of profile.nodes) {
     const time = times.get(id) ?? 0;
-    if (idle.has(callFrame.functionName) || time === 0) continue;
+    if (isNoWork(callFrame) || time === 0) continue;
     busy += time;
     const name = callFrame.functionName || '(anonymous)';
     const place =
