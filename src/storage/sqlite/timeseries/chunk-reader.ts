@@ -6,28 +6,16 @@ import { createLruCache } from '../../../lib/lru-cache.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { type Block, blocksOf, columnsOf } from '../../chunks/chunk.ts';
 import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
+import type { ChunkSource } from '../../chunks/chunk-source.ts';
 import { type Columns, rowAfter, rowFrom, toColumns } from '../../chunks/columns.ts';
 import { type ChunkSummary, decodeSummary } from '../../chunks/summary.ts';
-import { type ChunkLookup, createChunkLookup } from './chunk-lookup.ts';
+import { createChunkLookup } from '../../chunks/chunk-lookup.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 
 /** The chunks, as the last commit left them. */
-export interface ChunkReader {
-  /** Runs `work` so that all it reads belongs to one commit. */
-  inSnapshot<Result>(work: () => Result): Result;
+export interface ChunkReader extends ChunkSource {
   /** How many datapoints of the series are in chunks. */
   flushed(series: number): number;
-  /** The chunks that touch the range, in the order asked for; read as far as it is walked. */
-  heads(series: number, range: Range, order: 'asc' | 'desc'): Iterable<ChunkHead>;
-  /** Its blocks in this order; they are not decoded. */
-  blocks(chunk: ChunkHead, order: 'asc' | 'desc'): Iterable<BlockHead>;
-  columns(head: BlockHead): Columns;
-  /** What its datapoints come to, if that is known. */
-  summary(chunk: ChunkHead): ChunkSummary | undefined;
-  /** How many datapoints in chunks the range has. */
-  count(series: number, range: Range): number;
-  /** For look-ups inside one snapshot. */
-  createLookup(series: number): ChunkLookup;
 }
 
 const findFlushed = 'select sealed as flushed from last_values where series = ?';

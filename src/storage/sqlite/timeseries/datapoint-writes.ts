@@ -10,7 +10,7 @@ import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight
 import { sortByTime } from '../../chunks/columns-order.ts';
 import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-import { decodePushes, encodePushes, type LoggedPush } from './datapoint-log.ts';
+import { decodePushes, encodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { UnreadableLogRow } from './datapoint-replay.ts';
 
 const insertLogRow = 'insert into datapoint_log (pushes) values (?)';

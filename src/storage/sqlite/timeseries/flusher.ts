@@ -3,7 +3,7 @@ import { emptyBatch } from '../../../domain/datapoints/column-batch.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-import { encodePushes } from './datapoint-log.ts';
+import { encodePushes } from '../../chunks/datapoint-log.ts';
 import type { FlushOrder, FlushReport } from './datapoint-writes.ts';
 import type { Memtable } from './memtable.ts';
 import { viewRows } from './memtable-columns.ts';

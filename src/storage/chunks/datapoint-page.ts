@@ -1,20 +1,20 @@
-import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
+import type { Datapoint } from '../../domain/datapoints/datapoint.ts';
 import type {
   Page,
   PagePart,
   Range,
   ScannedPart,
-} from '../../../domain/datapoints/datapoint-store.ts';
-import type { Instant } from '../../../lib/clock.ts';
-import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
-import { sliceColumns } from '../../chunks/column-pieces.ts';
-import { type Columns, datapointAt, rowAfter, rowFrom } from '../../chunks/columns.ts';
-import { createColumnsBuilder } from '../../chunks/columns-builder.ts';
-import type { ChunkReader } from './chunk-reader.ts';
+} from '../../domain/datapoints/datapoint-store.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { BlockHead, ChunkHead } from './chunk-head.ts';
+import { sliceColumns } from './column-pieces.ts';
+import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
+import { createColumnsBuilder } from './columns-builder.ts';
+import type { ChunkSource } from './chunk-source.ts';
 
 /** Where a page is read from. */
 export interface PageSource {
-  readonly chunks: ChunkReader;
+  readonly chunks: ChunkSource;
   readonly series: number;
   /** They arrived after everything in chunks. */
   readonly unflushed: Columns;
@@ -98,7 +98,7 @@ function walkPage(target: Target, { chunks, series, unflushed, page }: PageSourc
 
 /** The blocks that touch the page, in its order, but for those of chunks that are skipped whole. */
 function* blocksToRead(options: {
-  readonly chunks: ChunkReader;
+  readonly chunks: ChunkSource;
   readonly series: number;
   readonly page: Page;
   readonly later: ReturnType<typeof createLaterQueue>;
@@ -147,7 +147,7 @@ interface Part {
   readonly edge: Instant;
 }
 
-function partOf(chunks: ChunkReader, head: BlockHead, page: Page): Part {
+function partOf(chunks: ChunkSource, head: BlockHead, page: Page): Part {
   const { from, to, order } = withEnds(page);
   const { block } = head;
   const columns = isWithin(block, from, to) ? undefined : chunks.columns(head);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BlockHead } from '../../chunks/chunk-head.ts';
-import { toColumns } from '../../chunks/columns.ts';
+import type { BlockHead } from './chunk-head.ts';
+import { toColumns } from './columns.ts';
 import { createChunkLookup } from './chunk-lookup.ts';
 
 const timestamp = 1_000;

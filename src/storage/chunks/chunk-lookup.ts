@@ -1,6 +1,6 @@
-import type { Instant } from '../../../lib/clock.ts';
-import type { BlockHead } from '../../chunks/chunk-head.ts';
-import { type Columns, rowAfter, rowFrom, valueTextAt } from '../../chunks/columns.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { BlockHead } from './chunk-head.ts';
+import { type Columns, rowAfter, rowFrom, valueTextAt } from './columns.ts';
 
 /** Answers which values a series has in chunks at one timestamp after the other. */
 export interface ChunkLookup {

@@ -1,20 +1,20 @@
-import type { DatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
+import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type {
   Page,
   Range,
   SummarisedStep,
   SummariseOptions,
-} from '../../../domain/datapoints/datapoint-store.ts';
+} from '../../domain/datapoints/datapoint-store.ts';
 import type {
   Stretches,
   StretchRun,
   SummarisedPart,
-} from '../../../domain/datapoints/stretches.ts';
-import type { Instant } from '../../../lib/clock.ts';
-import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
-import { sliceColumns } from '../../chunks/column-pieces.ts';
-import { type Columns, datapointAt, rowAfter, rowFrom } from '../../chunks/columns.ts';
-import type { ChunkSummary } from '../../chunks/summary.ts';
+} from '../../domain/datapoints/stretches.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { BlockHead, ChunkHead } from './chunk-head.ts';
+import { sliceColumns } from './column-pieces.ts';
+import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
+import type { ChunkSummary } from './summary.ts';
 import { createLaterQueue, type PageSource } from './datapoint-page.ts';
 
 /** Stretches of one step: a few milliseconds of work. */

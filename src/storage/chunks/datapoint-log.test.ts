@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { toColumnBatch, toDatapoints } from '../../../domain/datapoints/column-batch.ts';
-import type { JsonValue } from '../../../lib/json.ts';
+import { toColumnBatch, toDatapoints } from '../../domain/datapoints/column-batch.ts';
+import type { JsonValue } from '../../lib/json.ts';
 import { decodePushes, encodePushes, type LoggedPush } from './datapoint-log.ts';
 
 const value = fc.oneof(

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { batchOf, type ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
+import { batchOf, type ColumnBatch } from '../../domain/datapoints/column-batch.ts';
 import {
   type ByteSink,
   type ByteSource,
@@ -17,7 +17,7 @@ import {
   takeText,
   takeUint32,
   takeVarint,
-} from '../../chunks/bytes.ts';
+} from './bytes.ts';
 
 /** Datapoints of one sensor on their way to disk. */
 export interface LoggedPush {

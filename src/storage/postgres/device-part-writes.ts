@@ -1,0 +1,115 @@
+import { settingFields } from '../../domain/devices/actuator-step.ts';
+import { limits } from '../../domain/limits.ts';
+import type { PartRow } from '../sql/device-row.ts';
+import { applyPatch, type Patch, withKept } from '../sql/patch.ts';
+import type { Session } from './connection.ts';
+
+/** Which of the two tables of a device's parts. */
+interface PartTable {
+  readonly table: 'sensors' | 'actuators';
+  readonly key: 'sensor_id' | 'actuator_id';
+  /** Fields that stay when a new description does not speak of the first one. */
+  readonly keeps?: readonly string[];
+}
+
+const touchDevice = 'update devices set modified_at = $1 where id = $2';
+
+/** What is done to sensors or actuators: the same things to two tables. */
+function createPartWrites({ table, key, keeps }: PartTable) {
+  const isOne = `device_id = $1 and ${key} = $2`;
+  const selectDetails = `select details from ${table} where ${isOne}`;
+  const count = `
+    select exists (select 1 from devices where id = $1) as found,
+      (select count(*) from ${table} where device_id = $1) as n`;
+  // Replacing keeps the row, and with it the place in the list and what is kept under its number.
+  const upsert = `
+    insert into ${table} (bucket, device_id, ${key}, details)
+    select bucket, id, part, described from devices,
+      unnest($2::text[], $3::text[]) with ordinality as given (part, described, place)
+    where id = $1 order by place
+    on conflict (device_id, ${key}) do update set details = excluded.details`;
+  const updateDetails = `update ${table} set details = $3 where ${isOne}`;
+  const deleteHot = `
+    delete from hot using sensors where sensors.bucket = hot.bucket
+      and sensors.series = hot.series and ${isOne}`;
+  const deleteOne = `delete from ${table} where ${isOne}`;
+
+  async function detailsOf(session: Session, deviceId: string, partId: string) {
+    const row = await session.first<{ details: string }>(selectDetails, deviceId, partId);
+    return row?.details;
+  }
+
+  return {
+    /** Adds without asking; of those with one id the last one counts, in the place of the first. */
+    async insertAll(session: Session, deviceId: string, parts: readonly PartRow[]): Promise<void> {
+      if (parts.length === 0) return;
+      const last = new Map(parts.map(({ id, details }) => [id, details]));
+      await session.run(upsert, deviceId, [...last.keys()], [...last.values()]);
+    },
+    async put(
+      session: Session,
+      deviceId: string,
+      part: PartRow,
+      at: number,
+    ): Promise<'put' | 'missing' | 'too_many'> {
+      const held = await session.first<{ found: boolean; n: number }>(count, deviceId);
+      if (held === undefined || !held.found) return 'missing';
+      const before = await detailsOf(session, deviceId, part.id);
+      if (before === undefined && held.n >= limits.sensorsPerDeviceMax) return 'too_many';
+      const details =
+        before === undefined || keeps === undefined
+          ? part.details
+          : withKept(part.details, before, keeps);
+      await session.run(upsert, deviceId, [part.id], [details]);
+      await session.run(touchDevice, at, deviceId);
+      return 'put';
+    },
+    async update(
+      session: Session,
+      deviceId: string,
+      partId: string,
+      patch: Patch,
+      at: number,
+    ): Promise<'updated' | 'missing'> {
+      const details = await detailsOf(session, deviceId, partId);
+      if (details === undefined) return 'missing';
+      await session.run(updateDetails, deviceId, partId, applyPatch(details, patch));
+      await session.run(touchDevice, at, deviceId);
+      return 'updated';
+    },
+    /** Replaces the details by what is made of them; undefined leaves them as they are. */
+    async replace(
+      session: Session,
+      deviceId: string,
+      partId: string,
+      replacement: (details: string) => string | undefined,
+      at: number | undefined,
+    ): Promise<{ readonly details: string } | 'missing' | 'unchanged'> {
+      const before = await detailsOf(session, deviceId, partId);
+      if (before === undefined) return 'missing';
+      const details = replacement(before);
+      if (details === undefined) return 'unchanged';
+      await session.run(updateDetails, deviceId, partId, details);
+      if (at !== undefined) await session.run(touchDevice, at, deviceId);
+      return { details };
+    },
+    async remove(
+      session: Session,
+      deviceId: string,
+      partId: string,
+      at: number,
+    ): Promise<'removed' | 'missing'> {
+      if (table === 'sensors') await session.run(deleteHot, deviceId, partId);
+      if ((await session.run(deleteOne, deviceId, partId)) === 0) return 'missing';
+      await session.run(touchDevice, at, deviceId);
+      return 'removed';
+    },
+  };
+}
+
+export const sensors = createPartWrites({ table: 'sensors', key: 'sensor_id' });
+export const actuators = createPartWrites({
+  table: 'actuators',
+  key: 'actuator_id',
+  keeps: settingFields,
+});

@@ -1,0 +1,115 @@
+import { limits } from '../../domain/limits.ts';
+import type { Firing, FiringOutcome, NewDelivery } from '../../domain/notifications/delivery.ts';
+import { outboxFull } from '../../domain/notifications/notification-store.ts';
+import { createHexId } from '../../lib/secret-token.ts';
+import { deliveryDetails, deliveryId, progressToRow } from '../sql/notification-row.ts';
+import type { Session } from './connection.ts';
+import { saveNotificationStates } from './notification-writes.ts';
+
+const selectWindow = `
+  select position, owner, is_active, last_fired_at from notifications where id = $1`;
+const countWaiting = `
+  select count(*) as n from
+    (select 1 from deliveries where notification = $1 and status = 'pending' limit $2) as some`;
+const countWaitingOf = `
+  select count(*) as n from
+    (select 1 from deliveries where nocase(payer) = nocase($1) and status = 'pending' limit $2)
+    as some`;
+const insertDelivery = `
+  insert into deliveries (notification, payer, channel, status, attempts, created_at, due_at,
+    sent_at, token, details)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning position`;
+const recordFiring = `
+  update notifications set times_sent = times_sent + $2,
+    last_fired_at = greatest($3::bigint, last_fired_at),
+    last_failure_at = coalesce($4, last_failure_at),
+    last_failure_reason = coalesce($5, last_failure_reason)
+  where position = $1`;
+const trimDeliveries = `
+  delete from deliveries where notification = $1 and status not in ('pending', 'damaged')
+    and position <=
+    (select position from deliveries where notification = $1
+     order by position desc limit 1 offset $2)`;
+
+interface Window {
+  readonly position: number;
+  readonly owner: string;
+  readonly is_active: number;
+  readonly last_fired_at: number | null;
+}
+
+interface Count {
+  readonly n: number;
+}
+
+/** Claims the windows, files the deliveries, and keeps the states of those that fired. */
+export async function fireNotifications(
+  session: Session,
+  firings: readonly Firing[],
+): Promise<readonly FiringOutcome[]> {
+  const outcomes: FiringOutcome[] = [];
+  for (const firing of firings) {
+    const outcome = await fire(session, firing);
+    if (outcome.kind === 'fired') await saveNotificationStates(session, [firing]);
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+async function fire(session: Session, firing: Firing): Promise<FiringOutcome> {
+  const { notificationId, at, throttlingMs, deliveries } = firing;
+  const found = await session.first<Window>(selectWindow, notificationId);
+  if (found === undefined) return { kind: 'gone' };
+  if (found.is_active === 0) return { kind: 'inactive' };
+  const { position, last_fired_at: last } = found;
+  if (throttlingMs > 0 && last !== null && at < last + throttlingMs) {
+    return { kind: 'throttled', lastFiredAt: last };
+  }
+  let room = await roomOf(session, found);
+  let failure: string | undefined;
+  const deliveryIds: string[] = [];
+  for (const delivery of deliveries) {
+    const isWaiting = delivery.progress.status === 'pending';
+    const filed: NewDelivery =
+      isWaiting && room <= 0
+        ? { ...delivery, progress: { status: 'failed', reason: outboxFull } }
+        : delivery;
+    if (isWaiting) room -= 1;
+    if (filed.progress.status === 'failed') failure = filed.progress.reason;
+    deliveryIds.push(await file(session, at, found, filed));
+  }
+  const failedAt = failure === undefined ? null : at;
+  const reason = failure === undefined ? null : JSON.stringify(failure);
+  await session.run(recordFiring, position, deliveries.length, at, failedAt, reason);
+  await session.run(trimDeliveries, position, limits.deliveriesPerNotificationMax);
+  return { kind: 'fired', deliveryIds };
+}
+
+/** How many more deliveries may wait, of the notification and of who pays. */
+async function roomOf(session: Session, { position, owner }: Window): Promise<number> {
+  const max = limits.deliveriesPendingMax;
+  const ofPayer = limits.deliveriesPendingPerPayerMax;
+  const waiting = await session.first<Count>(countWaiting, position, max);
+  const waitingOf = await session.first<Count>(countWaitingOf, owner, ofPayer);
+  return Math.min(max - (waiting?.n ?? 0), ofPayer - (waitingOf?.n ?? 0));
+}
+
+async function file(
+  session: Session,
+  at: number,
+  { position, owner }: Window,
+  delivery: NewDelivery,
+): Promise<string> {
+  const { status, dueAt, sentAt, reason } = progressToRow(delivery.progress);
+  const { username, message, channel, isUnderWay } = delivery;
+  const text = deliveryDetails({ username, message, reason });
+  const attempts = Number(isUnderWay === true);
+  const token = createHexId();
+  const values = [status, attempts, at, dueAt, sentAt, token, text] as const;
+  const made = await session.first<{ position: number }>(
+    insertDelivery,
+    ...[position, owner, channel],
+    ...values,
+  );
+  return deliveryId(token, made?.position ?? 0);
+}

@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Log } from '../../lib/log.ts';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { type Session, sessionOn } from './connection.ts';
+import { isConnectionLost, unavailable } from './failures.ts';
+import { migrate } from './migrate.ts';
+import { connectWriter, unusable } from './opening.ts';
+import { postgresLimits } from './postgres-limits.ts';
+
+/** A commit that is being made. */
+export interface Transaction {
+  readonly session: Session;
+  /** Its number. */
+  readonly seq: number;
+}
+
+/**
+ * The connection that writes. It holds the lock of its schema, so that one process at a time serves
+ * a database, and every commit is numbered: a process that was replaced commits nothing.
+ */
+export interface Link {
+  /** Connects again when it has to. Answers the number of the last commit. */
+  ready(): Promise<number>;
+  /** Runs work in one transaction with the next number, and commits it. */
+  transact<Answer>(work: (transaction: Transaction) => Promise<Answer>): Promise<Answer>;
+  /** Whether another process serves this database now. */
+  isFenced(): boolean;
+  close(): Promise<void>;
+}
+
+interface Open {
+  readonly client: pg.Client;
+  readonly session: Session;
+  readonly backend: Backend;
+  seq: number;
+}
+
+/** A process of the server: its id alone may be that of another one by now. */
+interface Backend {
+  readonly pid: number;
+  readonly since: string;
+}
+
+const key = `hashtext('kipimo service'), hashtext(current_schema())`;
+const tryLock = `
+  select pg_try_advisory_lock(${key}) as locked, pid, backend_start::text as since
+  from pg_stat_activity where pid = pg_backend_pid()`;
+/** Our own connection of before, whose end the server has not noticed. */
+const endBackend = `
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where pid = $1 and backend_start::text = $2`;
+// A commit of its own: what a standby did not have when the connection was lost it has afterwards.
+const takeOver = `
+  update writers set member = $1 where writer = 0 and (member = $1 or $2) returning seq`;
+
+/** Connects, waits a moment for a process that just ended, and brings the tables up to date. */
+export async function openLink(url: string, log: Log): Promise<Link> {
+  const member = randomBytes(16).toString('hex');
+  let open: Open | undefined;
+  try {
+    open = await connect(url, member, undefined);
+  } catch (error) {
+    throw unusable(error);
+  }
+  return createLink({ url, log, member, open });
+}
+
+function createLink(options: {
+  readonly url: string;
+  readonly log: Log;
+  readonly member: string;
+  open: Open;
+}): Link {
+  const { url, log, member } = options;
+  let open: Open | undefined = options.open;
+  let before: Backend = options.open.backend;
+  let acknowledged = options.open.seq;
+  let fencedBy: string | undefined;
+
+  function lose(): void {
+    open?.client.end().catch(() => undefined);
+    open = undefined;
+  }
+
+  async function ready(): Promise<Open> {
+    if (fencedBy !== undefined) throw unavailable(fencedBy);
+    if (open !== undefined) return open;
+    try {
+      open = await connect(url, member, before);
+    } catch (error) {
+      if (!(error instanceof UnusableStorageError)) throw error;
+      if (error instanceof FencedError) {
+        fencedBy = error.message;
+        log.error({}, fencedBy);
+      }
+      throw unavailable(error.message, error);
+    }
+    before = open.backend;
+    if (open.seq < acknowledged) {
+      lose();
+      fencedBy = lost;
+      log.error({}, lost);
+      throw unavailable(lost);
+    }
+    log.warn({}, 'the database was reached again');
+    return open;
+  }
+
+  return {
+    ready: async () => (await ready()).seq,
+    isFenced: () => fencedBy !== undefined,
+    async transact(work) {
+      const current = await ready();
+      const seq = current.seq + 1;
+      try {
+        // Both are made of our own digits. One journey for two statements.
+        const begun = (await current.client.query(
+          `begin; update writers set seq = ${seq}
+           where writer = 0 and seq = ${current.seq} and member = '${member}'`,
+        )) as unknown as readonly pg.QueryResult[];
+        if (begun[1]?.rowCount !== 1) throw new FencedError(replaced);
+        const answer = await work({ session: current.session, seq });
+        await current.client.query('commit');
+        current.seq = seq;
+        acknowledged = seq;
+        return answer;
+      } catch (error) {
+        if (error instanceof FencedError) {
+          fencedBy = error.message;
+          log.error({}, fencedBy);
+          lose();
+          throw unavailable(error.message);
+        }
+        if (isConnectionLost(error)) lose();
+        else await current.client.query('rollback').catch(lose);
+        throw error;
+      }
+    },
+    async close() {
+      const closing = open;
+      open = undefined;
+      fencedBy ??= 'the storage is closed';
+      await closing?.client.end().catch(() => undefined);
+    },
+  };
+}
+
+const replaced = 'another process of Kipimo serves this database now: stop this one';
+
+const lost =
+  'the database lost commits that were acknowledged: stop Kipimo, and look what became of it';
+
+class FencedError extends UnusableStorageError {}
+
+/** `before`: the connection that this process had; its member is to be the same still. */
+async function connect(url: string, member: string, before: Backend | undefined): Promise<Open> {
+  const client = await connectWriter(url);
+  try {
+    const backend = await lock(client, before);
+    if (before === undefined) await migrate(client);
+    const session = sessionOn(client);
+    const found = await session.first<{ seq: number }>(takeOver, member, before === undefined);
+    if (found === undefined) throw new FencedError(replaced);
+    return { client, session, backend, seq: found.seq };
+  } catch (error) {
+    client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function lock(client: pg.Client, before: Backend | undefined): Promise<Backend> {
+  const giveUpAt = performance.now() + postgresLimits.lockWaitMs;
+  const session = sessionOn(client);
+  for (;;) {
+    const tried = await session.first<Backend & { locked: boolean }>(tryLock);
+    if (tried?.locked === true) return { pid: tried.pid, since: tried.since };
+    if (before !== undefined) await session.all(endBackend, before.pid, before.since);
+    if (performance.now() > giveUpAt) {
+      throw new UnusableStorageError(
+        'another process of Kipimo serves this database: stop it first, as one process serves a ' +
+          'database in this version',
+      );
+    }
+    await wait(postgresLimits.retryMs);
+  }
+}

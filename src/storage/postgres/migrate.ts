@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+
+/** One numbered step from a version of the tables to the next. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
+
+/** The migrations that come with this program, in order. */
+export function readMigrations(
+  directory = fileURLToPath(new URL('./migrations/', import.meta.url)),
+): readonly Migration[] {
+  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'));
+  return names.sort().map((name, index) => {
+    const version = Number(fileName.exec(name)?.[1]);
+    if (version !== index + 1) throw new Error(`migration ${name} must have number ${index + 1}`);
+    return { version, name, sql: readFileSync(`${directory}/${name}`, 'utf8') };
+  });
+}
+
+/** Of our locks, the one of whoever changes the tables; of those of this schema. */
+const lock = `select pg_advisory_xact_lock(hashtext('kipimo migrations'), hashtext(current_schema()))`;
+
+/**
+ * Brings the tables to the newest version, all steps in one transaction; several processes that
+ * start at once take turns. Throws UnusableStorageError for tables of a newer version or of another
+ * program.
+ */
+export async function migrate(
+  client: pg.Client,
+  migrations: readonly Migration[] = readMigrations(),
+): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(lock);
+    const version = await versionOf(client);
+    refuseUnknown(version, migrations.length, version === 0 ? await tableCount(client) : 0);
+    for (const step of migrations.slice(version)) await take(client, step);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function take(client: pg.Client, { version, name, sql }: Migration): Promise<void> {
+  try {
+    if (version === 1) await client.query('create table schema_version (version integer not null)');
+    await client.query(sql);
+    await client.query(
+      version === 1
+        ? 'insert into schema_version (version) values (1)'
+        : `update schema_version set version = ${version}`,
+    );
+  } catch (error) {
+    throw new UnusableStorageError(
+      `the database could not be brought to version ${version} (${name}): ` +
+        `${error instanceof Error ? error.message : String(error)}; nothing was changed`,
+      error,
+    );
+  }
+}
+
+/** The version of the tables; 0: none yet. */
+async function versionOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query(
+    `select to_regclass(quote_ident(current_schema()) || '.schema_version') is not null as there`,
+  );
+  if (!rows[0].there) return 0;
+  return (await client.query('select version from schema_version')).rows[0]?.version ?? 0;
+}
+
+async function tableCount(client: pg.Client): Promise<number> {
+  const { rows } = await client.query(
+    'select count(*)::integer as n from pg_tables where schemaname = current_schema()',
+  );
+  return rows[0].n;
+}
+
+function refuseUnknown(version: number, newest: number, tables: number): void {
+  if (version > newest) {
+    throw new UnusableStorageError(
+      `the database has version ${version}, and this kipimo knows versions up to ${newest}: ` +
+        'install the newer kipimo again, or restore a backup made with this one',
+    );
+  }
+  if (tables > 0) {
+    throw new UnusableStorageError(
+      'the database has tables of another program: create a database for Kipimo alone',
+    );
+  }
+}

@@ -1,0 +1,36 @@
+const kibibyte = 1_024;
+const mebibyte = 1_024 * kibibyte;
+
+/** The limits inside the postgres engine, each with its unit and its reason. */
+export const postgresLimits = {
+  /** Connections that reads share; one more writes. */
+  readConnectionsMax: 6,
+  /** Reads that wait for a connection; beyond it they are refused. */
+  readsWaitingMax: 2_000,
+  /** How long opening a connection may take. */
+  connectMs: 5_000,
+  /** How long one statement may take: what hangs longer is a network that swallows packets. */
+  statementMs: 30_000,
+  /** Calls that wait for the writing connection; beyond it they are refused. */
+  callsWaitingMax: 20_000,
+  /** Calls that share one commit: an upper end to how long the first of them waits. */
+  callsPerCommitMax: 64,
+  /** How long a change waits for a database that is away, before it is refused. */
+  awayMs: 10_000,
+  /** Pause between two attempts to reach the database again. */
+  retryMs: 100,
+  retryMsMax: 1_000,
+  /** How long a start waits for a process that just ended to let go of the database. */
+  lockWaitMs: 3_000,
+  /** A peer that says nothing for so long is gone: the lock of a dead process is free then. */
+  keepAliveSeconds: 5,
+  /** Expired tokens deleted by one insert, so that no insert after a long rest is slow. */
+  expiredTokensPerStep: 1_000,
+  /** A list reads this many devices at once, then lets others run. */
+  listDevicesPerSlice: 100,
+  listPartsPerSlice: 500,
+  /** … or so many characters of their descriptions. */
+  listCharactersPerSlice: 2 * mebibyte,
+  /** The oldest server that has all we use. */
+  serverVersionMin: 150_000,
+} as const;

@@ -1,0 +1,91 @@
+import {
+  createCorrectedDatapoints,
+  createPushedDatapoints,
+} from '../../domain/datapoints/corrections/corrected-datapoints.ts';
+import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
+import { type Reporter, silentReporter } from '../../domain/reporter.ts';
+import type { Log } from '../../lib/log.ts';
+import { createDamagedRows } from '../damaged-rows.ts';
+import type { Storage } from '../storage.ts';
+import { createCorrectionStore } from './corrections.ts';
+import { createCredentialStore } from './credentials.ts';
+import { createDeviceStore } from './devices.ts';
+import { createGatewayStore } from './gateways.ts';
+import { createGrantStore } from './grants.ts';
+import { createGroupStore } from './groups.ts';
+import { createInstallationStore } from './installation.ts';
+import { openLink } from './link.ts';
+import { createNotificationStore } from './notifications.ts';
+import { createOutboxStore } from './outbox.ts';
+import { createProjectStore } from './projects.ts';
+import { createReader } from './reader.ts';
+import { createSessionStore } from './sessions.ts';
+import {
+  createCallTextStore,
+  createFailureStore,
+  createPasswordResetStore,
+} from './short-lived.ts';
+import { createSocialStore } from './socials.ts';
+import { createDatapointStore } from './timeseries/datapoints.ts';
+import type { HotLimits } from './timeseries/hot-limits.ts';
+import { createUserStore } from './users.ts';
+import { createWriter } from './writer.ts';
+
+export interface PostgresOptions {
+  /** With the password; it is never logged. */
+  readonly url: string;
+  readonly log: Log;
+  readonly reporter?: Pick<Reporter, 'rowSetAside'>;
+  readonly datapointLimits?: HotLimits;
+}
+
+/**
+ * Opens the database for a service: one at a time, with tables of the newest version. Throws
+ * UnusableStorageError when a person has to mend something.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Storage> {
+  const { url, log, datapointLimits } = options;
+  // Undone in reverse order, whether opening fails half-way or the service ends.
+  await using opened = new AsyncDisposableStack();
+  const link = await openLink(url, log);
+  const writer = createWriter(link, log);
+  opened.defer(() => writer.close());
+  const reader = createReader(url, log);
+  opened.defer(() => reader.close());
+  const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
+  const context = { reader, writer, damaged };
+  const pushed = createDatapointStore({
+    ...context,
+    log,
+    ...(datapointLimits !== undefined && { limits: datapointLimits }),
+  });
+  opened.defer(() => pushed.close());
+  await pushed.start();
+  const filed = createCorrectionStore(context);
+  const corrections = createCorrectionBook(filed, await filed.reaches());
+  const { forget } = corrections;
+  const open = opened.move();
+  return {
+    users: createUserStore({ ...context, forgetDevice: forget }),
+    credentials: createCredentialStore(context),
+    grants: createGrantStore(context),
+    groups: createGroupStore(context),
+    devices: createDeviceStore({ ...context, forget }),
+    gateways: createGatewayStore(context),
+    projects: createProjectStore(context),
+    socials: createSocialStore(context),
+    notifications: createNotificationStore(context),
+    outbox: createOutboxStore(context),
+    datapoints: createCorrectedDatapoints(pushed, corrections),
+    pushedDatapoints: createPushedDatapoints(pushed, corrections),
+    corrections,
+    mqttSessions: createSessionStore(context),
+    installation: createInstallationStore(context),
+    passwordResets: createPasswordResetStore(context),
+    failures: createFailureStore(context),
+    callTexts: createCallTextStore(context),
+    // A commit of its own number: proves that a change can be made durable.
+    ping: () => writer.call(async () => undefined),
+    close: () => open.disposeAsync(),
+  };
+}

@@ -1,0 +1,73 @@
+import pg from 'pg';
+import type { Log } from '../../lib/log.ts';
+import { type Session, sessionOn, type Value } from './connection.ts';
+import { asRefusal, isConnectionLost, unavailable } from './failures.ts';
+import { clientConfig } from './opening.ts';
+import { postgresLimits } from './postgres-limits.ts';
+
+/**
+ * Reads over a few connections. Throws DomainError unavailable when the database is away or too
+ * many reads wait.
+ */
+export interface Reader extends Session {
+  /** Runs several reads so that they see the same commit. */
+  inSnapshot<Answer>(work: (session: Session) => Promise<Answer>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** Opens connections as they are needed. */
+export function createReader(url: string, log: Log): Reader {
+  const pool = new pg.Pool({
+    ...clientConfig(url, 'reads'),
+    max: postgresLimits.readConnectionsMax,
+    idleTimeoutMillis: 60_000,
+  });
+  // An idle connection that was lost: the next read makes a new one.
+  pool.on('error', (error) => log.warn({ err: error }, 'a connection to the database was lost'));
+  pool.on('connect', (client) => client.on('error', () => undefined));
+
+  async function withClient<Answer>(work: (client: pg.PoolClient) => Promise<Answer>) {
+    if (pool.waitingCount >= postgresLimits.readsWaitingMax) {
+      throw unavailable('too many reads wait for the database: try again');
+    }
+    let client: pg.PoolClient | undefined;
+    try {
+      client = await pool.connect();
+      const answer = await work(client);
+      client.release();
+      return answer;
+    } catch (error) {
+      // One whose statement never came back is of no use either.
+      client?.release(isConnectionLost(error));
+      throw asRefusal(error);
+    }
+  }
+
+  /** A connection that idled may be dead already: a read that fails so is tried once more. */
+  async function safely<Answer>(work: (client: pg.PoolClient) => Promise<Answer>) {
+    try {
+      return await withClient(work);
+    } catch (error) {
+      if (!(error instanceof Error) || !isConnectionLost(error.cause)) throw error;
+      return withClient(work);
+    }
+  }
+
+  return {
+    all: <Row>(sql: string, ...values: readonly Value[]) =>
+      safely((client) => sessionOn(client).all<Row>(sql, ...values)),
+    first: <Row>(sql: string, ...values: readonly Value[]) =>
+      safely((client) => sessionOn(client).first<Row>(sql, ...values)),
+    run: (sql, ...values) => safely((client) => sessionOn(client).run(sql, ...values)),
+    inSnapshot: (work) =>
+      safely(async (client) => {
+        await client.query('begin isolation level repeatable read read only');
+        try {
+          return await work(sessionOn(client));
+        } finally {
+          await client.query('commit');
+        }
+      }),
+    close: () => pool.end(),
+  };
+}

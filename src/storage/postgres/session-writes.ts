@@ -1,0 +1,202 @@
+import type { Message, SessionKey } from '../../domain/messaging/message.ts';
+import type { SessionChange, SessionRecord } from '../../domain/messaging/session-store.ts';
+import {
+  keyParts,
+  keyToText,
+  messageColumns,
+  queueColumns,
+  retainedColumns,
+  subscriptionColumns,
+} from '../sql/session-row.ts';
+import type { Session, Value } from './connection.ts';
+import { indexKey } from './text.ts';
+
+const insertSession = `
+  insert into mqtt_sessions (key, identity, client_id, expiry_seconds, left_at, payer)
+  values ($1, $2, $3, $4, $5, $6)`;
+const selectSession = 'select session from mqtt_sessions where key = $1';
+/** Messages that nobody else waits for go with the session that waited for them. */
+const deleteSession = `
+  with gone as (delete from mqtt_queue where session =
+      (select session from mqtt_sessions where key = $1) returning position, message),
+    unused as (select message from gone where message is not null and not exists
+      (select 1 from mqtt_queue where mqtt_queue.message = gone.message
+        and position not in (select position from gone)))
+  select message from unused`;
+const dropSession = 'delete from mqtt_sessions where key = $1';
+const dropMessages = 'delete from mqtt_messages where message = any($1::bigint[])';
+const updateSession = `
+  update mqtt_sessions set expiry_seconds = $1, left_at = $2, payer = coalesce($3, payer)
+  where session = $4`;
+const upsertSubscription = `
+  insert into mqtt_subscriptions (${subscriptionColumns}, key)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  on conflict (session, key) do update set
+    qos = excluded.qos, no_local = excluded.no_local,
+    retain_as_published = excluded.retain_as_published,
+    retain_handling = excluded.retain_handling, identifier = excluded.identifier`;
+const deleteSubscription = 'delete from mqtt_subscriptions where session = $1 and key = $2';
+const insertMessage = `
+  insert into mqtt_messages (${messageColumns}, retain) values ($1, $2, $3, $4, $5, $6, $7)
+  returning message`;
+const insertEntry = `
+  insert into mqtt_queue (${queueColumns}) values ($1, $2, $3, $4, $5, $6)
+  on conflict (session, packet_id) do nothing`;
+const isEntry = 'session = $1 and packet_id = $2';
+const selectMessage = `select message from mqtt_queue where ${isEntry}`;
+const releaseEntry = `update mqtt_queue set message = null where ${isEntry}`;
+const deleteEntry = `delete from mqtt_queue where ${isEntry}`;
+const dropUnused = `
+  delete from mqtt_messages where message = $1
+    and not exists (select 1 from mqtt_queue where message = $1)`;
+const insertReceived = `
+  insert into mqtt_received (session, packet_id) values ($1, $2) on conflict do nothing`;
+const deleteReceived = 'delete from mqtt_received where session = $1 and packet_id = $2';
+const upsertRetained = `
+  insert into mqtt_retained (${retainedColumns}, key) values ($1, $2, $3, $4, $5, $6, $7, $8)
+  on conflict (key) do update set
+    payload = excluded.payload, qos = excluded.qos, properties = excluded.properties,
+    expires_at = excluded.expires_at, publisher = excluded.publisher, payer = excluded.payer`;
+const deleteRetained = 'delete from mqtt_retained where key = $1';
+
+type Change<Kind extends SessionChange['kind']> = Extract<SessionChange, { readonly kind: Kind }>;
+type ChangeOfSession = Extract<SessionChange, { readonly key: SessionKey }>;
+
+/** Applies the changes in their order. */
+export async function applySessionChanges(
+  session: Session,
+  changes: readonly SessionChange[],
+): Promise<void> {
+  for (const change of changes) await apply(session, change);
+}
+
+async function apply(session: Session, change: SessionChange): Promise<void> {
+  switch (change.kind) {
+    case 'opened':
+      await open(session, change.session);
+      return;
+    case 'ended':
+      await drop(session, keyOf(change.key));
+      return;
+    case 'queued':
+      await queue(session, change);
+      return;
+    case 'retained':
+      await session.run(
+        upsertRetained,
+        ...messageValues(change.message),
+        change.message.payer ?? null,
+        indexKey(change.message.topic),
+      );
+      return;
+    case 'unretained':
+      await session.run(deleteRetained, indexKey(change.topic));
+      return;
+    default: {
+      const number = await find(session, change.key);
+      if (number !== undefined) await applyToSession(session, number, change);
+    }
+  }
+}
+
+const keyOf = (key: SessionKey): string => indexKey(JSON.stringify(keyParts(key)));
+
+async function find(session: Session, key: SessionKey): Promise<number | undefined> {
+  return (await session.first<{ session: number }>(selectSession, keyOf(key)))?.session;
+}
+
+async function drop(session: Session, key: string): Promise<void> {
+  const unused = await session.all<{ message: number }>(deleteSession, key);
+  if (unused.length > 0) {
+    await session.run(
+      dropMessages,
+      unused.map(({ message }) => message),
+    );
+  }
+  await session.run(dropSession, key);
+}
+
+async function open(session: Session, record: SessionRecord): Promise<void> {
+  const { identity, clientId, expirySeconds, leftAt, payer } = record;
+  const key = indexKey(JSON.stringify([identity, clientId]));
+  await drop(session, key);
+  const times = [expirySeconds, leftAt ?? null] as const;
+  await session.run(insertSession, key, identity, clientId, ...times, payer ?? null);
+}
+
+async function applyToSession(
+  session: Session,
+  number: number,
+  change: Exclude<ChangeOfSession, Change<'ended'>>,
+): Promise<void> {
+  switch (change.kind) {
+    case 'moved': {
+      const { expirySeconds, leftAt, payer } = change;
+      await session.run(updateSession, expirySeconds, leftAt ?? null, payer ?? null, number);
+      return;
+    }
+    case 'subscribed': {
+      const { filter, qos, retainHandling, identifier, ...flags } = change.subscription;
+      const numbers = [Number(flags.noLocal), Number(flags.retainAsPublished)] as const;
+      const values = [number, filter, qos, ...numbers, retainHandling, identifier] as const;
+      await session.run(upsertSubscription, ...values, indexKey(filter));
+      return;
+    }
+    case 'unsubscribed':
+      await session.run(deleteSubscription, number, indexKey(change.filter));
+      return;
+    case 'released':
+      await letGo(session, releaseEntry, number, change.packetId);
+      return;
+    case 'settled':
+      await letGo(session, deleteEntry, number, change.packetId);
+      return;
+    case 'received':
+      await session.run(insertReceived, number, change.packetId);
+      return;
+    case 'completed':
+      await session.run(deleteReceived, number, change.packetId);
+      return;
+  }
+}
+
+/** Changes an entry that no longer needs its message; the message goes when nobody does. */
+async function letGo(
+  session: Session,
+  sql: string,
+  number: number,
+  packetId: number,
+): Promise<void> {
+  const row = await session.first<{ message: number | null }>(selectMessage, number, packetId);
+  if (row === undefined) return;
+  await session.run(sql, number, packetId);
+  if (row.message !== null) await session.run(dropUnused, row.message);
+}
+
+async function queue(session: Session, { message, entries }: Change<'queued'>): Promise<void> {
+  let id: number | undefined;
+  for (const { key, packetId, qos, retain, identifiers } of entries) {
+    const number = await find(session, key);
+    if (number === undefined) continue;
+    if (id === undefined) {
+      const values = [...messageValues(message), Number(message.retain)];
+      id = (await session.first<{ message: number }>(insertMessage, ...values))?.message;
+    }
+    const flags = [qos, Number(retain), JSON.stringify(identifiers)] as const;
+    await session.run(insertEntry, number, packetId, id ?? null, ...flags);
+  }
+  // All of its entries may have been there before.
+  if (id !== undefined) await session.run(dropUnused, id);
+}
+
+function messageValues(message: Message): readonly Value[] {
+  const { topic, payload, qos, properties, expiresAt, publisher } = message;
+  return [
+    topic,
+    payload,
+    qos,
+    properties ?? null,
+    expiresAt ?? null,
+    publisher === undefined ? null : keyToText(publisher),
+  ];
+}

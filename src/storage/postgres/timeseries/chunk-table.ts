@@ -1,0 +1,165 @@
+import { DamagedBytesError } from '../../chunks/bytes.ts';
+import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
+import {
+  type ChunkLimits,
+  type ChunkRow,
+  cutIntoChunks,
+  joins,
+  placeInBlocks,
+  takesIn,
+} from '../../chunks/chunk-placing.ts';
+import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
+import { sliceColumns } from '../../chunks/column-pieces.ts';
+import { type Columns, rowFrom } from '../../chunks/columns.ts';
+import type { Session } from '../connection.ts';
+
+/** Which sensor's chunks. */
+export interface SeriesKey {
+  readonly bucket: number;
+  readonly series: number;
+}
+
+const columns = `
+  id, min_time as "minTime", max_time as "maxTime", count, octet_length(points) as bytes`;
+const isOf = 'bucket = $1 and series = $2';
+const findChunkFrom = `
+  select ${columns} from chunks where ${isOf} and min_time <= $3
+  order by min_time desc, max_time desc, id desc limit 1`;
+const findChunkBefore = `
+  select ${columns} from chunks where ${isOf} and (min_time, max_time, id) < ($3, $4, $5)
+  order by min_time desc, max_time desc, id desc limit 1`;
+const findNextTime = `
+  select min_time as time from chunks where ${isOf} and min_time > $3
+  order by min_time, max_time, id limit 1`;
+const isOne = `${isOf} and min_time = $3 and max_time = $4 and id = $5`;
+const readChunk = `select points, summary from chunks where ${isOne}`;
+const deleteChunk = `delete from chunks where ${isOne}`;
+const keepDamaged = `
+  insert into damaged_points (bucket, series, kind, id, min_time, max_time, count, points)
+  select bucket, series, 'chunk', id, min_time, max_time, count, points from chunks
+  where ${isOne}`;
+const insertChunk = `
+  insert into chunks (bucket, series, min_time, max_time, count, points, summary)
+  values ($1, $2, $3, $4, $5, $6, $7)`;
+
+/**
+ * Puts datapoints that are in order of time into the chunks of a series; at the same time those in
+ * chunks go first. A series ends in a chunk of one block that is not full: whenever it is, it joins
+ * the chunk before it. Answers how many chunks could not be read and were set aside.
+ */
+export async function placeInChunks(
+  session: Session,
+  key: SeriesKey,
+  datapoints: Columns,
+  limits: ChunkLimits,
+): Promise<number> {
+  const { bucket, series } = key;
+  let damaged = 0;
+  for (let from = 0; from < datapoints.count; ) {
+    const time = datapoints.times[from] ?? 0;
+    const before = await session.first<ChunkRow>(findChunkFrom, bucket, series, time);
+    const isInside = before !== undefined && before.maxTime > time;
+    const next = await session.first<{ time: number }>(findNextTime, bucket, series, time);
+    const end = isInside ? before.maxTime : (next?.time ?? Number.POSITIVE_INFINITY);
+    const to = Math.max(from + 1, rowFrom(datapoints.times, end));
+    const run = sliceColumns(datapoints, from, to);
+    damaged += await placeRun(session, { key, run, before, limits });
+    from = to;
+  }
+  return damaged;
+}
+
+/** Puts one run of datapoints into the chunk, or the gap after it, where their time belongs. */
+async function placeRun(
+  session: Session,
+  options: {
+    readonly key: SeriesKey;
+    readonly run: Columns;
+    readonly before: ChunkRow | undefined;
+    readonly limits: ChunkLimits;
+  },
+): Promise<number> {
+  const { key, run, before, limits } = options;
+  const isInside = before !== undefined && before.maxTime > (run.times[0] ?? 0);
+  const isJoined = before !== undefined && (isInside || joins(before, run.count, limits));
+  const old = isJoined ? await take(session, key, before) : untouched;
+  const placed = placeInBlocks(old.blocks, run, limits);
+  let { blocks } = placed;
+  let damaged = old.isDamaged ? 1 : 0;
+  if (placed.damaged > 0) damaged += 1;
+  if (isJoined) await remove(session, key, before, damaged > 0);
+  if (isJoined && !isInside) {
+    blocks = [...(await blocksInFront(session, key, before, blocks, limits)), ...blocks];
+  }
+  for (const chunk of cutIntoChunks(blocks, limits, isInside ? 'even' : 'fill')) {
+    await insert(session, key, chunk, limits.summaryDatapointsMin);
+  }
+  return damaged;
+}
+
+const untouched = { blocks: [], isDamaged: false };
+
+/** The blocks of the chunk before this one, which is removed, if it takes in those that follow. */
+async function blocksInFront(
+  session: Session,
+  key: SeriesKey,
+  { minTime, maxTime, id }: ChunkRow,
+  blocks: readonly Block[],
+  limits: ChunkLimits,
+): Promise<readonly Block[]> {
+  const at = [minTime, maxTime, id] as const;
+  const front = await session.first<ChunkRow>(findChunkBefore, key.bucket, key.series, ...at);
+  if (front === undefined || !takesIn(front, blocks, limits)) return [];
+  const { blocks: inFront, isDamaged } = await take(session, key, front);
+  // One that is damaged stays where it is: nobody needs it here.
+  if (isDamaged) return [];
+  await remove(session, key, front, false);
+  return inFront;
+}
+
+const placeOf = ({ bucket, series }: SeriesKey, { minTime, maxTime, id }: ChunkRow) =>
+  [bucket, series, minTime, maxTime, id] as const;
+
+async function take(
+  session: Session,
+  key: SeriesKey,
+  chunk: ChunkRow,
+): Promise<{ readonly blocks: readonly Block[]; readonly isDamaged: boolean }> {
+  const row = await session.first<{ points: Uint8Array; summary: Uint8Array | null }>(
+    readChunk,
+    ...placeOf(key, chunk),
+  );
+  if (row === undefined) throw new Error(`chunk ${chunk.id} went while it was looked at`);
+  try {
+    const blocks = blocksOf(row.points, `${chunk.id}`);
+    return { blocks: withSummaries(blocks, row.summary ?? undefined), isDamaged: false };
+  } catch (error) {
+    if (!(error instanceof DamagedBytesError)) throw error;
+    return { blocks: [], isDamaged: true };
+  }
+}
+
+async function remove(
+  session: Session,
+  key: SeriesKey,
+  chunk: ChunkRow,
+  isKept: boolean,
+): Promise<void> {
+  if (isKept) await session.run(keepDamaged, ...placeOf(key, chunk));
+  await session.run(deleteChunk, ...placeOf(key, chunk));
+}
+
+/** Shorter chunks go without a summary: they are rewritten soon, and read as quickly. */
+async function insert(
+  session: Session,
+  { bucket, series }: SeriesKey,
+  blocks: readonly Block[],
+  summaryDatapointsMin: number,
+): Promise<void> {
+  const minTime = blocks[0]?.minTime ?? 0;
+  const maxTime = blocks.at(-1)?.maxTime ?? 0;
+  const count = blocks.reduce((sum, block) => sum + block.count, 0);
+  const summary = count < summaryDatapointsMin ? undefined : summaryOfBlocks(blocks);
+  const bytes = [encodeChunk(blocks), summary ?? null] as const;
+  await session.run(insertChunk, bucket, series, minTime, maxTime, count, ...bytes);
+}

@@ -1,0 +1,117 @@
+import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
+import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
+import type {
+  DatapointStore,
+  PagePart,
+  Range,
+  SummarisedStep,
+} from '../../../domain/datapoints/datapoint-store.ts';
+import type { Log } from '../../../lib/log.ts';
+import {
+  countInRange,
+  type PageSource,
+  readPage,
+  readPart,
+  scanPart,
+} from '../../chunks/datapoint-page.ts';
+import { summarisePage } from '../../chunks/datapoint-summary.ts';
+import type { StoreContext } from '../store-context.ts';
+import { appendPushes } from './append.ts';
+import { createChunkCache } from './chunk-cache.ts';
+import { createFlusher, type HotCount } from './flusher.ts';
+import { flushSeries } from './flush-series.ts';
+import { type HotLimits, hotLimits } from './hot-limits.ts';
+import { createLastValues } from './last-values.ts';
+import { createViewSeries, type SeriesView } from './series-view.ts';
+
+/** The datapoints of a database, with what its owner must call. */
+export interface PostgresDatapoints extends DatapointStore {
+  /** Counts what is not in chunks; before any other call. */
+  start(): Promise<void>;
+  /** Resolves when nothing is under way. The connections stay open. */
+  close(): Promise<void>;
+}
+
+const selectHotCounts = `
+  select bucket, series, count(*) as rows, sum(count) as count from hot group by bucket, series`;
+
+/**
+ * The datapoints of the postgres engine. A push becomes a row of "hot", and its sensor's row counts
+ * it and has the last value, in one commit; later the rows of a sensor become compressed chunks.
+ */
+export function createDatapointStore(
+  options: StoreContext & { readonly log: Log; readonly limits?: HotLimits },
+): PostgresDatapoints {
+  const { reader, writer, damaged, log, limits = hotLimits } = options;
+  const cache = createChunkCache(limits, log);
+  const view = createViewSeries({ cache, limits, damaged });
+  const lasts = createLastValues(reader, damaged);
+  const flusher = createFlusher({
+    limits,
+    log,
+    carryOut: (key) => writer.call((tx) => flushSeries(tx, key, { limits, damaged })),
+  });
+
+  async function look<Result>(
+    sensor: SensorRef,
+    range: Range,
+    absent: Result,
+    work: (view: SeriesView) => Result,
+  ): Promise<Result> {
+    return (await view(reader, sensor, range, work)) ?? absent;
+  }
+
+  const looking =
+    <Result>(page: PageSource['page'], work: (source: PageSource) => Result) =>
+    (seen: SeriesView): Result =>
+      work({ ...seen, page });
+
+  return {
+    async append(batch) {
+      const { outcomes, rows } = await writer.call((tx) =>
+        appendPushes(tx, batch, { view, limits }),
+      );
+      flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
+      return outcomes;
+    },
+    read: (sensor, page) => look<readonly Datapoint[]>(sensor, page, [], looking(page, readPage)),
+    readPart: (sensor, page, charactersMax) =>
+      look(
+        sensor,
+        page,
+        nothing,
+        looking(page, (source) => readPart(source, charactersMax)),
+      ),
+    scan: (sensor, page, charactersMax) =>
+      look(
+        sensor,
+        page,
+        { columns: toDatapointColumns([]), isCut: false },
+        looking(page, (source) => scanPart(source, charactersMax)),
+      ),
+    summarise: (sensor, page, how) =>
+      look<SummarisedStep>(
+        sensor,
+        page,
+        { parts: [] },
+        looking(page, (source) => summarisePage(source, how)),
+      ),
+    count: (sensor, range) =>
+      look(
+        sensor,
+        range,
+        0,
+        ({ chunks, series, unflushed }) =>
+          chunks.count(series, range) + countInRange(unflushed, range),
+      ),
+    lastValues: lasts.whole,
+    briefLastValues: lasts.brief,
+    lastValue: lasts.one,
+    async start() {
+      flusher.add(await reader.all<HotCount>(selectHotCounts));
+    },
+    close: flusher.close,
+  };
+}
+
+const nothing: PagePart = { datapoints: [], isCut: false };

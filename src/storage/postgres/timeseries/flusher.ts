@@ -1,0 +1,134 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '../../../lib/log.ts';
+import type { SeriesKey } from './chunk-table.ts';
+import type { HotLimits } from './hot-limits.ts';
+
+/** Datapoints of a sensor that are outside chunks. */
+export interface HotCount extends SeriesKey {
+  readonly rows: number;
+  readonly count: number;
+}
+
+/** Moves datapoints from "hot" to chunks, a commit at a time, whenever there are too many. */
+export interface Flusher {
+  /** These are outside chunks now, beside those of before. */
+  add(counts: Iterable<HotCount>): void;
+  /** Resolves when no step is under way; nothing starts after this. */
+  close(): Promise<void>;
+}
+
+interface Known {
+  readonly bucket: number;
+  rows: number;
+  count: number;
+}
+
+/** `carryOut` moves some of a sensor's datapoints and answers what is left of them. */
+export function createFlusher(options: {
+  readonly carryOut: (key: SeriesKey) => Promise<{ readonly rows: number; readonly count: number }>;
+  readonly limits: HotLimits;
+  readonly log: Log;
+}): Flusher {
+  const { carryOut, limits, log } = options;
+  const all = new Map<number, Known>();
+  const due = new Set<number>();
+  const total = { rows: 0, count: 0 };
+  const closing = new AbortController();
+  let running: Promise<void> | undefined;
+  let restTimer: NodeJS.Timeout | undefined;
+  let arrivals = 0;
+
+  function change(series: number, known: Known, rows: number, count: number): void {
+    total.rows += rows;
+    total.count += count;
+    known.rows += rows;
+    known.count += count;
+    if (known.rows <= 0) all.delete(series);
+    else all.set(series, known);
+  }
+
+  const isDue = ({ rows, count }: Known): boolean =>
+    rows >= limits.flushRowsMin || count >= limits.flushDatapointsMin;
+
+  function pick(): number | undefined {
+    const [first] = due;
+    if (first !== undefined) return first;
+    if (total.rows <= limits.hotRowsMax && total.count <= limits.hotDatapointsMax) return undefined;
+    // The one that was written longest ago: whatever is flushed goes to the end again.
+    const [oldest] = all.keys();
+    return oldest;
+  }
+
+  async function run(): Promise<void> {
+    let failures = 0;
+    for (let series = pick(); series !== undefined; series = pick()) {
+      if (closing.signal.aborted) return;
+      due.delete(series);
+      const known = all.get(series);
+      if (known === undefined) continue;
+      try {
+        const before = { rows: known.rows, count: known.count };
+        const left = await carryOut({ bucket: known.bucket, series });
+        failures = 0;
+        all.delete(series);
+        // What arrived meanwhile is counted already.
+        change(series, known, left.rows - before.rows, left.count - before.count);
+        if (isDue(known)) due.add(series);
+      } catch (error) {
+        failures += 1;
+        due.add(series);
+        if (failures === 1) log.error({ err: error }, 'datapoints cannot be moved to chunks');
+        await pause(failures);
+      }
+    }
+  }
+
+  async function pause(failures: number): Promise<void> {
+    const ms = Math.min(limits.retryMsMax, limits.retryMsMin * 2 ** Math.min(failures - 1, 20));
+    // Ended early by close, which is all there is to know.
+    await wait(ms, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
+  }
+
+  function start(): void {
+    if (running !== undefined || closing.signal.aborted || pick() === undefined) return;
+    running = run().finally(() => {
+      running = undefined;
+      start();
+    });
+  }
+
+  /** One timer, however much arrives. */
+  function armRest(): void {
+    if (restTimer !== undefined || closing.signal.aborted) return;
+    const seen = arrivals;
+    restTimer = setTimeout(() => {
+      restTimer = undefined;
+      if (arrivals !== seen) {
+        armRest();
+        return;
+      }
+      for (const [series, { count }] of all) {
+        if (count >= limits.restDatapointsMin) due.add(series);
+      }
+      start();
+    }, limits.restMs).unref();
+  }
+
+  return {
+    add(counts) {
+      for (const { bucket, series, rows, count } of counts) {
+        const known = all.get(series) ?? { bucket, rows: 0, count: 0 };
+        change(series, known, rows, count);
+        if (isDue(known)) due.add(series);
+      }
+      arrivals += 1;
+      armRest();
+      start();
+    },
+    async close() {
+      clearTimeout(restTimer);
+      closing.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
+import type { BriefLastValues, LastValues } from '../../../domain/datapoints/datapoint-store.ts';
+import type { DeviceId, SensorId } from '../../../domain/ids.ts';
+import { parseJson } from '../../../lib/json.ts';
+import type { DamagedRows } from '../../damaged-rows.ts';
+import type { Reader } from '../reader.ts';
+
+/** A last value whose JSON text has more bytes is large. */
+const smallBytesMax = 512;
+
+const columns = 'device_id, sensor_id, last_at, last_received';
+const ofDevices = `
+  from sensors where device_id = any($1::text[]) and last_value is not null
+  order by device_id, series`;
+const selectWhole = `select ${columns}, last_value ${ofDevices}`;
+const selectBrief = `
+  select ${columns},
+    case when octet_length(last_value) <= ${smallBytesMax} then last_value end as last_value
+  ${ofDevices}`;
+const selectOne = `
+  select ${columns}, last_value from sensors
+  where device_id = $1 and sensor_id = $2 and last_value is not null`;
+
+interface Row {
+  readonly device_id: DeviceId;
+  readonly sensor_id: SensorId;
+  readonly last_at: number | null;
+  readonly last_received: number;
+  readonly last_value: string | null;
+}
+
+/** Last values, which are in the rows of their sensors. */
+export function createLastValues(reader: Reader, damaged: DamagedRows) {
+  function read<Last>(row: Row, lastOf: (row: Row) => Last): Last | undefined {
+    return damaged.read('sensors', `${row.device_id} ${row.sensor_id}`, () => lastOf(row));
+  }
+
+  function byDevice<Last>(
+    rows: readonly Row[],
+    lastOf: (row: Row) => Last,
+  ): ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Last>> {
+    const values = new Map<DeviceId, Map<SensorId, Last>>();
+    for (const row of rows) {
+      const last = read(row, lastOf);
+      if (last === undefined) continue;
+      const ofDevice = values.get(row.device_id) ?? new Map<SensorId, Last>();
+      values.set(row.device_id, ofDevice.set(row.sensor_id, last));
+    }
+    return values;
+  }
+
+  return {
+    whole: async (devices: readonly DeviceId[]): Promise<LastValues> =>
+      byDevice(await reader.all<Row>(selectWhole, devices), datapointOf),
+    brief: async (devices: readonly DeviceId[]): Promise<BriefLastValues> =>
+      byDevice(await reader.all<Row>(selectBrief, devices), (row) =>
+        row.last_value === null ? 'large' : datapointOf(row),
+      ),
+    async one({ deviceId, sensorId }: SensorRef): Promise<Datapoint | undefined> {
+      const row = await reader.first<Row>(selectOne, deviceId, sensorId);
+      return row && read(row, datapointOf);
+    },
+  };
+}
+
+function datapointOf({ last_at, last_received, last_value }: Row): Datapoint {
+  const value = parseJson(last_value ?? 'null');
+  const receivedAt = last_received;
+  return last_at === null ? { value, receivedAt } : { value, timestamp: last_at, receivedAt };
+}

@@ -1,0 +1,150 @@
+import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
+import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
+import { DamagedBytesError } from '../../chunks/bytes.ts';
+import type { ChunkHead } from '../../chunks/chunk-head.ts';
+import type { ChunkSource } from '../../chunks/chunk-source.ts';
+import type { Columns } from '../../chunks/columns.ts';
+import { sortByTime } from '../../chunks/columns-order.ts';
+import type { DamagedRows } from '../../damaged-rows.ts';
+import type { Session } from '../connection.ts';
+import { unavailable } from '../failures.ts';
+import type { ChunkCache, Missing } from './chunk-cache.ts';
+import { MissingError } from './chunk-cache.ts';
+import type { HotLimits } from './hot-limits.ts';
+import { decodeHot, joinBatches } from './hot-rows.ts';
+
+/** What reads of a sensor are made from, as one commit left it. */
+export interface SeriesView {
+  readonly series: number;
+  readonly chunks: ChunkSource;
+  /** By order time; they arrived after everything in chunks. */
+  readonly unflushed: Columns;
+}
+
+// One statement, so that nothing is missed that moves from "hot" to chunks meanwhile.
+const selectSeries = `
+  with one as (select bucket, series from sensors where device_id = $1 and sensor_id = $2)
+  select 0 as kind, bucket, series, 0::bigint as id, 0::float8 as min_time, 0::float8 as max_time,
+    0 as count, null::bytea as points
+  from one
+  union all
+  select 1, hot.bucket, hot.series, ordinal, min_time, max_time, count, points
+  from one join hot using (bucket, series) where max_time >= $3 and min_time <= $4
+  union all
+  select 2, chunks.bucket, chunks.series, id, min_time, max_time, count, null
+  from one join chunks using (bucket, series) where max_time >= $3 and min_time <= $4`;
+const range = 'bucket = $1 and series = $2 and min_time >= $3 and min_time <= $4';
+const selectPoints = `select id, points as bytes from chunks where ${range} and id = any($5::bigint[])`;
+const selectSummaries = `
+  select id, summary as bytes from chunks where ${range} and id = any($5::bigint[])`;
+
+interface Row {
+  readonly kind: 0 | 1 | 2;
+  readonly bucket: number;
+  readonly series: number;
+  readonly id: number;
+  readonly min_time: number;
+  readonly max_time: number;
+  readonly count: number;
+  readonly points: Uint8Array | null;
+}
+
+interface Loaded {
+  readonly bucket: number;
+  readonly series: number;
+  /** In order of time. */
+  readonly heads: readonly ChunkHead[];
+  readonly unflushed: Columns;
+}
+
+/** Somebody else writes chunks anew all the time: this often is enough to find them all once. */
+const attemptsMax = 20;
+
+/** Looks at a sensor in a session; what the look needs of chunks is fetched when it asks for it. */
+export type ViewSeries = <Result>(
+  session: Session,
+  sensor: SensorRef,
+  range: Range,
+  look: (view: SeriesView) => Result,
+) => Promise<Result | undefined>;
+
+/**
+ * A look is plain, synchronous code, the same as that of the embedded engine. Where it lacks a
+ * chunk it is abandoned, the chunk and its neighbours are fetched, and it begins anew: chunks never
+ * change, so all that it saw holds. Answers undefined when there is no such sensor.
+ */
+export function createViewSeries(options: {
+  readonly cache: ChunkCache;
+  readonly limits: HotLimits;
+  readonly damaged: DamagedRows;
+}): ViewSeries {
+  const { cache, limits, damaged } = options;
+
+  async function load(session: Session, sensor: SensorRef, { from, to }: Range) {
+    const rows = await session.all<Row>(
+      ...([selectSeries, sensor.deviceId, sensor.sensorId] as const),
+      ...[from ?? Number.NEGATIVE_INFINITY, to ?? Number.POSITIVE_INFINITY],
+    );
+    const [one] = rows.filter(({ kind }) => kind === 0);
+    if (one === undefined) return undefined;
+    const { bucket, series } = one;
+    const hot = rows.filter(({ kind }) => kind === 1).sort((a, b) => a.id - b.id);
+    const batches = hot.flatMap(({ id, points }) => {
+      const read = () => decodeHot(points ?? new Uint8Array());
+      return damaged.read('hot', `${series} ${id}`, read) ?? [];
+    });
+    const heads = rows.filter(({ kind }) => kind === 2).map(headOf).sort(byTime);
+    return { bucket, series, heads, unflushed: sortByTime(joinBatches(batches)) };
+  }
+
+  /** Whether all of it was still there. */
+  async function fetch(session: Session, loaded: Loaded, missing: Missing): Promise<boolean> {
+    const { bucket, series, heads } = loaded;
+    const isSummary = missing.what === 'summary';
+    const max = isSummary ? limits.summariesPerFetch : limits.chunksPerFetch;
+    const wanted = neighbours(heads, missing, max);
+    const times = wanted.map(({ minTime }) => minTime);
+    const rows = await session.all<{ id: number; bytes: Uint8Array | null }>(
+      isSummary ? selectSummaries : selectPoints,
+      ...[bucket, series, Math.min(...times), Math.max(...times)],
+      wanted.map(({ id }) => id),
+    );
+    for (const { id, bytes } of rows) missing.put(id, bytes ?? undefined);
+    return rows.some(({ id }) => id === missing.chunk);
+  }
+
+  return async (session, sensor, viewed, look) => {
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const loaded = await load(session, sensor, viewed);
+      if (loaded === undefined) return undefined;
+      const source = cache.sourceOf(loaded.heads);
+      for (let isWhole = true; isWhole; ) {
+        try {
+          return look({ ...loaded, chunks: source });
+        } catch (error) {
+          if (!(error instanceof MissingError)) throw readable(error);
+          isWhole = await fetch(session, loaded, error.missing);
+        }
+      }
+    }
+    throw unavailable('the datapoints are being put in order: try again in a moment');
+  };
+}
+
+const readable = (error: unknown): unknown =>
+  error instanceof DamagedBytesError ? unavailable('a part of the datapoints is damaged', error) : error;
+
+const headOf = ({ id, min_time, max_time, count }: Row): ChunkHead => ({
+  ...{ id, count, minTime: min_time, maxTime: max_time },
+});
+
+const byTime = (a: ChunkHead, b: ChunkHead): number =>
+  a.minTime - b.minTime || a.maxTime - b.maxTime || a.id - b.id;
+
+/** The chunk that is missing, and those that the look comes to next. */
+function neighbours(heads: readonly ChunkHead[], missing: Missing, max: number) {
+  const at = heads.findIndex(({ id }) => id === missing.chunk);
+  const ahead =
+    missing.order === 'asc' ? heads.slice(at, at + max) : heads.slice(Math.max(0, at + 1 - max), at + 1);
+  return ahead.filter(({ id }) => id === missing.chunk || !missing.has(id));
+}

@@ -1,0 +1,134 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '../../lib/log.ts';
+import type { Session } from './connection.ts';
+import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
+import type { Link, Transaction } from './link.ts';
+import { postgresLimits } from './postgres-limits.ts';
+
+/**
+ * What a call does inside the transaction of its group commit. It may be run again when a connection
+ * was lost, so it depends on nothing but what it reads there.
+ */
+export type Work<Answer> = (session: Session) => Promise<Answer>;
+
+/** Changes, one commit after the other on one connection. */
+export interface Writer {
+  /**
+   * Resolves when its commit is durable. Throws when nothing was kept: DomainError storage_full when
+   * the disk is full; unavailable when the queue is full; unavailable also when the database is
+   * away, and whether the change was kept is not known.
+   */
+  call<Answer>(work: Work<Answer>): Promise<Answer>;
+  /** Resolves when every call was answered and the connection is closed. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly work: Work<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Many calls share a commit; one that fails is run again alone, and undoes only itself. */
+export function createWriter(link: Link, log: Log): Writer {
+  const queue: Waiting[] = [];
+  const health = createHealth(log);
+  let running: Promise<void> | undefined;
+  let isClosed = false;
+
+  async function run(): Promise<void> {
+    while (queue.length > 0) await carryOut(queue.splice(0, postgresLimits.callsPerCommitMax));
+  }
+
+  function start(): void {
+    running ??= run().finally(() => {
+      running = undefined;
+      // One may have come after the last look.
+      if (queue.length > 0) start();
+    });
+  }
+
+  async function carryOut(calls: readonly Waiting[]): Promise<void> {
+    const giveUpAt = performance.now() + postgresLimits.awayMs;
+    const attempt = createAttempt(calls);
+    for (let failures = 0; ; failures += 1) {
+      try {
+        const answers = await attempt(link);
+        health.observe(undefined);
+        calls.forEach((call, at) => {
+          call.resolve(answers[at]);
+        });
+        return;
+      } catch (error) {
+        const isAway = isConnectionLost(error);
+        if (isAway && performance.now() < giveUpAt && !link.isFenced()) {
+          await wait(Math.min(postgresLimits.retryMs * 2 ** failures, postgresLimits.retryMsMax));
+          continue;
+        }
+        if (!isAway && calls.length > 1) {
+          for (const call of calls) await carryOut([call]);
+          return;
+        }
+        const refusal = isAway ? unavailable(awaySentence, error) : asRefusal(error);
+        health.observe(refusal);
+        for (const call of calls) call.reject(refusal);
+        return;
+      }
+    }
+  }
+
+  return {
+    call<Answer>(work: Work<Answer>): Promise<Answer> {
+      if (isClosed) return Promise.reject(unavailable('the storage is closed'));
+      if (queue.length >= postgresLimits.callsWaitingMax) {
+        return Promise.reject(unavailable('too many changes wait for the database: try again'));
+      }
+      return new Promise<Answer>((resolve, reject) => {
+        // It is resolved with what its own work answered.
+        queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        start();
+      });
+    },
+    async close() {
+      isClosed = true;
+      while (running !== undefined) await running;
+      await link.close();
+    },
+  };
+}
+
+/**
+ * One commit for these calls, however often it has to be tried. When the connection was lost while
+ * it was committed, the number of the last commit says whether it was.
+ */
+function createAttempt(calls: readonly Waiting[]): (link: Link) => Promise<readonly unknown[]> {
+  let doubtful: { readonly seq: number; readonly answers: readonly unknown[] } | undefined;
+
+  return async (link) => {
+    const seq = await link.ready();
+    if (doubtful?.seq === seq) return doubtful.answers;
+    doubtful = undefined;
+    return link.transact(async (transaction: Transaction) => {
+      const answers: unknown[] = [];
+      for (const { work } of calls) answers.push(await work(transaction.session));
+      doubtful = { seq: transaction.seq, answers };
+      return answers;
+    });
+  };
+}
+
+// A database that is away refuses thousands of calls a second: only the turns are worth a line.
+function createHealth(log: Log): { observe(refusal: unknown): void } {
+  let isFailing = false;
+  return {
+    observe(refusal) {
+      if (refusal !== undefined && !isFailing) {
+        isFailing = true;
+        log.error({ err: refusal }, 'the database refuses changes');
+      } else if (refusal === undefined && isFailing) {
+        isFailing = false;
+        log.warn({}, 'the database takes changes again');
+      }
+    },
+  };
+}

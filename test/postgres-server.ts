@@ -1,0 +1,138 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+
+/** A PostgreSQL server of the tests' own, on a free port of 127.0.0.1. */
+export interface PostgresServer {
+  /** Of its only database. */
+  readonly url: string;
+  /** The postmaster; killed with -9, it leaves what a power cut would. */
+  readonly pid: number | undefined;
+  close(): Promise<void>;
+}
+
+/** Where Debian keeps the programs of the newest version; undefined: it is not installed. */
+export function findPostgres(): string | undefined {
+  const folders = globSync('/usr/lib/postgresql/*/bin');
+  const version = (folder: string) => Number(folder.split('/').at(-2));
+  return folders.sort((a, b) => version(b) - version(a))[0];
+}
+
+/** The server refuses to run as root: who it runs as then. */
+function owner(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const idOf = (word: string) => Number(spawnSync('id', [word, 'postgres']).stdout.toString());
+  return { uid: idOf('-u'), gid: idOf('-g') };
+}
+
+/** The server that TEST_POSTGRES_URL names, which stays, or one of this process alone. */
+export async function sharedPostgres(): Promise<PostgresServer> {
+  const url = process.env['TEST_POSTGRES_URL'];
+  if (url === undefined) return startPostgres();
+  return { url, pid: undefined, close: async () => undefined };
+}
+
+/** Makes a cluster and starts it. What is not synced survives a killed process all the same. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const programs = findPostgres();
+  if (programs === undefined) throw new Error('PostgreSQL is not installed');
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-postgres-'));
+  const user = owner();
+  if (user !== undefined) chownSync(directory, user.uid, user.gid);
+  const data = join(directory, 'data');
+  const made = spawnSync(
+    join(programs, 'initdb'),
+    ['-D', data, '-A', 'trust', '-U', 'kipimo', '-E', 'UTF8', '--no-sync', '--locale=C.UTF-8'],
+    { ...user, encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const port = await freePort();
+  const settings = [
+    ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${directory}`],
+    ...['fsync=off', 'full_page_writes=off', 'max_connections=300', 'shared_buffers=64MB'],
+    ...['autovacuum_naptime=60s', 'max_wal_size=2GB', 'jit=off'],
+  ];
+  const server = spawn(
+    join(programs, 'postgres'),
+    ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+    { ...user, stdio: 'ignore' },
+  );
+  const url = `postgres://kipimo@127.0.0.1:${port}/postgres`;
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  await untilReady(url);
+  return {
+    url,
+    pid: server.pid,
+    async close() {
+      server.kill('SIGINT');
+      await ended;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
+    });
+  });
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await onServer(url, 'select 1');
+      return;
+    } catch (error) {
+      if (attempt > 200) throw error;
+      await wait(50);
+    }
+  }
+}
+
+/** Runs SQL on a connection of its own. */
+export async function onServer(url: string, sql: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await client.query(sql);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** The URL of a schema of that name, which is a database of its own for Kipimo; made if missing. */
+export async function schemaUrl(url: string, name: string): Promise<string> {
+  await onServer(url, `create schema if not exists "${name}"`);
+  return inSchema(url, name);
+}
+
+/** The same for a schema that is there. */
+export function inSchema(url: string, name: string): string {
+  return `${url}?options=${encodeURIComponent(`-c search_path=${name}`)}`;
+}
+
+/** Empties all tables of a schema, but for what a start finds there. */
+export async function emptySchema(url: string): Promise<void> {
+  await onServer(
+    url,
+    `do $$ declare name text; begin
+      for name in select tablename from pg_tables where schemaname = current_schema()
+        and tablename not in ('writers', 'schema_version') loop
+        begin
+          execute format('delete from %I', name);
+        exception when foreign_key_violation then null;
+        end;
+      end loop;
+    end $$`,
+  );
+}
