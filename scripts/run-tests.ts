@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { run } from 'node:test';
 import { dot, spec } from 'node:test/reporters';
 import { engine, needsDurableEngine } from '../test/engine.ts';
+import { sharedPostgres } from '../test/postgres-server.ts';
 import { groupTests, type TestGroup } from './test-groups.ts';
 
 interface Suite {
@@ -71,6 +72,17 @@ const groupsAgainMax = 5;
 
 /** Runs the tests that the patterns find with this Node, reporting to standard output. */
 export async function runTests(options: RunOptions): Promise<TestCounts> {
+  if (engine !== 'postgres') return runOnEngine(options);
+  const server = await sharedPostgres();
+  try {
+    process.env['TEST_POSTGRES_URL'] = server.url;
+    return await runOnEngine(options);
+  } finally {
+    await server.close();
+  }
+}
+
+async function runOnEngine(options: RunOptions): Promise<TestCounts> {
   const files = findFiles(options.patterns);
   // Together the processes would strip and compile the sources for minutes. Entries are found by
   // the content of a file, so nothing in there can be stale.

@@ -1,18 +1,23 @@
+import { createHash } from 'node:crypto';
 import { type TestContext, type TestOptions, test } from 'node:test';
+import { schemaUrlNow } from './postgres-server.ts';
 
 /** Why a test is left out; the runner counts the tests that are. */
 export const needsDurableEngine = 'needs a durable engine';
 
+type Environment = Readonly<Record<string, string>>;
+
 interface EngineUnderTest {
-  /** The settings that choose it. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** The settings that choose it, for a service with this data directory. */
+  readonly environmentOf: (directory: string) => Environment;
   /** Whether data outlives the process. */
   readonly isDurable: boolean;
 }
 
 const engines: ReadonlyMap<string, EngineUnderTest> = new Map([
-  ['sqlite', { environment: {}, isDurable: true }],
-  ['memory', { environment: { KIPIMO_DATABASE_URL: 'memory:' }, isDurable: false }],
+  ['sqlite', { environmentOf: () => ({}), isDurable: true }],
+  ['memory', { environmentOf: () => ({ KIPIMO_DATABASE_URL: 'memory:' }), isDurable: false }],
+  ['postgres', { environmentOf: postgresOf, isDurable: false }],
 ]);
 
 /** The engine that the black-box tests run on: TEST_STORAGE, else sqlite. */
@@ -21,10 +26,18 @@ const chosen = engines.get(engine);
 if (chosen === undefined) {
   throw new Error(`TEST_STORAGE must be one of ${[...engines.keys()].join(', ')}, got ${engine}`);
 }
-const { environment, isDurable } = chosen;
+const { environmentOf, isDurable } = chosen;
 
-/** The settings that choose this engine. */
-export const engineEnvironment = environment;
+/** The settings that choose this engine for a service with this data directory. */
+export const engineEnvironment = environmentOf;
+
+/** A schema for each directory: what is started on it again finds its data. */
+function postgresOf(directory: string): Environment {
+  const server = process.env['TEST_POSTGRES_URL'];
+  if (server === undefined) throw new Error('TEST_STORAGE=postgres wants scripts/test.ts');
+  const name = `t${createHash('sha256').update(directory).digest('hex').slice(0, 24)}`;
+  return { KIPIMO_DATABASE_URL: schemaUrlNow(server, name) };
+}
 
 /**
  * A test of what outlives the process, or of the files it is in: a restart, kill -9, a damaged or

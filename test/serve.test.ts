@@ -29,7 +29,7 @@ function start(
       KIPIMO_HOST: '127.0.0.1',
       KIPIMO_HTTP_PORT: '0',
       KIPIMO_MQTT_PORT: '0',
-      ...engineEnvironment,
+      ...engineEnvironment(directory),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -100,7 +100,7 @@ export function openProgram(words: readonly string[], options: ProcessOptions) {
       KIPIMO_HTTP_PORT: '0',
       KIPIMO_MQTT_PORT: '0',
       KIPIMO_DATA_DIR: directory,
-      ...engineEnvironment,
+      ...engineEnvironment(directory),
       ...environment,
     },
   });

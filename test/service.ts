@@ -83,7 +83,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     KIPIMO_HTTP_PORT: '0',
     KIPIMO_MQTT_PORT: '0',
     KIPIMO_DATA_DIR: directory,
-    ...engineEnvironment,
+    ...engineEnvironment(directory),
     ...(options.isStartedByHand !== true && { KIPIMO_ADMIN_PASSWORD: adminPassword }),
     ...(process.env['TEST_SHORT_WAY'] !== undefined && {
       KIPIMO_SHORT_WAY: process.env['TEST_SHORT_WAY'],

@@ -83,7 +83,10 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const opening = await openStorage({ kind, directory, clock, log, reporter });
+    const opening = await openStorage({
+      ...{ kind, directory, clock, log, reporter },
+      ...(secrets.databaseUrl !== undefined && { url: secrets.databaseUrl }),
+    });
     const engine = options.wrapStorage?.(opening) ?? opening;
     opened.push(() => engine.close());
     meters.metrics.watchMemory(async () => engine.threadMemory?.());

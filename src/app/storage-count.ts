@@ -19,7 +19,7 @@ export async function openStorageRoom(options: {
 }): Promise<{ readonly storage: ServiceStorage; readonly room: StorageRoom }> {
   const { config, storage, log } = options;
   const { engine, directory, ...limits } = config.storage;
-  const disk = engine === 'memory' ? noDisk : watchDisk(directory, log);
+  const disk = engine !== 'sqlite' ? noDisk : watchDisk(directory, log);
   const room = createStorageRoom({ ...limits, disk });
   room.recount(await storage.devices.storedByOwner());
   return { storage: createStorageCount(storage, room), room };

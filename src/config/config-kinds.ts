@@ -124,11 +124,27 @@ export const directory: Kind<string> = {
   parse: (text) => (text.includes('\0') ? undefined : text),
 };
 
-/** Which engine keeps the data; a later version knows more of them. */
-export const databaseUrl: Kind<'memory'> = {
-  must: 'left out, for SQLite in the data directory, or memory:',
-  parse: (text) => (text === 'memory:' ? 'memory' : undefined),
+/** Which engine keeps the data, and where; an address may have a password in it. */
+export type DatabaseSetting =
+  | { readonly engine: 'memory' }
+  | { readonly engine: 'postgres'; readonly url: string };
+
+export const databaseUrl: Kind<DatabaseSetting> = {
+  must:
+    'left out, for SQLite in the data directory, or the address of a PostgreSQL database, ' +
+    'postgres://user:password@host/database, or memory:',
+  parse(text) {
+    if (text === 'memory:') return { engine: 'memory' };
+    return isPostgresUrl(text) ? { engine: 'postgres', url: text } : undefined;
+  },
 };
+
+function isPostgresUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return false;
+  // Of several, separated by commas, a later version makes shards.
+  return url.host !== '' && !text.includes(',') && url.pathname.length > 1;
+}
 
 /** A file that this process can read now. */
 export const readableFile: Kind<string> = {

@@ -167,18 +167,26 @@ for (const [name, text] of bad) {
 }
 
 for (const [name, must] of [
-  ['KIPIMO_DATABASE_URL', 'left out, for SQLite in the data directory, or memory:'],
+  ['KIPIMO_DATABASE_URL', 'left out, for SQLite in the data directory, or the address of a'],
   ['KIPIMO_NATS_URL', 'left out: this version has no such feature yet'],
 ] as const) {
-  test(`${name} is refused as not there yet, and its credentials are not shown`, () => {
-    assert.deepEqual(problemsOf({ [name]: 'postgres://user:hunter2@host' }), [
-      `${name} must be ${must}`,
-    ]);
-  });
+  for (const given of ['nats://user:hunter2@host', 'postgres://user:hunter2@host']) {
+    test(`${name} is refused when it is ${given}, and its credentials are not shown`, () => {
+      const [problem, ...others] = problemsOf({ [name]: given });
+      assert.deepEqual(others, []);
+      assert.ok(problem?.startsWith(`${name} must be ${must}`), problem);
+      assert.ok(!problem?.includes('hunter2'), problem);
+    });
+  }
 }
 
 test('KIPIMO_DATABASE_URL names the engine', () => {
   assert.equal(loadConfig({ KIPIMO_DATABASE_URL: 'memory:' }).config.storage.engine, 'memory');
+  const url = 'postgresql://kipimo:hunter2@db.example/kipimo?sslmode=verify-full';
+  const { config, secrets } = loadConfig({ KIPIMO_DATABASE_URL: url });
+  assert.equal(config.storage.engine, 'postgres');
+  assert.equal(secrets.databaseUrl, url);
+  assert.ok(!JSON.stringify(config).includes('hunter2'));
 });
 
 for (const name of [

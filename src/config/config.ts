@@ -26,7 +26,7 @@ export interface ListenConfig {
 export interface Config {
   readonly listen: ListenConfig;
   readonly storage: {
-    readonly engine: 'sqlite' | 'memory';
+    readonly engine: 'sqlite' | 'memory' | 'postgres';
     /** What an engine without files leaves alone. */
     readonly directory: string;
     readonly guestsBytesMax: number;
@@ -61,6 +61,8 @@ export interface Config {
 export interface Secrets {
   /** Absent: one is generated at the first start. */
   readonly adminPassword?: string;
+  /** Where PostgreSQL is, when the data is there. */
+  readonly databaseUrl?: string;
   /** The providers of channels, with their credentials. */
   readonly channels: ChannelSettings;
 }
@@ -167,7 +169,7 @@ function toConfig(values: Values): Config {
       ...tls,
     }),
     storage: Object.freeze({
-      engine: values.KIPIMO_DATABASE_URL ?? 'sqlite',
+      engine: values.KIPIMO_DATABASE_URL?.engine ?? 'sqlite',
       directory: given(values, 'KIPIMO_DATA_DIR'),
       guestsBytesMax: given(values, 'KIPIMO_QUOTA_GUESTS_BYTES'),
       ...(values.KIPIMO_QUOTA_ACCOUNT_BYTES !== undefined && {
@@ -206,10 +208,12 @@ function toConfig(values: Values): Config {
 
 function toSecrets(values: Values): Secrets {
   const adminPassword = values.KIPIMO_ADMIN_PASSWORD;
+  const database = values.KIPIMO_DATABASE_URL;
   const { KIPIMO_SMS_URL: sms, KIPIMO_VOICE_URL: voice } = values;
   const { KIPIMO_TWITTER_URL: twitter, KIPIMO_SMTP_URL: email } = values;
   return Object.freeze({
     ...(adminPassword !== undefined && { adminPassword }),
+    ...(database?.engine === 'postgres' && { databaseUrl: database.url }),
     channels: Object.freeze({
       ...(sms !== undefined && { sms }),
       ...(voice !== undefined && { voice }),

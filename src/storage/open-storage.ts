@@ -5,9 +5,11 @@ import type { Storage } from './storage.ts';
 
 export interface StorageOptions {
   /** Which engine keeps the data; memory forgets everything at the end of the process. */
-  readonly kind: 'sqlite' | 'memory';
+  readonly kind: 'sqlite' | 'memory' | 'postgres';
   /** Where an engine that has files keeps them. */
   readonly directory: string;
+  /** Where the database is, with its password; for postgres. */
+  readonly url?: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly reporter: Reporter;
@@ -19,6 +21,10 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     case 'sqlite': {
       const { openSqlite } = await import('./sqlite/sqlite-storage.ts');
       return openSqlite(options);
+    }
+    case 'postgres': {
+      const { openPostgres } = await import('./postgres/postgres-storage.ts');
+      return openPostgres({ ...options, url: options.url ?? '' });
     }
     case 'memory': {
       options.log.warn({}, 'all data is gone at the end of the process: KIPIMO_DATABASE_URL');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BlockHead } from './chunk-head.ts';
-import { toColumns } from './columns.ts';
 import { createChunkLookup } from './chunk-lookup.ts';
+import { toColumns } from './columns.ts';
 
 const timestamp = 1_000;
 

@@ -7,10 +7,10 @@ import type {
 } from '../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { BlockHead, ChunkHead } from './chunk-head.ts';
+import type { ChunkSource } from './chunk-source.ts';
 import { sliceColumns } from './column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
 import { createColumnsBuilder } from './columns-builder.ts';
-import type { ChunkSource } from './chunk-source.ts';
 
 /** Where a page is read from. */
 export interface PageSource {

@@ -5,17 +5,13 @@ import type {
   SummarisedStep,
   SummariseOptions,
 } from '../../domain/datapoints/datapoint-store.ts';
-import type {
-  Stretches,
-  StretchRun,
-  SummarisedPart,
-} from '../../domain/datapoints/stretches.ts';
+import type { Stretches, StretchRun, SummarisedPart } from '../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { BlockHead, ChunkHead } from './chunk-head.ts';
 import { sliceColumns } from './column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
-import type { ChunkSummary } from './summary.ts';
 import { createLaterQueue, type PageSource } from './datapoint-page.ts';
+import type { ChunkSummary } from './summary.ts';
 
 /** Stretches of one step: a few milliseconds of work. */
 const stretchesPerStep = 8_192;

@@ -79,7 +79,10 @@ async function insertCorrection(
   if (sensor === undefined) return 'missing';
   const { bucket, series, owner } = sensor;
   const bytes = sizeOfRow(row);
-  const perSensor = { n: limits.correctionsPerSensorMax, bytes: limits.correctionBytesPerSensorMax };
+  const perSensor = {
+    n: limits.correctionsPerSensorMax,
+    bytes: limits.correctionBytesPerSensorMax,
+  };
   const perOwner = { n: limits.correctionsPerOwnerMax, bytes: limits.correctionBytesPerOwnerMax };
   const ofSeries = await session.first<Tally>(tallyOfSensor, bucket, series);
   if (isFull(ofSeries, bytes, perSensor)) return 'too_many';

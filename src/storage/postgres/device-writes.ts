@@ -72,10 +72,7 @@ export async function updateDevice(
   return 'updated';
 }
 
-export async function removeDevice(
-  session: Session,
-  id: string,
-): Promise<'removed' | 'missing'> {
+export async function removeDevice(session: Session, id: string): Promise<'removed' | 'missing'> {
   for (const part of [...deleteGrantsOn, deleteHot]) await session.run(part, id);
   return (await session.run(deleteDevice, id)) === 0 ? 'missing' : 'removed';
 }

@@ -6,6 +6,7 @@ import { actuatorFromRow, deviceDetails, type PartRow, partDetails } from '../sq
 import { patchOf, resourcePatchOf } from '../sql/patch.ts';
 import type { Value } from './connection.ts';
 import { createDeviceListing } from './device-listing.ts';
+import { actuators, sensors } from './device-part-writes.ts';
 import { readDevices } from './device-reading.ts';
 import {
   type DeviceInsert,
@@ -14,7 +15,6 @@ import {
   stepActuator,
   updateDevice,
 } from './device-writes.ts';
-import { actuators, sensors } from './device-part-writes.ts';
 import type { StoreContext } from './store-context.ts';
 import { createStoredBytes } from './stored-bytes.ts';
 
@@ -55,8 +55,7 @@ export function createDeviceStore({
       const rows = await reader.all<{ found: boolean }>(selectExisting, ...columnsOf(parts));
       return rows.map((row) => row.found);
     },
-    countOwnedBy: async (owner) =>
-      (await reader.first<{ n: number }>(countOwned, owner))?.n ?? 0,
+    countOwnedBy: async (owner) => (await reader.first<{ n: number }>(countOwned, owner))?.n ?? 0,
     update: (id, changes, at) =>
       writer.call((tx) => updateDevice(tx, id, resourcePatchOf(changes), at)),
     async remove(id) {
@@ -64,8 +63,7 @@ export function createDeviceStore({
       if (outcome === 'removed') forget(id);
       return outcome;
     },
-    putSensor: (id, sensor, at) =>
-      writer.call((tx) => sensors.put(tx, id, partRow(sensor), at)),
+    putSensor: (id, sensor, at) => writer.call((tx) => sensors.put(tx, id, partRow(sensor), at)),
     updateSensor: (id, sensorId, changes, at) =>
       writer.call((tx) => sensors.update(tx, id, sensorId, patchOf(changes), at)),
     async removeSensor(id, sensorId, at) {

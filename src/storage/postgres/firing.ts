@@ -10,11 +10,11 @@ const selectWindow = `
   select position, owner, is_active, last_fired_at from notifications where id = $1`;
 const countWaiting = `
   select count(*) as n from
-    (select 1 from deliveries where notification = $1 and status = 'pending' limit $2) as some`;
+    (select 1 from deliveries where notification = $1 and status = 'pending' limit $2) as waiting`;
 const countWaitingOf = `
   select count(*) as n from
     (select 1 from deliveries where nocase(payer) = nocase($1) and status = 'pending' limit $2)
-    as some`;
+    as waiting`;
 const insertDelivery = `
   insert into deliveries (notification, payer, channel, status, attempts, created_at, due_at,
     sent_at, token, details)

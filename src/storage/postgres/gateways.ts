@@ -41,8 +41,7 @@ export function createGatewayStore({ reader, writer, damaged }: StoreContext): G
       const { rows, total } = await list(page);
       return { gateways: rows.flatMap((row) => read(row) ?? []), total };
     },
-    countOwnedBy: async (owner) =>
-      (await reader.first<{ n: number }>(countOwned, owner))?.n ?? 0,
+    countOwnedBy: async (owner) => (await reader.first<{ n: number }>(countOwned, owner))?.n ?? 0,
     update: (id, changes, at) =>
       writer.call((tx) => updateGateway(tx, id, resourcePatchOf(changes), at)),
     heartbeat: (id, { at, status }) =>

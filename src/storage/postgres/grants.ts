@@ -89,8 +89,7 @@ export function createGrantStore({ reader, writer, damaged }: StoreContext): Gra
     listReceivedBy: (username) => owned(selectReceivedBy, username),
     putForGroup: ({ kind, resource, groupId, scopes }) =>
       put(putGroupGrant, kind, resource, groupId, JSON.stringify(scopes)),
-    removeForGroup: (kind, resource, groupId) =>
-      remove(deleteGroupGrant, kind, resource, groupId),
+    removeForGroup: (kind, resource, groupId) => remove(deleteGroupGrant, kind, resource, groupId),
     listGroupsOn: (kind, resource) => ofGroups(selectGroupsOn, kind, resource),
     listGroupsGivenBy: (owner) => ofGroups(selectGroupsGivenBy, owner),
     listGroupsReceivedBy: (username) => ofGroups(selectGroupsReceivedBy, username),

@@ -1,7 +1,11 @@
 import { crc32 } from 'node:zlib';
 import { limits } from '../../domain/limits.ts';
 import type { StateChange } from '../../domain/notifications/notification-store.ts';
-import { type NotificationRow, notificationColumns, type TallyRow } from '../sql/notification-row.ts';
+import {
+  type NotificationRow,
+  notificationColumns,
+  type TallyRow,
+} from '../sql/notification-row.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
 import type { Session } from './connection.ts';
 

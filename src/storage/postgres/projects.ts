@@ -56,8 +56,7 @@ export function createProjectStore({ reader, writer, damaged }: StoreContext): P
       const { rows, total } = await list(page);
       return { projects: rows.flatMap((row) => read(row) ?? []), total };
     },
-    countOwnedBy: async (owner) =>
-      (await reader.first<{ n: number }>(countOwned, owner))?.n ?? 0,
+    countOwnedBy: async (owner) => (await reader.first<{ n: number }>(countOwned, owner))?.n ?? 0,
     update: (id, changes, { isOwners }) =>
       writer.call(async (tx) => {
         const row = await tx.first<ProjectRow>(selectProject, id);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 // PostgreSQL's text holds every character but U+0000. U+FFFF is none, so it can mark one.
 const mark = '\uffff';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: U+0000 is what this is about.
 const needsEscape = /[\u0000\uffff]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: U+0000 is what this is about.
 const toEscape = /[\u0000\uffff]/g;

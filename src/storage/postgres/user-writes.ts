@@ -131,16 +131,14 @@ export async function setPassword(
   return { endedKeys: ended.map((key) => key.id) };
 }
 
-export async function removeUser(
-  session: Session,
-  id: string,
-): Promise<RemovedThings | 'missing'> {
+export async function removeUser(session: Session, id: string): Promise<RemovedThings | 'missing'> {
   const name = (await session.first<{ username: string }>(selectUsername, id))?.username;
   if (name === undefined) return 'missing';
   const devices = await session.all<{ id: DeviceId }>(selectDevicesOwned, name);
   const gateways = await session.all<{ id: GatewayId }>(selectGatewaysOwned, name);
   const grants = [deleteGrantsReceived, deleteMemberships, ...deleteGrantsGiven];
-  for (const part of [...grants, deleteHot, ...deleteOwned, deleteSocials]) await session.run(part, name);
+  for (const part of [...grants, deleteHot, ...deleteOwned, deleteSocials])
+    await session.run(part, name);
   await session.run(deleteUser, id);
   return { devices: devices.map((row) => row.id), gateways: gateways.map((row) => row.id) };
 }

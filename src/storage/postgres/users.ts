@@ -4,13 +4,7 @@ import { patchOf } from '../sql/patch.ts';
 import { emailKey, type UserRow, userColumns, userFromRow, userToRow } from '../sql/user-row.ts';
 import { found } from './connection.ts';
 import type { StoreContext } from './store-context.ts';
-import {
-  insertUser,
-  rememberNetwork,
-  removeUser,
-  setPassword,
-  updateUser,
-} from './user-writes.ts';
+import { insertUser, rememberNetwork, removeUser, setPassword, updateUser } from './user-writes.ts';
 
 const selectById = `select ${userColumns} from users where id = $1`;
 const selectByUsername = `select ${userColumns} from users where nocase(username) = nocase($1)`;
@@ -68,8 +62,7 @@ export function createUserStore({
           }),
         }),
       ),
-    rememberNetwork: (id, network, at) =>
-      writer.call((tx) => rememberNetwork(tx, id, network, at)),
+    rememberNetwork: (id, network, at) => writer.call((tx) => rememberNetwork(tx, id, network, at)),
     knowsNetwork: async (id, network) =>
       (await reader.first(selectNetwork, id, network)) !== undefined,
     setPassword: (id, passwordHash, ends) =>

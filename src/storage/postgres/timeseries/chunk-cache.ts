@@ -91,8 +91,7 @@ export function createChunkCache(limits: HotLimits, log: Log): ChunkCache {
       const summary = ({ id: chunk, count }: ChunkHead): ChunkSummary | undefined => {
         const known = summaries.get(chunk) ?? heldSummaries.get(chunk);
         if (known === undefined) {
-          const has = (id: number) =>
-            heldSummaries.has(id) || summaries.get(id) !== undefined;
+          const has = (id: number) => heldSummaries.has(id) || summaries.get(id) !== undefined;
           const put = (id: number, bytes: Uint8Array | undefined): void => {
             const got = summaryFrom(id, bytes);
             heldSummaries.set(id, got);

@@ -93,7 +93,10 @@ export function createViewSeries(options: {
       const read = () => decodeHot(points ?? new Uint8Array());
       return damaged.read('hot', `${series} ${id}`, read) ?? [];
     });
-    const heads = rows.filter(({ kind }) => kind === 2).map(headOf).sort(byTime);
+    const heads = rows
+      .filter(({ kind }) => kind === 2)
+      .map(headOf)
+      .sort(byTime);
     return { bucket, series, heads, unflushed: sortByTime(joinBatches(batches)) };
   }
 
@@ -132,7 +135,9 @@ export function createViewSeries(options: {
 }
 
 const readable = (error: unknown): unknown =>
-  error instanceof DamagedBytesError ? unavailable('a part of the datapoints is damaged', error) : error;
+  error instanceof DamagedBytesError
+    ? unavailable('a part of the datapoints is damaged', error)
+    : error;
 
 const headOf = ({ id, min_time, max_time, count }: Row): ChunkHead => ({
   ...{ id, count, minTime: min_time, maxTime: max_time },
@@ -145,6 +150,8 @@ const byTime = (a: ChunkHead, b: ChunkHead): number =>
 function neighbours(heads: readonly ChunkHead[], missing: Missing, max: number) {
   const at = heads.findIndex(({ id }) => id === missing.chunk);
   const ahead =
-    missing.order === 'asc' ? heads.slice(at, at + max) : heads.slice(Math.max(0, at + 1 - max), at + 1);
+    missing.order === 'asc'
+      ? heads.slice(at, at + max)
+      : heads.slice(Math.max(0, at + 1 - max), at + 1);
   return ahead.filter(({ id }) => id === missing.chunk || !missing.has(id));
 }

@@ -6,10 +6,10 @@ import { createLruCache } from '../../../lib/lru-cache.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { type Block, blocksOf, columnsOf } from '../../chunks/chunk.ts';
 import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
+import { createChunkLookup } from '../../chunks/chunk-lookup.ts';
 import type { ChunkSource } from '../../chunks/chunk-source.ts';
 import { type Columns, rowAfter, rowFrom, toColumns } from '../../chunks/columns.ts';
 import { type ChunkSummary, decodeSummary } from '../../chunks/summary.ts';
-import { createChunkLookup } from '../../chunks/chunk-lookup.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 
 /** The chunks, as the last commit left them. */

@@ -8,9 +8,9 @@ import {
 } from '../../../domain/datapoints/column-batch.ts';
 import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
+import { decodePushes, encodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
 import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-import { decodePushes, encodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { UnreadableLogRow } from './datapoint-replay.ts';
 
 const insertLogRow = 'insert into datapoint_log (pushes) values (?)';

@@ -1,7 +1,7 @@
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
 import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
-import type { ChunkReader } from './chunk-reader.ts';
 import type { LoggedPush } from '../../chunks/datapoint-log.ts';
+import type { ChunkReader } from './chunk-reader.ts';
 import { type StagedPush, stageInSteps, stagePush } from './pending-push.ts';
 import { nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
