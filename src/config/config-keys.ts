@@ -70,9 +70,10 @@ export const configKeys = {
   KIPIMO_DATABASE_URL: key({
     kind: databaseUrl,
     meaning:
-      'Where the data is, when it is not in KIPIMO_DATA_DIR: `postgres://user:password@host/database` ' +
-      'for PostgreSQL 15 or newer, one process for each database (see `scale.md`); `memory:` keeps ' +
-      'it in the process alone, for tests: it is gone at the end.',
+      'Where the data is, when it is not in KIPIMO_DATA_DIR: ' +
+      '`postgres://user:password@host/database` for PostgreSQL 15 or newer, one process for each ' +
+      'database (see `scale.md`); `memory:` keeps it in the process alone, for tests: it is gone ' +
+      'at the end.',
     isSecret: true,
   }),
   KIPIMO_NATS_URL: key({

@@ -39,7 +39,8 @@ const hasNetworkPart = (error: Error): boolean =>
 
 export const awaySentence = 'the database cannot be reached: try again in a moment';
 const fullSentence =
-  'the disk of the database is full: what is stored stays readable; an administrator must make room';
+  'the disk of the database is full: what is stored stays readable; ' +
+  'an administrator must make room';
 
 /** Turns what the database refuses into DomainError; leaves bugs as they are. */
 export function asRefusal(error: unknown): unknown {

@@ -25,7 +25,8 @@ export function readMigrations(
 }
 
 /** Of our locks, the one of whoever changes the tables; of those of this schema. */
-const lock = `select pg_advisory_xact_lock(hashtext('kipimo migrations'), hashtext(current_schema()))`;
+const lock = `
+  select pg_advisory_xact_lock(hashtext('kipimo migrations'), hashtext(current_schema()))`;
 
 /**
  * Brings the tables to the newest version, all steps in one transaction; several processes that

@@ -79,7 +79,7 @@ async function checkServer(client: pg.Client): Promise<void> {
   }
 }
 
-/** What is wrong, as a sentence for whoever starts the service; never the URL: it has a password. */
+/** What is wrong, for whoever starts the service; never the URL: it has a password. */
 export function unusable(error: unknown): UnusableStorageError {
   if (error instanceof UnusableStorageError) return error;
   const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : error;

@@ -14,7 +14,7 @@ export const postgresLimits = {
   /** Calls that wait for the writing connection; beyond it they are refused. */
   callsWaitingMax: 20_000,
   /** Calls that share one commit: an upper end to how long the first of them waits. */
-  callsPerCommitMax: 64,
+  callsPerCommitMax: 256,
   /** How long a change waits for a database that is away, before it is refused. */
   awayMs: 10_000,
   /** Pause between two attempts to reach the database again. */

@@ -11,7 +11,8 @@ import { silentLog } from '../../lib/log.ts';
 import { storageContract } from '../contract/storage-contract.ts';
 import { openPostgres } from './postgres-storage.ts';
 
-const skip = findPostgres() === undefined ? 'needs PostgreSQL' : false;
+const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
+const skip = isAbsent ? 'needs PostgreSQL' : false;
 
 let server: Promise<PostgresServer> | undefined;
 const started = (): Promise<PostgresServer> => {

@@ -44,9 +44,9 @@ export function createPasswordResetStore({ reader, writer }: StoreContext): Pass
   return {
     insert: ({ userId, codeHash, expiresAt, provenAt }, now) =>
       writer.call(async (tx) => {
-        await tx.run(deleteExpiredResets, now);
+        tx.atEnd(deleteExpiredResets, now);
         await tx.run(insertReset, codeHash, expiresAt, provenAt, userId);
-        await tx.run(deleteExcessResets, limits.passwordResetsMax);
+        tx.atEnd(deleteExcessResets, limits.passwordResetsMax);
       }),
     find: async (userId, codeHash, now) =>
       found(await reader.first<ResetRow>(selectReset, userId, codeHash, now), resetFromRow),
@@ -70,8 +70,8 @@ export function createFailureStore({ reader, writer }: StoreContext): FailureSto
           if (failures === 0) await tx.run(forgetFailures, limiter, key);
           else await tx.run(putFailures, limiter, key, failures, endsAt);
         }
-        await tx.run(deleteEndedFailures, limiter, now);
-        await tx.run(deleteExcessFailures, limiter, limits.loginFailureEntriesMax);
+        tx.atEnd(deleteEndedFailures, limiter, now);
+        tx.atEnd(deleteExcessFailures, limiter, limits.loginFailureEntriesMax);
       }),
   };
 }
@@ -83,7 +83,7 @@ export function createCallTextStore({ reader, writer }: StoreContext): CallTextS
       writer.call(async (tx) => {
         await tx.run(deleteEndedTexts, now);
         await tx.run(putText, callId, text, until);
-        await tx.run(deleteExcessTexts, limits.callTextsMax);
+        tx.atEnd(deleteExcessTexts, limits.callTextsMax);
       }),
     find: (callId) => reader.first<CallText>(selectText, callId),
   };

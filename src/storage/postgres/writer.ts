@@ -1,22 +1,28 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
-import type { Session } from './connection.ts';
+import type { Session, Value } from './connection.ts';
 import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
 /**
- * What a call does inside the transaction of its group commit. It may be run again when a connection
- * was lost, so it depends on nothing but what it reads there.
+ * What a call does inside the transaction of its group commit. It may be run again when a
+ * connection was lost, so it depends on nothing but what it reads there.
  */
-export type Work<Answer> = (session: Session) => Promise<Answer>;
+export type Work<Answer> = (session: WriteSession) => Promise<Answer>;
+
+/** The session of a commit. */
+export interface WriteSession extends Session {
+  /** Runs this before the commit, once for all calls that share it: what tidies up behind them. */
+  atEnd(sql: string, ...values: readonly Value[]): void;
+}
 
 /** Changes, one commit after the other on one connection. */
 export interface Writer {
   /**
-   * Resolves when its commit is durable. Throws when nothing was kept: DomainError storage_full when
-   * the disk is full; unavailable when the queue is full; unavailable also when the database is
-   * away, and whether the change was kept is not known.
+   * Resolves when its commit is durable. Throws when nothing was kept: DomainError storage_full
+   * when the disk is full, unavailable when the queue is full. Throws unavailable also when the
+   * database is away, and whether the change was kept is not known.
    */
   call<Answer>(work: Work<Answer>): Promise<Answer>;
   /** Resolves when every call was answered and the connection is closed. */
@@ -110,7 +116,13 @@ function createAttempt(calls: readonly Waiting[]): (link: Link) => Promise<reado
     doubtful = undefined;
     return link.transact(async (transaction: Transaction) => {
       const answers: unknown[] = [];
-      for (const { work } of calls) answers.push(await work(transaction.session));
+      const ends = new Map<string, readonly [string, ...Value[]]>();
+      const session: WriteSession = {
+        ...transaction.session,
+        atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
+      };
+      for (const { work } of calls) answers.push(await work(session));
+      for (const end of ends.values()) await session.run(...end);
       doubtful = { seq: transaction.seq, answers };
       return answers;
     });

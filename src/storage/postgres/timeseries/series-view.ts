@@ -34,7 +34,8 @@ const selectSeries = `
   select 2, chunks.bucket, chunks.series, id, min_time, max_time, count, null
   from one join chunks using (bucket, series) where max_time >= $3 and min_time <= $4`;
 const range = 'bucket = $1 and series = $2 and min_time >= $3 and min_time <= $4';
-const selectPoints = `select id, points as bytes from chunks where ${range} and id = any($5::bigint[])`;
+const selectPoints = `
+  select id, points as bytes from chunks where ${range} and id = any($5::bigint[])`;
 const selectSummaries = `
   select id, summary as bytes from chunks where ${range} and id = any($5::bigint[])`;
 
