@@ -100,34 +100,3 @@ function fill(blocks: readonly Block[], blocksMax: number, bytesMax: number): Bl
   if (chunk.length > 0) chunks.push(chunk);
   return chunks;
 }
-
-/** What is known of a chunk without reading it. */
-export interface ChunkRow {
-  readonly id: number;
-  readonly minTime: number;
-  readonly maxTime: number;
-  readonly count: number;
-  readonly bytes: number;
-}
-
-/** Whether datapoints that follow a chunk join it: it is small, or they are worth rewriting it. */
-export function joins(before: ChunkRow, count: number, limits: ChunkLimits): boolean {
-  if (before.count < limits.chunkDatapointsMax) return true;
-  const room = limits.chunkBlocksMax * limits.chunkDatapointsMax;
-  const isWorthIt = count * 4 >= limits.chunkDatapointsMax;
-  return isWorthIt && before.count + count <= room && before.bytes * 2 <= limits.chunkRowBytesMax;
-}
-
-/** Whether a chunk takes in the blocks of the one after it: once they are full. */
-export function takesIn(front: ChunkRow, blocks: readonly Block[], limits: ChunkLimits): boolean {
-  let [count, bytes] = [0, 0];
-  for (const block of blocks) {
-    count += block.count;
-    bytes += block.bytes.length;
-  }
-  return (
-    count >= limits.chunkDatapointsMax &&
-    front.count + count <= limits.chunkBlocksMax * limits.chunkDatapointsMax &&
-    front.bytes + bytes <= limits.chunkRowBytesMax
-  );
-}

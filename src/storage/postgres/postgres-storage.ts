@@ -15,6 +15,7 @@ import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
 import { openLink } from './link.ts';
+import { noRetention } from './no-retention.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
@@ -79,6 +80,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     datapoints: createCorrectedDatapoints(pushed, corrections),
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,
+    ...noRetention,
     mqttSessions: createSessionStore(context),
     installation: createInstallationStore(context),
     passwordResets: createPasswordResetStore(context),

@@ -1,13 +1,6 @@
 import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
-import {
-  type ChunkLimits,
-  type ChunkRow,
-  cutIntoChunks,
-  joins,
-  placeInBlocks,
-  takesIn,
-} from '../../chunks/chunk-placing.ts';
+import { type ChunkLimits, cutIntoChunks, placeInBlocks } from '../../chunks/chunk-placing.ts';
 import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
@@ -17,6 +10,15 @@ import type { Session } from '../connection.ts';
 export interface SeriesKey {
   readonly bucket: number;
   readonly series: number;
+}
+
+/** What is known of a chunk without reading it. */
+interface ChunkRow {
+  readonly id: number;
+  readonly minTime: number;
+  readonly maxTime: number;
+  readonly count: number;
+  readonly bytes: number;
 }
 
 const columns = `
@@ -95,6 +97,28 @@ async function placeRun(
     await insert(session, key, chunk, limits.summaryDatapointsMin);
   }
   return damaged;
+}
+
+/** Whether datapoints that follow a chunk join it: it is small, or they are worth rewriting it. */
+function joins(before: ChunkRow, count: number, limits: ChunkLimits): boolean {
+  if (before.count < limits.chunkDatapointsMax) return true;
+  const room = limits.chunkBlocksMax * limits.chunkDatapointsMax;
+  const isWorthIt = count * 4 >= limits.chunkDatapointsMax;
+  return isWorthIt && before.count + count <= room && before.bytes * 2 <= limits.chunkRowBytesMax;
+}
+
+/** Whether a chunk takes in the blocks of the one after it: once they are full. */
+function takesIn(front: ChunkRow, blocks: readonly Block[], limits: ChunkLimits): boolean {
+  let [count, bytes] = [0, 0];
+  for (const block of blocks) {
+    count += block.count;
+    bytes += block.bytes.length;
+  }
+  return (
+    count >= limits.chunkDatapointsMax &&
+    front.count + count <= limits.chunkBlocksMax * limits.chunkDatapointsMax &&
+    front.bytes + bytes <= limits.chunkRowBytesMax
+  );
 }
 
 const untouched = { blocks: [], isDamaged: false };

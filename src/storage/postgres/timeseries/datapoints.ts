@@ -15,6 +15,7 @@ import {
   scanPart,
 } from '../../chunks/datapoint-page.ts';
 import { summarisePage } from '../../chunks/datapoint-summary.ts';
+import { noHours } from '../no-retention.ts';
 import type { StoreContext } from '../store-context.ts';
 import { appendPushes } from './append.ts';
 import { createChunkCache } from './chunk-cache.ts';
@@ -107,6 +108,7 @@ export function createDatapointStore(
     lastValues: lasts.whole,
     briefLastValues: lasts.brief,
     lastValue: lasts.one,
+    ...noHours,
     async start() {
       flusher.add(await reader.all<HotCount>(selectHotCounts));
     },

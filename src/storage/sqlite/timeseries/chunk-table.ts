@@ -1,14 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
-import {
-  type ChunkLimits,
-  type ChunkRow,
-  cutIntoChunks,
-  joins,
-  placeInBlocks,
-  takesIn,
-} from '../../chunks/chunk-placing.ts';
+import { type ChunkLimits, cutIntoChunks, placeInBlocks } from '../../chunks/chunk-placing.ts';
 import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
@@ -33,6 +26,15 @@ const deleteChunk = 'delete from chunks where id = ?';
 const keepDamaged = `
   insert into damaged_chunks (id, series, min_time, max_time, count, datapoints)
   select id, series, min_time, max_time, count, datapoints from chunks where id = ?`;
+
+/** What is known of a chunk without reading it. */
+interface ChunkRow {
+  readonly id: number;
+  readonly minTime: number;
+  readonly maxTime: number;
+  readonly count: number;
+  readonly bytes: number;
+}
 
 /** The chunks of a database, as the writer thread changes them. */
 export interface ChunkTable {
@@ -117,6 +119,28 @@ export function createChunkTable(database: DatabaseSync): ChunkTable {
 }
 
 const untouched = { blocks: [], isDamaged: false };
+
+/** Whether datapoints that follow a chunk join it: it is small, or they are worth rewriting it. */
+function joins(before: ChunkRow, count: number, limits: ChunkLimits): boolean {
+  if (before.count < limits.chunkDatapointsMax) return true;
+  const room = limits.chunkBlocksMax * limits.chunkDatapointsMax;
+  const isWorthIt = count * 4 >= limits.chunkDatapointsMax;
+  return isWorthIt && before.count + count <= room && before.bytes * 2 <= limits.chunkRowBytesMax;
+}
+
+/** Whether a chunk takes in the blocks of the one after it: once they are full. */
+function takesIn(front: ChunkRow, blocks: readonly Block[], limits: ChunkLimits): boolean {
+  let [count, bytes] = [0, 0];
+  for (const block of blocks) {
+    count += block.count;
+    bytes += block.bytes.length;
+  }
+  return (
+    count >= limits.chunkDatapointsMax &&
+    front.count + count <= limits.chunkBlocksMax * limits.chunkDatapointsMax &&
+    front.bytes + bytes <= limits.chunkRowBytesMax
+  );
+}
 
 /** Single chunks, by their ids. */
 export function createChunkRows(database: DatabaseSync) {

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import {
+  findPostgres,
+  onServer,
+  type PostgresServer,
+  schemaUrl,
+  sharedPostgres,
+} from '../../../test/postgres-server.ts';
+import { singleBatch } from '../../domain/datapoints/column-batch.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { silentLog } from '../../lib/log.ts';
+import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from '../contract/builders.ts';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { openPostgres } from './postgres-storage.ts';
+
+const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
+const skip = isAbsent ? 'needs PostgreSQL' : false;
+
+let server: Promise<PostgresServer> | undefined;
+const schema = async (name: string): Promise<string> => {
+  server ??= sharedPostgres();
+  const { url } = await server;
+  await onServer(url, `drop schema if exists "${name}" cascade`);
+  return schemaUrl(url, name);
+};
+after(async () => (await server)?.close());
+
+const open = (url: string) => openPostgres({ url, log: silentLog });
+const sensor = { deviceId: deviceId('d'), sensorId: sensorId('s') };
+
+/** Ends all connections that the engine has, as a server that is restarted does. */
+const cut = (url: string) =>
+  onServer(
+    url,
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'kipimo %'`,
+  );
+
+describe('the connection that writes', { skip }, () => {
+  test('of processes that start at once on an empty database one serves it', async () => {
+    const url = await schema('at_once');
+    const outcomes = await Promise.allSettled([open(url), open(url), open(url)]);
+    const opened = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? one.reason : []));
+    assert.equal(opened.length, 1);
+    for (const reason of refused) {
+      assert.ok(reason instanceof UnusableStorageError);
+      assert.match(reason.message, /another process of Kipimo serves this database/);
+    }
+    await opened[0]?.close();
+    await (await open(url)).close();
+  });
+
+  test('everything is there after closing and opening again', async () => {
+    const url = await schema('again');
+    const first = await open(url);
+    await first.users.insert(aUser('ana'), 'hash');
+    await first.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
+    await first.datapoints.append([{ ...sensor, batch: singleBatch(1, noon, noon) }]);
+    const secret = await first.installation.secret();
+    await first.close();
+    const second = await open(url);
+    assert.equal((await second.users.findByUsername('ANA'))?.username, 'ana');
+    assert.equal((await second.datapoints.lastValue(sensor))?.value, 1);
+    assert.equal(await second.datapoints.count(sensor, {}), 1);
+    assert.equal(await second.installation.secret(), secret);
+    await second.close();
+  });
+
+  test('connections that are cut again and again lose and double nothing', async () => {
+    const url = await schema('cut');
+    let reached = 0;
+    const warn = (_: object, what: string): void => {
+      if (what === 'the database was reached again') reached += 1;
+    };
+    const storage = await openPostgres({ url, log: { ...silentLog, warn } });
+    await storage.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
+    let [stored, refused] = [0, 0];
+    const push = async (value: number): Promise<void> => {
+      try {
+        await storage.datapoints.append([
+          { ...sensor, batch: singleBatch(value, undefined, noon) },
+        ]);
+        stored += 1;
+      } catch (error) {
+        assert.ok(error instanceof DomainError && error.code === 'unavailable', String(error));
+        refused += 1;
+      }
+    };
+    for (let round = 0; round < 8; round += 1) {
+      const pushes = Array.from({ length: 20 }, (_, at) => push(round * 20 + at));
+      await cut(url);
+      await Promise.all(pushes);
+    }
+    assert.ok(reached > 0, 'the connection was lost');
+    assert.equal(refused, 0, 'it was away for a moment only');
+    assert.equal(await storage.datapoints.count(sensor, {}), stored);
+    await storage.close();
+  });
+
+  test('a process that was replaced changes nothing, and says so', async () => {
+    const url = await schema('replaced');
+    const storage = await open(url);
+    await onServer(url, `update writers set member = 'another'`);
+    await assert.rejects(storage.users.insert(aUser('ana'), 'hash'), (error) => {
+      assert.ok(error instanceof DomainError);
+      assert.equal(error.code, 'unavailable');
+      assert.match(error.message, /another process of Kipimo serves this database now/);
+      return true;
+    });
+    await assert.rejects(storage.ping());
+    assert.equal((await storage.users.list({ limit: 1, offset: 0 })).total, 0);
+    await storage.close();
+  });
+
+  test('tables of a newer version, or of another program, are left alone', async () => {
+    const newer = await schema('newer');
+    await (await open(newer)).close();
+    await onServer(newer, 'update schema_version set version = 999');
+    await assert.rejects(open(newer), /version 999, and this kipimo knows versions up to/);
+    const strange = await schema('strange');
+    await onServer(strange, 'create table customers (id integer)');
+    await assert.rejects(open(strange), /tables of another program/);
+  });
+
+  test('a database that cannot be reached is named without its password', async () => {
+    const url = 'postgres://kipimo:hunter2@127.0.0.1:1/kipimo';
+    await assert.rejects(open(url), (error) => {
+      assert.ok(error instanceof UnusableStorageError);
+      assert.match(error.message, /the database of KIPIMO_DATABASE_URL cannot be opened/);
+      assert.ok(!error.message.includes('hunter2'));
+      return true;
+    });
+  });
+});
