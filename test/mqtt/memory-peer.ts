@@ -5,6 +5,8 @@ import type { Broker } from '../../src/mqtt/broker.ts';
 export interface MemoryPeer {
   /** What arrived and was not taken yet. */
   take(): Promise<Packet[]>;
+  /** As take, when so many have arrived: a peer is read from for some milliseconds at a time. */
+  takeAll(count: number): Promise<Packet[]>;
   send(...packets: Packet[]): void;
   sendBytes(bytes: Buffer): void;
   /** The connection breaks, without a goodbye. */
@@ -53,12 +55,17 @@ export function openPeer(broker: Broker, version: Version = 4): MemoryPeer {
     },
     '127.0.0.1',
   );
+  const take = async (): Promise<Packet[]> => {
+    await settled();
+    const taken = packets;
+    packets = [];
+    return taken;
+  };
   return {
-    async take() {
-      await settled();
-      const taken = packets;
-      packets = [];
-      return taken;
+    take,
+    async takeAll(count) {
+      await settledUntil(() => packets.length >= count, count);
+      return take();
     },
     send(...list) {
       const options = { protocolVersion: version };
@@ -113,4 +120,9 @@ export async function connectPeer(
 /** Every answer that waits for nothing from outside has been given. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits for what takes up to so many turns, in each of which the broker does something of it. */
+export async function settledUntil(condition: () => boolean, turnsMax: number): Promise<void> {
+  for (let turn = 0; turn < turnsMax && !condition(); turn += 1) await settled();
 }
