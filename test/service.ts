@@ -7,12 +7,16 @@ import { loadConfig } from '../src/config/config.ts';
 import type { Clock } from '../src/lib/clock.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { type Log, silentLog } from '../src/lib/log.ts';
+import type { PasswordCost } from '../src/lib/password-hash.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import { requireDocumented } from './answer-check.ts';
 import { engineEnvironment } from './engine.ts';
 import { callInV1, replyFromV1 } from './v1/dialect.ts';
 
 export const adminPassword = 'admin-password-1';
+
+/** Accounts of tests are guarded by nothing: their hashes are as quick as argon2 allows. */
+const quickPasswords: PasswordCost = { memoryKibibytes: 8, passes: 1 };
 
 export interface ServiceOptions {
   /** A data directory to keep; default: a temporary one that goes with the service. */
@@ -103,6 +107,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       generatedPassword = password;
     },
     ...{ config, secrets, log, clock, makesFirstLink: options.isStartedByHand === true },
+    passwordCost: quickPasswords,
     ...(options.wrapStorage !== undefined && { wrapStorage: options.wrapStorage }),
     ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
     ...(options.channels !== undefined && { channels: options.channels }),

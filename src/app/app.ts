@@ -12,6 +12,7 @@ import { ensureAdmin } from '../domain/users/first-admin.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { PasswordCost } from '../lib/password-hash.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -44,6 +45,8 @@ export interface AppOptions {
   readonly onGeneratedPassword?: (password: string) => void;
   /** Whether a first start that makes a password up makes a link for the first login as well. */
   readonly makesFirstLink?: boolean;
+  /** What hashes of new passwords cost; absent: as much as attackers shall pay. For tests. */
+  readonly passwordCost?: PasswordCost;
   /** The settings that were changed since the start; absent: none can be. */
   readonly changedSettings?: () => readonly string[];
 }
@@ -100,6 +103,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       clock,
       username: config.accounts.adminUsername,
       ...(secrets.adminPassword !== undefined && { password: secrets.adminPassword }),
+      passwordCost: options.passwordCost,
     });
     if (generatedPassword !== undefined) options.onGeneratedPassword?.(generatedPassword);
     const settings = await openSettings(storage, feed, options);
@@ -110,7 +114,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     opened.push(() => channels.close());
     const built = createServices({
       ...{ config, storage, feed, clock, reporter, log, budgets, installationSecret, room },
-      ...{ facts: factsOf(options, clock), settings },
+      ...{ facts: factsOf(options, clock), settings, passwordCost: options.passwordCost },
       ...channels.forServices,
     });
     opened.push(built.drain);

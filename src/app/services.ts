@@ -53,6 +53,7 @@ import { createTakeLargePush } from '../http/large-push.ts';
 import type { Services } from '../http/v2/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { PasswordCost } from '../lib/password-hash.ts';
 import type { MqttServices } from '../mqtt/mqtt-server.ts';
 import { createMqttWiring } from './mqtt-wiring.ts';
 import { createNotificationServices } from './notification-services.ts';
@@ -78,6 +79,8 @@ export interface ServiceParts {
   readonly webhookSecretOf: Services['webhookSecretOf'];
   /** How codes reach people. */
   readonly codes: CodeSender;
+  /** Of new hashes; absent: the usual one. */
+  readonly passwordCost: PasswordCost | undefined;
 }
 
 /** The domain, wired, for each server. */
@@ -227,7 +230,7 @@ function createAccountServices(parts: ServiceParts) {
   const { config, storage, clock, reporter, codes, log, installationSecret } = parts;
   const { users, credentials } = storage;
   const sessions = createSessions({ credentials, clock, changes: parts.feed });
-  const work = createPasswordWork();
+  const work = createPasswordWork(parts.passwordCost);
   const failures = createFailureLimiters({ store: storage.failures, clock });
   const deviceCookies = createDeviceCookies(installationSecret);
   const logins = createLogins({ users, work, deviceCookies, failures, clock, reporter });

@@ -1,14 +1,22 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 
-// OWASP's second choice for argon2id: 19 MiB, two passes, one lane; about 30 ms of one core.
-const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
-const saltBytes = 16;
+/** What a hash costs who makes it, and who guesses at it. */
+export interface PasswordCost {
+  readonly memoryKibibytes: number;
+  readonly passes: number;
+}
+
+/** OWASP's second choice for argon2id: 19 MiB, two passes, one lane; about 30 ms of one core. */
+export const usualPasswordCost: PasswordCost = { memoryKibibytes: 19_456, passes: 2 };
+const [parallelism, tagLength, saltBytes] = [1, 32, 16];
 
 /** Hashes a password with argon2id [RFC 9106] on the thread pool; answers a PHC string. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(
+  password: string,
+  { memoryKibibytes: memory, passes }: PasswordCost = usualPasswordCost,
+): Promise<string> {
   const salt = randomBytes(saltBytes);
-  const tag = await derive({ password, salt, ...cost });
-  const { memory, passes, parallelism } = cost;
+  const tag = await derive({ password, salt, memory, passes, parallelism, tagLength });
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { hashPassword } from '../../lib/password-hash.ts';
+import { hashPassword, type PasswordCost } from '../../lib/password-hash.ts';
 import { createId, createSecret, createSigningKey } from '../../lib/secret-token.ts';
 import { parseUserId, type Username } from '../ids.ts';
 import type { UserStore } from './user-store.ts';
@@ -13,6 +13,8 @@ export async function ensureAdmin(options: {
   readonly clock: Clock;
   readonly username: Username;
   readonly password?: string;
+  /** Of the hash of the password; absent: the usual one. */
+  readonly passwordCost?: PasswordCost | undefined;
 }): Promise<{ readonly generatedPassword?: string }> {
   const { users, clock, username } = options;
   if ((await users.countAdmins()) > 0) return {};
@@ -26,7 +28,7 @@ export async function ensureAdmin(options: {
     isDisabled: false,
     webhookSecret: createSigningKey(),
   };
-  const outcome = await users.insert(admin, await hashPassword(password));
+  const outcome = await users.insert(admin, await hashPassword(password, options.passwordCost));
   if (outcome === 'duplicate') {
     throw new Error(
       `there is no admin, and the name ${username} belongs to a plain user: ` +

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
-import { hashPassword, verifyPassword } from '../../lib/password-hash.ts';
+import { verifyPassword } from '../../lib/password-hash.ts';
 import { networkOf } from '../budgets/payer.ts';
 import { forbidden, unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
@@ -60,7 +60,6 @@ export function createLogins(options: {
   const limiter = createLoginLimiter(options.failures);
   // When a network was last written down, so that it is not at every login.
   const remembered = createLruCache<string, number>(limits.loginFailureEntriesMax);
-  let nobodysHash: Promise<string> | undefined;
 
   /** Why the client is no stranger to one of the accounts, if it is none. */
   async function acquaintanceOf(
@@ -89,8 +88,7 @@ export function createLogins(options: {
     candidates: readonly StoredLogin[],
     password: string,
   ): Promise<StoredLogin | undefined> {
-    nobodysHash ??= hashPassword('nobody has this password');
-    const nobody = await nobodysHash;
+    const nobody = await work.nobodysHash();
     const lane = attempt.acquaintance === undefined ? 'strange' : 'known';
     const found = await work.sequential({ lane, payer: attempt.network }, async () => {
       // Asked again: those who waited in line must not get more tries than the limit.

@@ -1,5 +1,5 @@
 import { createFairQueue, ShareFullError } from '../../lib/fair-queue.ts';
-import { hashPassword } from '../../lib/password-hash.ts';
+import { hashPassword, type PasswordCost } from '../../lib/password-hash.ts';
 import { TooManyWaitingError } from '../../lib/semaphore.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -24,9 +24,13 @@ export interface PasswordWork {
   hash(place: PasswordQueue, password: string): Promise<string>;
   /** Hashes the password of a new account. */
   hashNew(payer: string, password: string): Promise<string>;
+  /** The hash of a password that nobody has: checking it takes as long as that of somebody. */
+  nobodysHash(): Promise<string>;
 }
 
-export function createPasswordWork(): PasswordWork {
+/** `cost` is of new hashes; absent: the usual one. Old ones are checked at their own. */
+export function createPasswordWork(cost?: PasswordCost): PasswordWork {
+  let nobodysHash: Promise<string> | undefined;
   const logins = createFairQueue({
     lanes: ['known', 'strange'],
     parallelMax: limits.loginsInParallelMax,
@@ -40,11 +44,15 @@ export function createPasswordWork(): PasswordWork {
   return {
     sequential: (place, task) => refusing('logins', () => logins.run(place, task)),
     hash: (place, password) =>
-      refusing('logins', () => logins.run(place, () => hashPassword(password))),
+      refusing('logins', () => logins.run(place, () => hashPassword(password, cost))),
     hashNew: (payer, password) =>
       refusing('sign-ups', () =>
-        signUps.run({ lane: 'strange', payer }, () => hashPassword(password)),
+        signUps.run({ lane: 'strange', payer }, () => hashPassword(password, cost)),
       ),
+    nobodysHash() {
+      nobodysHash ??= hashPassword('nobody has this password', cost);
+      return nobodysHash;
+    },
   };
 }
 

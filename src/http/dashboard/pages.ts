@@ -99,7 +99,19 @@ interface Page {
 function createPage(folder: string | undefined, settings: DashboardSettings): Page {
   const text = folder === undefined ? unbuiltPage : filledPage(folder, settings);
   const plain = Buffer.from(text);
-  return { plain, gzip: gzipSync(plain), brotli: brotliCompressSync(plain) };
+  // When the first browser asks: brotli costs a start more than most of the other routes.
+  let [gzip, brotli]: (Buffer | undefined)[] = [];
+  return {
+    plain,
+    get gzip() {
+      gzip ??= gzipSync(plain);
+      return gzip;
+    },
+    get brotli() {
+      brotli ??= brotliCompressSync(plain);
+      return brotli;
+    },
+  };
 }
 
 function filledPage(folder: string, settings: DashboardSettings): string {

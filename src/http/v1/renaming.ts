@@ -37,11 +37,20 @@ interface RenamingNode {
   readonly isPlain: boolean;
 }
 
+/** Most schemas belong to several routes. */
+const known = new WeakMap<TSchema, Renaming>();
+
 /**
  * How messages of a schema of version 2 look in version 1: the schema says which keys are words.
  * The message alone does not: a datapoint may hold a key called sensors, which stays.
  */
 export function renamingOf(schema: TSchema): Renaming {
+  const renaming = known.get(schema) ?? createRenaming(schema);
+  known.set(schema, renaming);
+  return renaming;
+}
+
+function createRenaming(schema: TSchema): Renaming {
   const node = nodeOf(schema as SchemaNode);
   return {
     schema: schemaToV1(schema as SchemaNode) as TSchema,
