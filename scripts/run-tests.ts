@@ -49,6 +49,9 @@ export function suiteNamed(name: string): Suite {
 
 const propertySeed = new URL('../test/property-seed.ts', import.meta.url).href;
 
+/** Files that wait for a disk, a timer or another process while others have the processors. */
+const waitingFiles = 1;
+
 /** No single test may take longer; one that hangs must not hang the run. */
 const testMsMax = 180_000;
 
@@ -118,7 +121,7 @@ async function runGroups(
   if (groups.length === 0) return counts;
   const stream = run({
     files: groups.map(({ entry }) => entry),
-    concurrency: sideBySide ?? Math.min(4, availableParallelism()),
+    concurrency: sideBySide ?? Math.min(4, availableParallelism() + waitingFiles),
     timeout: testMsMax,
     ...(process.env['FUZZ_SEED'] !== undefined && { execArgv: ['--import', propertySeed] }),
   });

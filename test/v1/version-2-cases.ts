@@ -112,9 +112,14 @@ const failures = (report: string): string =>
     .filter((line) => /^\s*not ok|^\s*error:|^\s*'/.test(line))
     .join('\n');
 
+/** Parts of about one length, which is short: a hook that waits for one has three minutes. */
 const topics = {
   datapoints: /datapoint|merged|bulk|csv|calibration|sensors|export/,
-  rights: /right|fuzz|bad-|key|sharing|auth|users|accounts|share/,
+  matrix: /rights-matrix/,
+  rights: /right|fuzz|share|sharing/,
+  accounts: /bad-|key|auth|users|accounts/,
+  notifications: /notification|social|message|address|login/,
+  devices: /device|actuator|gateway|group|project/,
 } as const;
 
 /** Runs the cases of version 2 about a topic, or about none of the topics, in version 1. */
@@ -124,7 +129,7 @@ export function casesInV1(topic: keyof typeof topics | 'others'): void {
   test('no exception is of a file that is gone', () => assert.deepEqual(named, []));
   describe(`the cases of version 2 about ${topic} hold in version 1`, () => {
     const ours = files.filter(isOfTopic);
-    assert.ok(ours.length > 5, `only ${ours.length} files`);
+    assert.ok(ours.length > 0, `no file is about ${topic}`);
     let report: string;
     before(async () => {
       report = await reportInV1(ours);
@@ -140,6 +145,6 @@ export function casesInV1(topic: keyof typeof topics | 'others'): void {
 }
 
 function topicOf(name: string): keyof typeof topics | 'others' {
-  if (topics.datapoints.test(name)) return 'datapoints';
-  return topics.rights.test(name) ? 'rights' : 'others';
+  const names = Object.keys(topics) as (keyof typeof topics)[];
+  return names.find((topic) => topics[topic].test(name)) ?? 'others';
 }
