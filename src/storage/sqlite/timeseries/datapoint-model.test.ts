@@ -4,11 +4,15 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
-import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
 import type { DatapointStore, Page } from '../../../domain/datapoints/datapoint-store.ts';
 import { silentReporter } from '../../../domain/reporter.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
+import { aDevice, aSensor, aUser } from '../../contract/builders.ts';
+import {
+  datapointOf,
+  somePage,
+  tinyDatapointLimits,
+} from '../../contract/datapoint-arbitraries.ts';
 import { push, sensor } from '../../contract/datapoint-builders.ts';
 import { createNaiveDatapoints, type NaiveDatapoints } from '../../contract/naive-datapoints.ts';
 import { temporaryDirectory } from '../../contract/temporary-directory.ts';
@@ -23,18 +27,7 @@ import { createDatapointStore } from './datapoints.ts';
 /** Nearly every datapoint is flushed, merged, cut and trimmed at once. */
 const limits = {
   ...datapointLimits,
-  chunkDatapointsMax: 4,
-  chunkWeightMax: 32,
-  chunkBlocksMax: 2,
-  memtableEntryBytes: 0,
-  memtableEntryBytesMax: 3 * 32,
-  memtableBytesMax: 6 * 32,
-  logBytesMax: 8 * 32,
-  flushBytesPerStep: 5 * 32,
-  flushSeriesPerStep: 2,
-  trimRowsPerStep: 2,
-  decodedChunksMax: 2,
-  seriesMax: 2,
+  ...tinyDatapointLimits,
   longPushDatapointsMin: 5,
   flushRetryMsMin: 0,
   flushRetryMsMax: 0,
@@ -109,41 +102,18 @@ function createHeldWriter(database: DatabaseSync) {
   };
 }
 
-const datapoint: fc.Arbitrary<Datapoint> = fc
-  .record({
-    second: fc.nat({ max: 30 }),
-    value: fc.oneof(
-      { weight: 3, arbitrary: fc.integer({ min: 0, max: 3 }) },
-      { weight: 1, arbitrary: fc.constantFrom('wet', null, [1.5], 'x'.repeat(600)) },
-    ),
-    isTimed: fc.boolean(),
-    delay: fc.nat({ max: 3 }),
-  })
-  .map(({ second, value, isTimed, delay }) => {
-    const receivedAt = noon + (second + delay) * 1_000;
-    return isTimed
-      ? { value, timestamp: noon + second * 1_000, receivedAt }
-      : { value, receivedAt };
-  });
+const datapoint = datapointOf(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.integer({ min: 0, max: 3 }) },
+    { weight: 1, arbitrary: fc.constantFrom('wet', null, [1.5], 'x'.repeat(600)) },
+  ),
+);
 const somePush = fc
   .record({
     id: fc.constantFrom('s1', 's1', 's2', 's3'),
     points: fc.array(datapoint, { maxLength: 9 }),
   })
   .map(({ id, points }) => push(points, sensor('d1', id)));
-const moment = fc.option(
-  fc.nat({ max: 33 }).map((second) => noon + second * 1_000),
-  { nil: undefined },
-);
-const page: fc.Arbitrary<Page> = fc
-  .tuple(fc.constantFrom('asc', 'desc'), fc.nat({ max: 12 }), fc.nat({ max: 20 }), moment, moment)
-  .map(([order, skip, limit, from, to]) => ({
-    order,
-    skip,
-    limit,
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  }));
 const batch = fc.array(somePush, { minLength: 1, maxLength: 4 });
 const step = fc.oneof(
   { weight: 8, arbitrary: batch.map((kept) => ({ kept })) },
@@ -155,7 +125,7 @@ const step = fc.oneof(
       .constantFrom('done', 'done', 'answered later', 'failed', 'answer lost')
       .map((flush) => ({ flush })),
   },
-  { weight: 4, arbitrary: page.map((asked) => ({ asked })) },
+  { weight: 4, arbitrary: somePage.map((asked) => ({ asked })) },
   { weight: 1, arbitrary: fc.constant({ crash: true }) },
 );
 

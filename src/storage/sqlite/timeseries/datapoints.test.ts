@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
 import type { Page, Push } from '../../../domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from '../../contract/builders.ts';
+import {
+  datapointOf,
+  somePage,
+  tinyDatapointLimits,
+} from '../../contract/datapoint-arbitraries.ts';
 import {
   allValues,
   appended,
@@ -25,19 +29,8 @@ import { datapointLimits } from './datapoint-limits.ts';
 /** Limits under which nearly every datapoint is flushed, merged, cut and trimmed at once. */
 const tinyLimits = {
   ...datapointLimits,
-  chunkDatapointsMax: 4,
-  chunkWeightMax: 32,
-  chunkBlocksMax: 2,
+  ...tinyDatapointLimits,
   summaryDatapointsMin: 1,
-  memtableEntryBytes: 0,
-  memtableEntryBytesMax: 3 * 32,
-  memtableBytesMax: 6 * 32,
-  logBytesMax: 8 * 32,
-  flushBytesPerStep: 5 * 32,
-  flushSeriesPerStep: 2,
-  trimRowsPerStep: 2,
-  decodedChunksMax: 2,
-  seriesMax: 2,
   crowdedChunksMax: 1_000,
 };
 
@@ -63,45 +56,18 @@ describe('with limits so small that everything is flushed at once', () => {
   });
 });
 
-const datapoint: fc.Arbitrary<Datapoint> = fc
-  .record({
-    second: fc.nat({ max: 30 }),
-    value: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom('wet', null, [1.5])),
-    isTimed: fc.boolean(),
-    delay: fc.nat({ max: 3 }),
-  })
-  .map(({ second, value, isTimed, delay }) => {
-    const receivedAt = noon + (second + delay) * 1_000;
-    return isTimed
-      ? { value, timestamp: noon + second * 1_000, receivedAt }
-      : { value, receivedAt };
-  });
+const datapoint = datapointOf(
+  fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom('wet', null, [1.5])),
+);
 const somePush: fc.Arbitrary<Push> = fc
   .record({
     id: fc.constantFrom('s1', 's2', 'nope'),
     points: fc.array(datapoint, { maxLength: 12 }),
   })
   .map(({ id, points }) => push(points, sensor('d1', id)));
-const moment = fc.option(
-  fc.nat({ max: 33 }).map((second) => noon + second * 1_000),
-  { nil: undefined },
-);
-const page: fc.Arbitrary<Page> = fc
-  .record({
-    order: fc.constantFrom('asc', 'desc'),
-    skip: fc.nat({ max: 12 }),
-    limit: fc.nat({ max: 20 }),
-    from: moment,
-    to: moment,
-  })
-  .map(({ from, to, ...rest }) => ({
-    ...rest,
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  }));
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.array(somePush, { maxLength: 4 }).map((batch) => ({ batch })) },
-  { weight: 3, arbitrary: page.map((asked) => ({ asked })) },
+  { weight: 3, arbitrary: somePage.map((asked) => ({ asked })) },
   { weight: 1, arbitrary: fc.constant({ reopen: true }) },
   { weight: 1, arbitrary: fc.constantFrom('s1', 's2').map((renewed) => ({ renewed })) },
 );
