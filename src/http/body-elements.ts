@@ -38,6 +38,10 @@ export class BrokenBodyError extends Error {
 const newline = 10;
 const noBytes = Buffer.alloc(0);
 const tooLarge: BodyElement = { problem: 'too large' };
+const emptyLine: BodyElement = { bytes: noBytes, start: 0, end: 0 };
+
+const nextNewline = (bytes: Buffer, start: number): number =>
+  bytes[start] === newline ? start : bytes.indexOf(newline, start);
 
 /** Splits newline-delimited text; empty lines are elements too, so that lines can be counted. */
 export function createLineSplitter(elementBytesMax: number): BodySplitter {
@@ -48,8 +52,10 @@ export function createLineSplitter(elementBytesMax: number): BodySplitter {
       const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
       const elements: BodyElement[] = [];
       let start = 0;
-      for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, start)) {
-        elements.push(rest.end(bytes, start, at));
+      for (let at = bytes.indexOf(newline); at >= 0; at = nextNewline(bytes, start)) {
+        // Of millions of empty lines each is the same one.
+        const isEmpty = at === start && start > 0;
+        elements.push(isEmpty ? emptyLine : rest.end(bytes, start, at));
         start = at + 1;
       }
       rest.add(bytes.subarray(start));

@@ -50,8 +50,11 @@ export function createWriteLines(services: {
   };
 }
 
+const noLines: readonly BulkLine[] = [];
+
 /** The datapoints of a line, or why it has none. */
 function readLine(element: BodyElement, line: number, precision: Precision): readonly BulkLine[] {
+  if ('bytes' in element && element.start === element.end) return noLines;
   try {
     const text = textOfElement(element);
     if (typeof text !== 'string') throw brokenLine(text.problem);
