@@ -97,7 +97,7 @@ browserTest('a value is put right in three taps, and undone in two from the list
   const plot = page.locator('.plot .u-over').first();
   const box = await plot.boundingBox();
   assert.ok(box !== null);
-  // Where the plot is when it rests: a finger that comes down beside the newest point marks another.
+  // Where the plot is when it rests: a finger beside the newest point marks another.
   await plot.tap({ position: { x: box.width - 2, y: box.height / 2 } });
   await page.getByRole('button', { name: 'This is wrong' }).tap();
   const chosen = page.locator('.dialog :is(.wrong-value, .choice:has(input:checked))');
