@@ -111,13 +111,21 @@ interface LargeTown {
 /** Two entries this close, in degrees, are one town. */
 const sameTownDegrees = 0.3;
 
+/** Two regions have no letters of their own in the data: Somaliland, and Kosovo. */
+function regionOfTown({ city, iso2, lng }: Town): string {
+  if (/^[A-Z]{2}$/.test(iso2)) return iso2;
+  if (iso2 !== '' && iso2 !== '-99') throw new Error(`${city} is of no country: ${iso2}`);
+  return lng > 40 ? 'SO' : 'XK';
+}
+
 function townLines(): readonly string[] {
   const towns = read<readonly Town[]>(join(folder, 'city-timezones/data/cityMap.json'));
   const large = read<{ readonly features: readonly LargeTown[] }>(
     join(folder, 'globe.gl/example/datasets/ne_110m_populated_places_simple.geojson'),
   ).features.map(({ properties }) => properties);
   const groups = new Map<string, string[]>();
-  for (const { city, iso2, lat, lng, pop } of towns.toSorted((a, b) => b.pop - a.pop)) {
+  for (const town of towns.toSorted((a, b) => b.pop - a.pop)) {
+    const { city, lat, lng, pop } = town;
     const known = large.find(
       (other) =>
         Math.hypot(other.latitude - lat, other.longitude - lng) < sameTownDegrees &&
@@ -126,7 +134,7 @@ function townLines(): readonly string[] {
     const isCapital = known?.featurecla === 'Admin-0 capital';
     const rank = rankOf(isCapital ? pop * 10 : pop, [5e6, 1e6, 3e5, 1e5, 3e4]);
     const name = (known?.name ?? city).replaceAll(/[,\s]+/g, ' ').trim();
-    const key = `${rank}${iso2}`;
+    const key = `${rank}${regionOfTown(town)}`;
     groups.set(key, [...(groups.get(key) ?? []), name + packed([lng, lat])]);
   }
   return [...groups].sort().map(([key, names]) => `${key}${names.join(',')}`);

@@ -148,7 +148,8 @@ test('the world has its countries, lakes and towns, each at its place', () => {
   assert.equal(at('Lake Victoria'), 'lake -1 33');
   assert.equal(at('Lake Tanganyika'), 'lake -6 30');
   assert.ok(world.names.filter(({ kind }) => kind === 'town').length > 7_000);
-  for (const { name, latitude, longitude, rank } of world.names) {
+  for (const { name, latitude, longitude, rank, kind, region = '' } of world.names) {
+    assert.ok(kind === 'town' ? /^[A-Z]{2}$/.test(region) : region === '', `${name} in ${region}`);
     assert.ok(name !== '' && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180, name);
     assert.ok(rank >= 0 && rank <= 5, name);
   }

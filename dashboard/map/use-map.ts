@@ -1,6 +1,7 @@
 import * as leaflet from 'leaflet';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../i18n/i18n.ts';
+import { pageSettings } from '../state/page-settings.ts';
 import { theme } from '../state/theme.ts';
 import { addBaseLayer, zoomMax } from './base-layer.ts';
 
@@ -23,6 +24,8 @@ export function useMap(): {
       ...startView,
       minZoom: 1,
       maxZoom: zoomMax(),
+      // Between whole steps the first view is on what there is; tiles are sharp at whole ones only.
+      zoomSnap: pageSettings().tileUrl === undefined ? 0.25 : 1,
       zoomControl: false,
       attributionControl: false,
       worldCopyJump: true,

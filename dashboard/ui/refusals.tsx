@@ -23,10 +23,13 @@ const sentences: ReadonlyMap<string, MessageKey> = new Map(
   ).map((name) => [name, `refused.${name}`]),
 );
 
-/** What was sent to a device and refused of late, and what to do about it; for who is in charge. */
+/**
+ * What was sent to a device and refused of late, and what to do about it; for who is in charge,
+ * which is everybody where the device belongs to nobody.
+ */
 export function Refusals({ device }: { readonly device: Device }): JSX.Element | null {
-  const mayRead =
-    username.value !== undefined && (isAdmin.value || device.owner === username.value);
+  const { owner } = device;
+  const mayRead = isAdmin.value || owner === 'guest' || owner === username.value;
   const { value } = useResource(
     mayRead ? `refusals ${device.id}` : undefined,
     (signal) =>

@@ -147,3 +147,64 @@ test('a flood of one kind is counted, and hides nothing else', async () => {
     ],
   );
 });
+
+test('updates of ThingSpeak sketches that were refused are told of, whatever is wrong', async () => {
+  const as = service.as('ama');
+  const makeKey = async (json: unknown) => {
+    const reply = await as({ method: 'POST', path: '/auth/keys', json });
+    return (reply.json as { readonly key: string }).key;
+  };
+  const ofPond = await makeKey({ name: 'pond', devices: ['pond'] });
+  const ofAll = await makeKey({ name: 'all' });
+  const update = async (query: string, call: Partial<Call> = {}) => {
+    const reply = await service.call({ path: `//update?${query}`, ...call });
+    assert.ok(reply.status >= 400, `${query}: ${reply.status}`);
+  };
+  await update(`api_key=${secret}&device_id=pond&field1=1`);
+  await update(`api_key=${ofPond}&field1=1&created_at=nonsense`);
+  await update(`api_key=${ofPond}`, { method: 'POST', body: 'x', type: 'image/png' });
+  await update('channel_id=pond&field1=1');
+  await update(`api_key=${ofAll}&field1=1`);
+  await update(`api_key=${ofAll}&channel_id=Pond&field1=1`);
+  const ahead = new Date(Date.now() + 3 * 86_400_000).toISOString();
+  await update(`api_key=${ofPond}&field1=1&created_at=${ahead}`);
+  const told = (await list()).map(({ problem, count }) => `${problem} ${count}`);
+  assert.deepEqual(told.toSorted(), [
+    'clock_ahead 1',
+    'no_key 1',
+    'unknown_device 1',
+    'unreadable 2',
+    'wrong_key 1',
+    'wrong_path 1',
+  ]);
+});
+
+test('a line of an agent whose sensor cannot be made is told of', async () => {
+  const as = service.as('ama');
+  const json = { name: 'send', devices: ['pond'], scopes: ['devices-data:create'] };
+  const made = await as({ method: 'POST', path: '/auth/keys', json });
+  const { key: token } = made.json as { readonly key: string };
+  const lines = { body: 'air,device_id=pond hum=1', type: 'text/plain' };
+  const reply = await service.call({ method: 'POST', path: '/write', token, ...lines });
+  assert.ok(reply.status >= 400, reply.text);
+  assert.deepEqual(
+    (await list()).map(({ sensor_id, count }) => [sensor_id, count]),
+    [['hum', 1]],
+  );
+});
+
+test('of a device that belongs to nobody everybody is told, and of nothing else', async () => {
+  const as = service.as('guest');
+  const json = { id: 'stray', sensors: [{ id: 'TC' }] };
+  assert.equal((await service.call({ method: 'POST', path: '/devices', json })).status, 204);
+  const path = '/devices/stray/sensors/TD/value';
+  assert.equal((await as({ method: 'POST', path, json: { value: 1 } })).status, 404);
+  await as({ method: 'POST', path: '/devices/Stray/sensors/TC/value', json: { value: 1 } });
+  const reply = await service.call({ path: '/devices/stray/refusals' });
+  assert.equal(reply.status, 200, reply.text);
+  const told = reply.json as readonly Refusal[];
+  assert.deepEqual(
+    told.map(({ problem, sensor_id }) => [problem, sensor_id]),
+    [['unknown_sensor', 'TD']],
+  );
+});

@@ -50,7 +50,7 @@ export const alerts = {
   formClear: 'and again only after {sensor} {comparison} {value}',
   formExpression: 'When on {device}',
   formSet: 'Set {actuator} to {value}',
-  formLimits: 'Fires {every} · until {until}',
+  formLimits: 'Fires {every} until {until}',
   'is-below': 'is below',
   'is-above': 'is above',
   'is-atMost': 'is at most',

@@ -10,6 +10,7 @@ export const usage = {
   most: 'most: {names}',
   refused: { one: '{count} refused since the start', other: '{count} refused since the start' },
   connections: 'Connections',
+  tls_handshakes: 'TLS handshakes under way',
   partial_bytes: 'Unfinished bodies and packets',
   answer_bytes: 'Answers that are not read yet',
   notification_bytes: 'Alerts in memory',

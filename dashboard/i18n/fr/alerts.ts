@@ -55,7 +55,7 @@ export const alerts: Translation<'alerts'> = {
   formClear: 'et de nouveau seulement après : {sensor} {comparison} {value}',
   formExpression: 'Quand sur {device}',
   formSet: 'Régler {actuator} sur {value}',
-  formLimits: 'Se déclenche {every} · jusqu’à {until}',
+  formLimits: 'Se déclenche {every} jusqu’à {until}',
   'is-below': 'est au-dessous de',
   'is-above': 'est au-dessus de',
   'is-atMost': 'vaut au plus',

@@ -16,6 +16,7 @@ export const usage: Translation<'usage'> = {
     other: '{count} refus depuis le démarrage',
   },
   connections: 'Connexions',
+  tls_handshakes: 'Négociations TLS en cours',
   partial_bytes: 'Corps et paquets inachevés',
   answer_bytes: 'Réponses pas encore lues',
   notification_bytes: 'Alertes en mémoire',

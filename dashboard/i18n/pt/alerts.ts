@@ -53,7 +53,7 @@ export const alerts: Translation<'alerts'> = {
   formClear: 'e de novo só depois de: {sensor} {comparison} {value}',
   formExpression: 'Quando em {device}',
   formSet: 'Pôr {actuator} em {value}',
-  formLimits: 'Dispara {every} · até {until}',
+  formLimits: 'Dispara {every} até {until}',
   'is-below': 'está abaixo de',
   'is-above': 'está acima de',
   'is-atMost': 'é no máximo',

@@ -16,6 +16,7 @@ export const usage: Translation<'usage'> = {
     other: '{count} recusas desde o início',
   },
   connections: 'Ligações',
+  tls_handshakes: 'Negociações TLS em curso',
   partial_bytes: 'Corpos e pacotes por acabar',
   answer_bytes: 'Respostas ainda não lidas',
   notification_bytes: 'Alertas em memória',

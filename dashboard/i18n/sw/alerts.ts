@@ -52,7 +52,7 @@ export const alerts: Translation<'alerts'> = {
   formClear: 'na tena baada tu ya: {sensor} {comparison} {value}',
   formExpression: 'Wakati kwenye {device}',
   formSet: 'Weka {actuator} kuwa {value}',
-  formLimits: 'Hutokea {every} · hadi {until}',
+  formLimits: 'Hutokea {every} hadi {until}',
   'is-below': 'iko chini ya',
   'is-above': 'iko juu ya',
   'is-atMost': 'haizidi',

@@ -12,6 +12,7 @@ export const usage: Translation<'usage'> = {
   most: 'zaidi: {names}',
   refused: { one: '{count} lilikataliwa tangu kuanza', other: '{count} yalikataliwa tangu kuanza' },
   connections: 'Miunganisho',
+  tls_handshakes: 'Mapatano ya TLS yanayoendelea',
   partial_bytes: 'Maombi na pakiti ambazo hazijakamilika',
   answer_bytes: 'Majibu ambayo bado hayajasomwa',
   notification_bytes: 'Tahadhari kwenye kumbukumbu',

@@ -4,7 +4,7 @@ import { freshnessOf, instantOf } from '../../api/freshness.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { DeviceRights } from '../../api/rights.ts';
 import { shapeOf } from '../../api/sensor-shape.ts';
-import type { Device, Grant, Sensor } from '../../api/types.ts';
+import type { Device, Gateway, Grant, Sensor } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
 import { now } from '../../state/clock.ts';
@@ -78,7 +78,7 @@ function DeviceHead({
           <span>{t('device.ownedBy', { name: device.owner })}</span>
         )}
         {device.gateway_id !== undefined && device.gateway_id !== '' && (
-          <span>{t('device.byGateway', { name: device.gateway_id })}</span>
+          <ByGateway id={device.gateway_id} />
         )}
       </p>
       <nav class="row actions" aria-label={deviceName(device)}>
@@ -98,6 +98,19 @@ function DeviceHead({
         )}
       </nav>
     </header>
+  );
+}
+
+/** The name takes its place when it is known: until then nothing is said. */
+function ByGateway({ id }: { readonly id: string }): JSX.Element {
+  const { value, error } = useResource(`name of gateway ${id}`, (signal) =>
+    api.getJson<Gateway>({ path: apiPaths.gateway(id), signal }),
+  );
+  const isKnown = value !== undefined || error !== undefined;
+  return (
+    <span style={{ visibility: isKnown ? 'visible' : 'hidden' }}>
+      {t('device.byGateway', { name: value?.name ?? id })}
+    </span>
   );
 }
 

@@ -113,7 +113,7 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
 
 function groupOfLine(line: BulkLine, places: Places, rules: StepRules): number {
   if ('refusal' in line) {
-    rules.refuse(line.line, line.refusal);
+    rules.refuse(line.line, line.refusal, line.sensor);
     return refused;
   }
   const place = places.of(line.sensor);

@@ -7,7 +7,7 @@ import type { NewDatapoint } from './ingest.ts';
 /** One line of a bulk request: a datapoint with its sensor, or why it is none. */
 export type BulkLine =
   | { readonly line: number; readonly sensor: SensorRef; readonly datapoint: NewDatapoint }
-  | { readonly line: number; readonly refusal: DomainError };
+  | { readonly line: number; readonly refusal: DomainError; readonly sensor?: SensorRef };
 
 /** A sensor of one bulk request, as its reader remembers it: many lines share the object. */
 export class BulkSensor implements SensorRef {

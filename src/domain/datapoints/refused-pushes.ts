@@ -3,7 +3,7 @@ import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
 import { deviceResource, noDevice } from '../devices/devices.ts';
-import { type DeviceId, guestUsername, parseUsername, type SensorId } from '../ids.ts';
+import { type DeviceId, parseUsername, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { UserStore } from '../users/user-store.ts';
 import { ClockAheadError } from './ingest.ts';
@@ -30,7 +30,8 @@ export interface RefusedPushes {
   note(refusal: SeenRefusal): Promise<void>;
   /**
    * The last of a day, newest first: those to this device, and those of its owner to ids like its
-   * own. Throws not_found, and forbidden for all but the owner and administrators.
+   * own. Throws not_found, and forbidden for all but the owner and administrators; of a device
+   * that belongs to nobody everybody is an owner.
    */
   list(actor: Actor, deviceId: DeviceId): Promise<readonly RefusedPush[]>;
 }
@@ -65,7 +66,7 @@ export function createRefusedPushes(options: {
       return;
     }
     const owner = (devices.peek(deviceId) ?? (await devices.find(deviceId)))?.owner;
-    if (owner !== undefined && owner !== guestUsername) book.write(owner, deviceId, refusal);
+    if (owner !== undefined) book.write(owner, deviceId, refusal);
     if (sender === undefined || sender === owner) return;
     const missing = { ...refusal, problem: 'unknown_device' } as const;
     book.write(sender, stray, owner === undefined ? missing : refusal);

@@ -93,7 +93,7 @@ async function withSensors(step: BulkStep, maker: SensorMaker): Promise<BulkStep
   const made = lines.map((line): BulkLine => {
     if ('refusal' in line) return line;
     const refusal = unmade.get(line.sensor.deviceId)?.get(line.sensor.sensorId);
-    return refusal === undefined ? line : { line: line.line, refusal };
+    return refusal === undefined ? line : { line: line.line, sensor: line.sensor, refusal };
   });
   return bulkStepOf(made);
 }

@@ -2,9 +2,10 @@ import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
 import { bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
+import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
 import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
-import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
+import { type DeviceId, parseDeviceId, type SensorId } from '../../domain/ids.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { gatherBytes } from '../../lib/gathered-bytes.ts';
 import type { Wire } from '../../wire/fields.ts';
@@ -29,6 +30,7 @@ export interface ThingSpeakParts {
   readonly authenticate: Authenticate;
   readonly ingestMany: IngestMany;
   readonly missingSensors: MissingSensors;
+  readonly refusedPushes: Pick<RefusedPushes, 'note'>;
   readonly clock: Clock;
 }
 
@@ -62,8 +64,14 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
     defineRoute({
       ...{ ...common, method: 'POST', path, body },
       handle: async (request) => {
-        const sent = await readBody(request.body, request.headers['content-encoding']);
-        return update(parts, request, new Map([...queryOf(request.url), ...sent]));
+        const ofAddress = queryOf(request.url);
+        const sent = await readBody(request.body, request.headers['content-encoding']).catch(
+          async (reason: unknown) => {
+            note(parts, reason, await knownOfAddress(parts, request, ofAddress));
+            throw reason;
+          },
+        );
+        return update(parts, request, new Map([...ofAddress, ...sent]));
       },
     }),
   ]);
@@ -77,12 +85,21 @@ async function update(
   request: Pick<RouteRequest, 'actor' | 'headers' | 'url'>,
   parameters: UpdateParameters,
 ): Promise<TextAnswer | JsonAnswer<Wire<typeof UpdateMessage>>> {
-  const key = parameters.get('api_key') ?? parameters.get('key') ?? keyOf(request.headers);
-  const actor =
-    key === undefined ? request.actor : await parts.authenticate(`Bearer ${key.trim()}`);
-  const deviceId = deviceOf(actor, parameters);
   const now = parts.clock.now();
-  await store(parts, actor, deviceId, parameters);
+  let known = knownOf(undefined, parameters);
+  let deviceId: DeviceId;
+  let refusal: DomainError | undefined;
+  try {
+    const actor = await senderOf(parts, request, parameters);
+    known = knownOf(actor, parameters);
+    deviceId = deviceOf(actor, parameters);
+    known = { ...known, deviceId };
+    refusal = await store(parts, actor, deviceId, parameters);
+  } catch (reason) {
+    note(parts, reason, known);
+    throw reason;
+  }
+  if (refusal !== undefined) throw refusal;
   const entry = { deviceId, entryId: entryIdOf(now), now };
   const isJson = /^[^?]*\.json\/?(\?|$)/.test(request.url);
   return isJson
@@ -96,17 +113,78 @@ async function update(
  */
 const entryIdOf = (now: Instant): number => Math.floor(now / 1_000);
 
-/** All fields, or none when one of their sensors cannot be had. */
+/** What an update says about itself, whatever is wrong with the rest of it. */
+interface KnownOfUpdate {
+  readonly actor?: Actor;
+  readonly deviceId?: DeviceId;
+}
+
+function knownOf(actor: Actor | undefined, parameters: UpdateParameters): KnownOfUpdate {
+  const sender = actor === undefined ? {} : { actor };
+  const named = namedDevice(parameters);
+  try {
+    return named === undefined ? sender : { ...sender, deviceId: parseDeviceId(named) };
+  } catch {
+    return sender;
+  }
+}
+
+/** Who sends: the key may be among the fields, or in the head as the Arduino library has it. */
+async function senderOf(
+  { authenticate }: ThingSpeakParts,
+  { actor, headers }: Pick<RouteRequest, 'actor' | 'headers'>,
+  parameters: UpdateParameters,
+): Promise<Actor> {
+  const key = parameters.get('api_key') ?? parameters.get('key') ?? keyOf(headers);
+  return key === undefined ? actor : authenticate(`Bearer ${key.trim()}`);
+}
+
+/** Of an update whose body cannot be read: what its address and its head say. */
+async function knownOfAddress(
+  parts: ThingSpeakParts,
+  request: Pick<RouteRequest, 'actor' | 'headers'>,
+  ofAddress: UpdateParameters,
+): Promise<KnownOfUpdate> {
+  let known = knownOf(undefined, ofAddress);
+  try {
+    const actor = await senderOf(parts, request, ofAddress);
+    known = { ...known, actor };
+    return { actor, deviceId: deviceOf(actor, ofAddress) };
+  } catch {
+    return known;
+  }
+}
+
+/** Tells the owner of the device, or who sent it where it names none, what was wrong. */
+function note(
+  { refusedPushes }: ThingSpeakParts,
+  error: unknown,
+  known: KnownOfUpdate & { readonly sensorId?: SensorId },
+): void {
+  if (!(error instanceof DomainError || error instanceof EdgeError)) return;
+  const code = known.deviceId === undefined && error.code === 'invalid' ? 'wrong_path' : error.code;
+  void refusedPushes.note({ via: 'http', code, error, ...known });
+}
+
+/**
+ * All fields, or none when one of their sensors cannot be had. Answers the first refusal, of which
+ * the owner has been told.
+ */
 async function store(
-  { ingestMany, missingSensors }: ThingSpeakParts,
+  parts: ThingSpeakParts,
   actor: Actor,
   deviceId: DeviceId,
   parameters: UpdateParameters,
-): Promise<void> {
+): Promise<DomainError | undefined> {
+  const { ingestMany, missingSensors } = parts;
   const datapoints = readUpdate(parameters);
   const maker = missingSensors(actor, { makesDevices: false, sensorsMax: datapoints.size });
-  const [unmade] = (await maker.makeOn(deviceId, new Set(datapoints.keys()))).values();
-  if (unmade !== undefined) throw unmade;
+  const [unmade] = await maker.makeOn(deviceId, new Set(datapoints.keys()));
+  if (unmade !== undefined) {
+    const [sensorId, refusal] = unmade;
+    note(parts, refusal, { actor, deviceId, sensorId });
+    return refusal;
+  }
   const bulk = ingestMany(actor);
   const lines = [...datapoints].map(([sensorId, datapoint], index) => ({
     line: index + 1,
@@ -115,18 +193,21 @@ async function store(
   }));
   await bulk.add(bulkStepOf(lines));
   const { refused } = await bulk.finish();
-  if (refused[0] !== undefined) throw refused[0].refusal;
+  return refused[0]?.refusal;
 }
 
 /** The device that is named, else the one that the key is for, as a channel's key is. */
 function deviceOf(actor: Actor, parameters: UpdateParameters): DeviceId {
-  const named = parameters.get('device_id') ?? parameters.get('channel_id');
-  if (named !== undefined) return parseDeviceId(named.trim());
+  const named = namedDevice(parameters);
+  if (named !== undefined) return parseDeviceId(named);
   const ofKey = actor.kind === 'guest' ? undefined : actor.key?.devices;
   const [only, ...others] = ofKey ?? [];
   if (only !== undefined && others.length === 0) return only;
   throw invalid('which device? give device_id, or an api_key that is limited to one device');
 }
+
+const namedDevice = (parameters: UpdateParameters): string | undefined =>
+  (parameters.get('device_id') ?? parameters.get('channel_id'))?.trim();
 
 function keyOf(headers: RouteRequest['headers']): string | undefined {
   const header = headers['x-thingspeakapikey'];
