@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { formatDate, formatValue } from '../i18n/formats.ts';
 import { language, t } from '../i18n/i18n.ts';
+import { seriesToken } from './colors.ts';
 import type { Step } from './columns.ts';
 import type { PlotRoom } from './plot.tsx';
 import type { TimeRange } from './ranges.ts';
@@ -30,6 +31,12 @@ export function StepLane(props: {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     setTouchedAt(stretchAt(stretches, (event.clientX - left) / width)?.at);
   };
+  // The same text is the same colour, whatever comes between; what is off has none.
+  const texts = [...new Set(stretches.map(({ value }) => value))];
+  const shadeOf = (value: unknown): string | undefined =>
+    value === false || texts.length < 2
+      ? undefined
+      : `color-mix(in srgb, var(${seriesToken(texts.indexOf(value))}) 24%, transparent)`;
   const textOf = (value: unknown): string => formatValue(value, language.value, t);
   return (
     <div class="step-lane">
@@ -55,8 +62,11 @@ export function StepLane(props: {
         {stretches.map(({ at, value, left, width }) => (
           <span
             key={at}
-            class={`step${value === true ? ' is-on' : ''}${at === told?.at ? ' is-told' : ''}`}
-            style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
+            class={at === told?.at ? 'step is-told' : 'step'}
+            style={{
+              ...{ left: `${left * 100}%`, width: `${width * 100}%` },
+              background: shadeOf(value),
+            }}
           >
             {width * room.widthPx >= textMinPx && textOf(value)}
           </span>

@@ -59,7 +59,7 @@ function labels(map: leaflet.Map, names: readonly NamedPlace[]): readonly HTMLEl
   const view = map.getBounds().pad(0.1);
   const taken = markerBoxes(map);
   const shown: HTMLElement[] = [];
-  for (const place of namesAt(names, map.getZoom())) {
+  for (const place of namesAt(names, Math.round(map.getZoom()))) {
     if (shown.length >= shownMax) break;
     const at = leaflet.latLng(place.latitude, place.longitude);
     if (!view.contains(at)) continue;

@@ -71,6 +71,12 @@ for (const width of Object.keys(widths) as Width[]) {
       assert.match(said ?? '', text, name);
     }
     assert.notEqual((await page.locator('.chart-when').textContent())?.trim(), '');
+    const lane = page.locator('.step-lane');
+    const told = (await lane.locator('p').textContent()) ?? '';
+    assert.match(told, /^Door: (open|closed) · \w+ \d/);
+    await lane.locator('.step').nth(1).click();
+    await lane.locator('.step.is-told:nth-child(2)').waitFor();
+    assert.notEqual(await lane.locator('p').textContent(), told);
     await page.context().close();
   });
 }

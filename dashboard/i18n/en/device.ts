@@ -19,7 +19,7 @@ export const device = {
   goneText: 'What you saw was its last state. Nothing of it is stored any more.',
   unsharedTitle: 'This device is no longer shared with you',
   unsharedText: 'Its owner has ended it. Ask them if you still need to see it.',
-  today: 'Today {low}\u00a0–\u00a0{high}, mean\u00a0{mean}',
+  today: 'Today {low}\u00a0–\u2060\u00a0{high}, mean\u00a0{mean}',
   todayTotal: 'Today {total}',
   todayNone: 'Nothing today',
   missingTitle: 'This device is not here',

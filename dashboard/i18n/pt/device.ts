@@ -21,7 +21,7 @@ export const device: Translation<'device'> = {
   goneText: 'O que viu foi o seu último estado. Já nada dele está guardado.',
   unsharedTitle: 'Este dispositivo já não é partilhado consigo',
   unsharedText: 'O dono terminou a partilha. Fale com ele se ainda precisa de o ver.',
-  today: 'Hoje {low}\u00a0–\u00a0{high}, média\u00a0{mean}',
+  today: 'Hoje {low}\u00a0–\u2060\u00a0{high}, média\u00a0{mean}',
   todayTotal: 'Hoje {total}',
   todayNone: 'Nada hoje',
   missingTitle: 'Este dispositivo não está aqui',

@@ -21,7 +21,7 @@ export const device: Translation<'device'> = {
   goneText: 'Ulichoona ni hali yake ya mwisho. Hakuna chake kinachohifadhiwa tena.',
   unsharedTitle: 'Kifaa hiki hakishirikiwi nawe tena',
   unsharedText: 'Mmiliki wake amesitisha. Mwombe ikiwa bado unahitaji kukiona.',
-  today: 'Leo {low}\u00a0–\u00a0{high}, wastani\u00a0{mean}',
+  today: 'Leo {low}\u00a0–\u2060\u00a0{high}, wastani\u00a0{mean}',
   todayTotal: 'Leo {total}',
   todayNone: 'Hakuna leo',
   missingTitle: 'Kifaa hiki hakipo hapa',

@@ -50,5 +50,6 @@ export function todayText(sensor: Sensor, day: DayOfSensor | undefined): string 
   const last = numberOf(sensor.last_value?.value) ?? day.min;
   const low = number(Math.min(day.min, last));
   const high = number(Math.max(day.max, last));
+  if (low === high) return t('device.todayTotal', { total: low });
   return t('device.today', { low, high, mean: number(day.avg) });
 }
