@@ -4,10 +4,14 @@ import { askEarly } from './api/early-answers.ts';
 import { createSessionStore } from './api/session-store.ts';
 import { chooseLanguage } from './i18n/languages.ts';
 import { firstReads } from './shell/first-reads.ts';
+import { laterStyles } from './shell/later-styles.ts';
 import { filesOfScreen } from './shell/screen-files.ts';
 import { readLanguage } from './state/language-choice.ts';
 import { pageSettings } from './state/page-settings.ts';
 import { readTheme } from './state/theme-choice.ts';
+
+/** The address of the styles that home does without; written by the build. */
+declare const LATER_STYLES: string;
 
 const theme = readTheme();
 if (theme !== 'system') document.documentElement.dataset['theme'] = theme;
@@ -19,6 +23,9 @@ for (const file of filesOfScreen(location.pathname, shown)) {
   link.href = file;
   document.head.append(link);
 }
+
+globalThis.kipimoLaterStyles = LATER_STYLES;
+if (location.pathname !== '/') laterStyles().catch(() => undefined);
 
 const session = createSessionStore(storageOf()).read();
 const now = Date.now();

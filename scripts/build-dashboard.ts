@@ -41,7 +41,7 @@ export async function buildDashboard(options: {
   const entry = (name: string) => join(source, name);
   const { metafile } = await build({
     ...settings,
-    entryPoints: { app: entry('main.tsx') },
+    entryPoints: { app: entry('main.tsx'), later: entry('styles/later.css') },
     splitting: true,
     format: 'esm',
     plugins: [...settings.plugins, oneCore(source)],
@@ -54,6 +54,7 @@ export async function buildDashboard(options: {
     define: {
       SCREEN_FILES: JSON.stringify(screenFiles(metafile.outputs, { source, loaded })),
       WORD_FILES: JSON.stringify(filesOfWords(metafile.outputs)),
+      LATER_STYLES: JSON.stringify(laterStyles(metafile)),
     },
   });
   const files = { ...filesOf(metafile), ...filesOf(theme.metafile) };
@@ -174,6 +175,16 @@ function appOf(outputs: ReturnType<typeof filesOf>): string {
   );
   if (app === undefined) throw new Error('the entry was not built');
   return app;
+}
+
+/** What is asked for beside screens that are no part of the first load. */
+function laterStyles(metafile: Metafile): string {
+  const outputs = filesOf(metafile);
+  const path = Object.keys(outputs).find((name) =>
+    outputs[name]?.entryPoint?.endsWith('styles/later.css'),
+  );
+  if (path === undefined) throw new Error('the styles of later screens were not built');
+  return `/${path}`;
 }
 
 function pickLoads(metafile: Metafile, theme: Metafile): Loads {

@@ -1,6 +1,7 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../i18n/i18n.ts';
+import { laterStyles } from '../shell/later-styles.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useSeen } from '../ui/use-seen.ts';
@@ -36,8 +37,8 @@ function Lazy<Props extends object>({
   useEffect(() => {
     if (!isSeen || Found !== undefined || hasFailed) return;
     let isCurrent = true;
-    load()
-      .then((component) => {
+    Promise.all([load(), laterStyles()])
+      .then(([component]) => {
         if (isCurrent) setFound(() => component);
       })
       .catch(() => {

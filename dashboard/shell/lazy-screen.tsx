@@ -4,6 +4,7 @@ import { allWords, t } from '../i18n/i18n.ts';
 import { username } from '../state/session.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { ScreenSkeleton } from '../ui/skeleton.tsx';
+import { laterStyles } from './later-styles.ts';
 import { LoginScreen } from './login-needed.tsx';
 import type { ScreenRoute } from './routes.ts';
 import type { Screen } from './screen.ts';
@@ -27,8 +28,8 @@ export function LazyScreen({
   useEffect(() => {
     if (Found !== undefined || hasFailed) return;
     let isCurrent = true;
-    // Its texts come beside its code.
-    Promise.all([route.load(), allWords()])
+    // Its texts and styles come beside its code.
+    Promise.all([route.load(), allWords(), laterStyles()])
       .then(([screen]) => {
         loaded.set(route.path, screen);
         if (isCurrent) setTurn((turn) => turn + 1);

@@ -148,7 +148,7 @@ test('a flood of one kind is counted, and hides nothing else', async () => {
   );
 });
 
-test('updates of ThingSpeak sketches that were refused are told of, whatever is wrong', async () => {
+test('refused updates of ThingSpeak sketches are told of, whatever is wrong', async () => {
   const as = service.as('ama');
   const makeKey = async (json: unknown) => {
     const reply = await as({ method: 'POST', path: '/auth/keys', json });
