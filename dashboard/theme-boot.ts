@@ -4,7 +4,7 @@ import { askEarly } from './api/early-answers.ts';
 import { createSessionStore } from './api/session-store.ts';
 import { chooseLanguage } from './i18n/languages.ts';
 import { firstReads } from './shell/first-reads.ts';
-import { laterStyles } from './shell/later-styles.ts';
+import { fetchLaterStyles } from './shell/later-styles.ts';
 import { filesOfScreen } from './shell/screen-files.ts';
 import { readLanguage } from './state/language-choice.ts';
 import { pageSettings } from './state/page-settings.ts';
@@ -25,7 +25,7 @@ for (const file of filesOfScreen(location.pathname, shown)) {
 }
 
 globalThis.kipimoLaterStyles = LATER_STYLES;
-if (location.pathname !== '/') laterStyles().catch(() => undefined);
+if (location.pathname !== '/') fetchLaterStyles(LATER_STYLES);
 
 const session = createSessionStore(storageOf()).read();
 const now = Date.now();

@@ -35,6 +35,8 @@ export interface ChartProps {
   /** Instants at which an alert fired, marked at the foot. */
   readonly firings?: readonly number[];
   readonly initialPreset?: Preset;
+  /** How wide its place is, about, where that is not most of the screen. */
+  readonly roomPx?: number;
   /** The address names the range that is shown, so that it can be kept and passed on. */
   readonly isInAddress?: true;
   /** When the newest value is from, for charts that are empty. */

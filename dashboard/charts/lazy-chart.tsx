@@ -30,7 +30,7 @@ export function Chart(props: ChartProps): JSX.Element {
   }, [Found, hasFailed]);
   if (hasFailed) return <ErrorBox text={t('chart.failed')} onRetry={() => setFailed(false)} />;
   // Its place is kept from the start: what is below it does not move when it comes.
-  const heightPx = chartHeight(props.sensors, roomPx());
+  const heightPx = chartHeight(props.sensors, props.roomPx ?? roomPx());
   return (
     <div class="chart-frame" style={{ '--chart-height': `${heightPx}px` }}>
       {Found === undefined ? <Skeleton height={heightPx} /> : <Found {...props} />}

@@ -11,6 +11,7 @@ export interface Panel {
 }
 
 interface Drawn {
+  readonly name?: string;
   readonly unit?: string | undefined;
   readonly shape?: Shape | undefined;
 }
@@ -44,9 +45,14 @@ export function panelHeight(panels: readonly Panel[], isNarrow: boolean): number
   return all[Math.min(panels.length, all.length) - 1] ?? 120;
 }
 
-const legendRowPx = 56;
+/** Of the legend: an entry is never narrower, and so much of it is no text. */
+const legend = {
+  ...{ entryPx: 168, gapPx: 8, besidePx: 34 },
+  ...{ rowPx: 56, linePx: 17, letterPx: 7 },
+} as const;
+const legendLinesMax = 3;
 const controlsPx = { narrow: 304, wide: 150 };
-const lanePx = 50;
+const lanePx = { narrow: 68, wide: 50 };
 
 const narrowMaxPx = 560;
 
@@ -54,14 +60,31 @@ const narrowMaxPx = 560;
 export function plotsHeight(sensors: readonly Drawn[], widthPx: number): number {
   const panels = panelsOf(sensors);
   const lanes = sensors.filter(({ shape }) => shape === 'text').length;
-  const eachPx = panelHeight(panels, widthPx < narrowMaxPx);
-  return panels.length * eachPx + timeAxisPx + lanes * lanePx;
+  const isNarrow = widthPx < narrowMaxPx;
+  const eachPx = panelHeight(panels, isNarrow);
+  const lanesPx = lanes * (isNarrow ? lanePx.narrow : lanePx.wide);
+  return panels.length * eachPx + timeAxisPx + lanesPx;
 }
 
 /** How high the whole chart is, about: its place is kept while its code is on its way. */
 export function chartHeight(sensors: readonly Drawn[], widthPx: number): number {
-  const perRow = Math.max(1, Math.floor((widthPx + 8) / 158));
   const controls = widthPx < narrowMaxPx ? controlsPx.narrow : controlsPx.wide;
-  const legend = Math.ceil(sensors.length / perRow) * legendRowPx;
-  return controls + legend + plotsHeight(sensors, widthPx);
+  return controls + legendHeight(sensors, widthPx) + plotsHeight(sensors, widthPx);
+}
+
+/** Names that are long take several lines, and their row with them. */
+function legendHeight(sensors: readonly Drawn[], widthPx: number): number {
+  const { entryPx, gapPx, besidePx, rowPx, linePx, letterPx } = legend;
+  const perRow = Math.max(1, Math.floor((widthPx + gapPx) / (entryPx + gapPx)));
+  const columns = Math.max(1, Math.min(perRow, sensors.length));
+  const textPx = (widthPx + gapPx) / columns - gapPx - besidePx;
+  const lines = sensors.map(({ name = '' }) =>
+    Math.min(legendLinesMax, Math.max(1, Math.ceil((name.length * letterPx) / textPx))),
+  );
+  let height = 0;
+  for (let at = 0; at < lines.length; at += columns) {
+    const most = Math.max(...lines.slice(at, at + columns));
+    height += rowPx + (most - 1) * linePx;
+  }
+  return height;
 }

@@ -10,25 +10,26 @@ export function laterStyles(): Promise<void> {
   asked ??= new Promise<void>((resolve, reject) => {
     const href = globalThis.kipimoLaterStyles;
     if (href === undefined) return resolve();
-    const found = document.querySelector<HTMLLinkElement>(`link[href="${href}"]`);
-    // It is there already where the screen at the address of the page wants it.
-    if (found?.sheet != null) return resolve();
-    const link = found ?? document.createElement('link');
-    link.addEventListener('load', () => resolve(), { once: true });
-    link.addEventListener(
-      'error',
-      () => {
-        link.remove();
-        asked = undefined;
-        reject(new Error('the styles could not be fetched'));
-      },
-      { once: true },
-    );
-    if (found === null) {
-      link.rel = 'stylesheet';
-      link.href = href;
-      document.head.append(link);
-    }
+    const link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = href;
+    link.addEventListener('load', () => resolve());
+    link.addEventListener('error', () => {
+      link.remove();
+      asked = undefined;
+      reject(new Error('the styles could not be fetched'));
+    });
+    // Behind those of the first load, which they add to.
+    document.head.append(link);
   });
   return asked;
+}
+
+/** Fetches them while the app is on its way; they hold once it asks for them. */
+export function fetchLaterStyles(href: string): void {
+  const link = document.createElement('link');
+  link.rel = 'preload';
+  link.as = 'style';
+  link.href = href;
+  document.head.append(link);
 }

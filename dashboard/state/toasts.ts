@@ -16,13 +16,14 @@ export const toasts = signal<readonly Toast[]>([]);
 
 let lastId = 0;
 
-/** Says something at the bottom of the screen; read out by screen readers. */
-export function showToast(text: string, action?: Toast['action']): void {
+/** Says something at the bottom of the screen; read out by screen readers. Answers its id. */
+export function showToast(text: string, action?: Toast['action']): number {
   lastId += 1;
   const id = lastId;
   const toast = { id, text, ...(action !== undefined && { action }) };
   toasts.value = [...toasts.value, toast].slice(-toastsMax);
   setTimeout(() => hideToast(id), action === undefined ? plainMs : actionMs);
+  return id;
 }
 
 export function hideToast(id: number): void {

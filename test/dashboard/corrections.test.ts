@@ -113,6 +113,7 @@ browserTest('a value is put right in three taps, and undone in two from the list
   await row.getByRole('button', { name: 'Undo' }).tap();
   await page.locator('.hero', { hasText: '85' }).waitFor();
   await page.getByText('None so far.').waitFor();
+  assert.equal(await page.locator('.toast').getByRole('button', { name: 'Undo' }).count(), 0);
   await page.context().close();
 });
 

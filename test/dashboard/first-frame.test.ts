@@ -94,6 +94,7 @@ for (const [index, name] of named.entries()) {
   frameTest(name, 'ama', () => userScreens(furniture)[index] ?? name);
 }
 frameTest('/users', 'admin', () => '/users');
+frameTest('/usage', 'admin', () => '/usage');
 
 /** The name of a text, as it stands where the text itself is not there. */
 const textName =

@@ -15,6 +15,10 @@ import { lineOf } from './device-blank.tsx';
 
 const typingMs = 600;
 const monthMs = 30 * 86_400_000;
+/** From here on the form and its preview stand side by side. */
+const twoColumnsPx = 1_200;
+/** The chart's place then. */
+const columnPx = 540;
 const chartSensorsMax = 4;
 
 interface Tried {
@@ -148,7 +152,15 @@ export function PreviewChart(props: {
   );
   if (sensors.length === 0) return null;
   const shown = sensors.map(({ deviceId, sensorId }) => `${deviceId}/${sensorId}`).join();
-  return <Chart key={shown} sensors={sensors} firings={firings} initialPreset="month" />;
+  return (
+    <Chart
+      key={shown}
+      sensors={sensors}
+      firings={firings}
+      initialPreset="month"
+      {...(innerWidth >= twoColumnsPx && { roomPx: columnPx })}
+    />
+  );
 }
 
 const byId = (devices: readonly Device[], ids: readonly string[]): readonly Device[] =>

@@ -3,7 +3,7 @@ import { apiPaths } from '../../api/paths.ts';
 import { t } from '../../i18n/i18n.ts';
 import { tellCorrected } from '../../state/corrections.ts';
 import { api } from '../../state/session.ts';
-import { showToast } from '../../state/toasts.ts';
+import { hideToast, showToast } from '../../state/toasts.ts';
 
 /** One sensor of a device, by ids. */
 export interface SensorIds {
@@ -38,8 +38,13 @@ export async function putRight(
   tell(ids, t('corrections.corrected', { count: corrected }), correction, onChange);
 }
 
+/** The last offer to undo, by its correction. */
+let offer: { readonly correction: string; readonly toast: number } | undefined;
+
 /** Undoes a correction, and says so, or why not. */
 export async function undo(ids: SensorIds, id: string, onChange: () => void): Promise<void> {
+  // Undone from the list, it is not offered any more.
+  if (offer?.correction === id) hideToast(offer.toast);
   try {
     await api.send({ method: 'DELETE', path: `${correctionsPath(ids)}/${id}` });
     showToast(t('corrections.undone'));
@@ -62,8 +67,6 @@ function tell(
     showToast(t('corrections.nothing'));
     return;
   }
-  showToast(sentence, {
-    label: t('common.undo'),
-    run: () => void undo(ids, id, onChange),
-  });
+  const run = (): void => void undo(ids, id, onChange);
+  offer = { correction: id, toast: showToast(sentence, { label: t('common.undo'), run }) };
 }

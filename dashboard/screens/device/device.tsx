@@ -101,6 +101,16 @@ function DeviceHead({
   );
 }
 
+/** Numbers from here on take a line each of what a tile says of today. */
+const longDigits = 5;
+
+/** Room is kept for what is said of today before it is known. */
+function todayClass(sensor: Sensor): string | undefined {
+  if (shapeOf(sensor) === 'text') return undefined;
+  const last = String(sensor.last_value?.value ?? '');
+  return last.length >= longDigits ? 'has-today is-long' : 'has-today';
+}
+
 /** The name takes its place when it is known: until then nothing is said. */
 function ByGateway({ id }: { readonly id: string }): JSX.Element {
   const { value, error } = useResource(`name of gateway ${id}`, (signal) =>
@@ -179,7 +189,7 @@ function SensorsAndChart({
       <section aria-label={t('device.sensors')} class="stack-tight">
         <ul class="tiles">
           {device.sensors.map((sensor, index) => (
-            <li key={sensor.id} class={shapeOf(sensor) === 'text' ? undefined : 'has-today'}>
+            <li key={sensor.id} class={todayClass(sensor)}>
               <SensorTile {...{ device, sensor }} place={index} />
               {shapeOf(sensor) !== 'text' && (
                 <p class="tile-today">
