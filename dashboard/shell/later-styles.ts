@@ -5,7 +5,7 @@ declare global {
 
 let asked: Promise<void> | undefined;
 
-/** Resolves when the styles that home does without are there. Rejects when they cannot be fetched. */
+/** Resolves when the styles that home does without are there; rejects when they do not come. */
 export function laterStyles(): Promise<void> {
   asked ??= new Promise<void>((resolve, reject) => {
     const href = globalThis.kipimoLaterStyles;
