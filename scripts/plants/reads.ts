@@ -28,6 +28,18 @@ export const plantsOfReads: readonly Plant[] = [
     ],
   },
   {
+    name: 'long values of old databases are handed on unread',
+    ...{ file: 'test/v2/long-values.test.ts', test: 'is handed on unread' },
+    says: /characters at once/,
+    patches: [
+      patch(
+        'src/lib/long-json.ts',
+        'text.length > readCharactersMax ? new LongJson(text) : parseJson(text)',
+        'text.length > 2 ** 30 ? new LongJson(text) : parseJson(text)',
+      ),
+    ],
+  },
+  {
     name: 'lists are written as fast as they are read',
     ...{ file: 'test/neighbours/reads-large-values.test.ts', test: 'large last values' },
     says: died,

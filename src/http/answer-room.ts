@@ -7,6 +7,8 @@ import { type Budget, budgetError } from '../domain/budgets/budget.ts';
 import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { createBreather } from '../lib/event-loop.ts';
+import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
 import { stepsOf } from '../lib/steps.ts';
 import type { Clients, RequestSource } from './clients.ts';
 import { nextAnswer } from './latest-answer.ts';
@@ -37,7 +39,7 @@ export interface AnswerRoom {
   payerOf(request: RequestSource): Payer;
 }
 
-export type Chunks = AsyncIterable<string | Uint8Array>;
+export type Chunks = AsyncIterable<string | Uint8Array | LongText>;
 
 /** What room is held for: an answer, or what waits on a connection. */
 interface Held {
@@ -164,26 +166,67 @@ const heldOn = (socket: Socket, payer: Payer): Held => ({
 /** What a connection has handed to the machine so far. */
 const takenBy = (socket: Socket): number => socket.bytesWritten - socket.writableLength;
 
-/** Each is sent and seen to leave by itself. A chunk that is larger than usual counts as well. */
-function piecesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<Uint8Array> {
+/**
+ * The bytes of chunks, one after the other; of a long text one slice after the other. What a chunk
+ * takes is told before.
+ */
+function bytesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<Uint8Array> {
   const source = chunks[Symbol.asyncIterator]();
-  let left: Uint8Array = new Uint8Array();
+  const breathe = createBreather();
+  let slices: Iterator<string | Uint8Array> | undefined;
 
-  /** The next chunk that is not empty. */
-  async function nextBytes(): Promise<Uint8Array | undefined> {
-    while (true) {
-      const { done, value } = await source.next();
-      if (done === true) return undefined;
-      const bytes = typeof value === 'string' ? Buffer.from(value) : value;
-      hold(bytes.length);
-      if (bytes.length > 0) return bytes;
+  async function nextPart(): Promise<string | Uint8Array | undefined> {
+    if (slices !== undefined) {
+      // A fast reader takes one slice after the other, and nobody else would have a turn.
+      const pause = breathe();
+      if (pause !== undefined) await pause;
+      const { done, value } = slices.next();
+      if (done !== true) return value;
+      slices = undefined;
     }
+    const { done, value } = await source.next();
+    if (done === true) return undefined;
+    if (value instanceof Uint8Array) return value;
+    if (typeof value === 'string' && value.length <= usualCharactersMax) return value;
+    hold(value.length);
+    slices =
+      typeof value === 'string' ? slicesOf(value, sliceCharacters) : value[Symbol.iterator]();
+    return '';
   }
 
   return stepsOf(
     async () => {
-      const bytes = left.length > 0 ? left : await nextBytes();
-      if (bytes === undefined) return undefined;
+      while (true) {
+        const part = await nextPart();
+        if (part === undefined) return undefined;
+        const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+        hold(bytes.length);
+        if (bytes.length > 0) return bytes;
+      }
+    },
+    async () => void (await source.return?.()),
+  );
+}
+
+/** Longer texts are made bytes slice by slice. */
+const usualCharactersMax = 524_288;
+
+/** Chunks for those who take bytes. */
+export const inSlices = (chunks: Chunks): AsyncIterable<Uint8Array> =>
+  bytesOf(chunks, () => undefined);
+
+/** Each is sent and seen to leave by itself. A chunk that is larger than usual counts as well. */
+function piecesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<Uint8Array> {
+  const source = bytesOf(chunks, hold)[Symbol.asyncIterator]();
+  let left: Uint8Array = new Uint8Array();
+  return stepsOf(
+    async () => {
+      if (left.length === 0) {
+        const { done, value } = await source.next();
+        if (done === true) return undefined;
+        left = value;
+      }
+      const bytes = left;
       left = bytes.subarray(limits.answerPieceBytes);
       return bytes.subarray(0, limits.answerPieceBytes);
     },

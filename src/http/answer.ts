@@ -3,10 +3,11 @@ import { pipeline } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { type LongText, writeLongJson } from '../lib/long-json.ts';
 import { stepsOf } from '../lib/steps.ts';
 import { prefersJson } from './accept.ts';
 import { emptyAnswerHeaders, textHeaders } from './answer-headers.ts';
-import type { AnswerRoom, Chunks } from './answer-room.ts';
+import { type AnswerRoom, type Chunks, inSlices } from './answer-room.ts';
 import { type Encoding, isCompressible } from './compression.ts';
 import { jsonArray, type NestedMessage, nestedArray, nestedObject } from './json-pieces.ts';
 import { isKnownToClient, type ReadOptions, varyHeader } from './read-answers.ts';
@@ -184,7 +185,7 @@ export function send(
     case 'empty':
       return sendEmpty(answer.status, reply);
     case 'json':
-      return sendText(reply, jsonType, JSON.stringify(answer.message), answer.headers, options);
+      return sendJson(reply, answer, options);
     case 'bare':
       return prefersJson(accept)
         ? sendText(reply, jsonType, JSON.stringify(answer.text), answer.headers, options)
@@ -205,6 +206,16 @@ export function send(
       options.room.hold(reply.raw, limits.answerWindowBytes + (answer.keptBytes ?? 0));
       return sendStream(reply, answer.contentType, answer.chunks, answer.headers, options);
   }
+}
+
+function sendJson(
+  reply: FastifyReply,
+  { message, headers }: JsonAnswer<unknown>,
+  options: SendOptions,
+): number {
+  const text = writeLongJson(message);
+  if (typeof text === 'string') return sendText(reply, jsonType, text, headers, options);
+  return sendStream(reply, jsonType, onlyChunk(text), headers, options);
 }
 
 function sendStream(
@@ -237,7 +248,7 @@ async function sendCompressed(
   }: ReadOptions & { readonly encoding: Encoding; readonly room: AnswerRoom },
 ): Promise<void> {
   const source = readUntilClose(reply.raw, chunks);
-  const first: (string | Uint8Array)[] = [];
+  const first: (string | Uint8Array | LongText)[] = [];
   let bytes = 0;
   let isWhole = false;
   while (!isWhole && bytes < limits.compressedBytesMin) {
@@ -249,7 +260,7 @@ async function sendCompressed(
     }
   }
   const all = startingWith(first, source);
-  const compressed = isWhole ? undefined : compressor.stream(all, encoding);
+  const compressed = isWhole ? undefined : compressor.stream(inSlices(all), encoding);
   if (compressed !== undefined) reply.header('content-encoding', encoding);
   try {
     reply.send(room.stream(reply.raw, compressed ?? all));
@@ -292,6 +303,9 @@ async function sendWritten(
   while (head.length < wholeCharactersMax) {
     const { done, value } = await pieces.next();
     if (done === true) return sendText(reply, contentType, head, headers, options);
+    if (typeof value !== 'string') {
+      return sendStream(reply, contentType, startingWith([head, value], pieces), headers, options);
+    }
     head += value;
     options.room.hold(reply.raw, head.length);
   }
@@ -357,6 +371,6 @@ function writeText(reply: FastifyReply, about: string[], body: string, room: Ans
   room.written(reply.raw);
 }
 
-async function* onlyChunk(text: string): AsyncGenerator<string> {
+async function* onlyChunk<Text>(text: Text): AsyncGenerator<Text> {
   yield text;
 }

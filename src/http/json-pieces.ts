@@ -1,3 +1,4 @@
+import { writeJson } from '../lib/long-json.ts';
 /** A JSON object whose lists are written while they are read, after its other fields. */
 export interface NestedMessage<Message = unknown> {
   readonly message: Message;
@@ -10,7 +11,7 @@ export async function* jsonArray(steps: AsyncIterable<readonly unknown[]>): Asyn
   let separator = '[';
   for await (const step of steps) {
     if (step.length === 0) continue;
-    yield separator + step.map((message) => JSON.stringify(message)).join(',');
+    yield separator + step.map((message) => writeJson(message)).join(',');
     separator = ',';
   }
   yield separator === '[' ? '[]' : ']';
@@ -29,7 +30,7 @@ export async function* nestedArray(elements: AsyncIterable<NestedMessage>): Asyn
 
 /** Such an object, its lists behind its other fields. */
 export async function* nestedObject({ message, lists }: NestedMessage): AsyncIterable<string> {
-  let text = JSON.stringify(message).slice(0, -1);
+  let text = writeJson(message).slice(0, -1);
   for (const [key, pieces] of lists) {
     yield `${text}${text === '{' ? '' : ','}${JSON.stringify(key)}:[`;
     yield* pieces;

@@ -4,7 +4,7 @@ import { crc32, createDeflateRaw } from 'node:zlib';
 /** One file of an archive; its name has no folder. */
 export interface ZipEntry {
   readonly name: string;
-  readonly chunks: AsyncIterable<string>;
+  readonly chunks: AsyncIterable<string | Uint8Array>;
 }
 
 /** What one archive may have without the longer numbers of ZIP64. */
@@ -67,7 +67,7 @@ export async function* zipped(entries: AsyncIterable<ZipEntry>): AsyncGenerator<
 }
 
 async function* compress(
-  chunks: AsyncIterable<string>,
+  chunks: AsyncIterable<string | Uint8Array>,
   total: { checksum: number; size: number },
 ): AsyncGenerator<Buffer> {
   const deflate = createDeflateRaw();

@@ -1,4 +1,5 @@
 import { isBigNumber, type JsonValue } from './json.ts';
+import { LongJson, writeJson } from './long-json.ts';
 
 /** The longest text of a double, and of `true`, `false` and `null`. */
 const plainBytesMax = 25;
@@ -16,13 +17,14 @@ export function isJsonWithin(value: JsonValue, bytesMax: number): boolean {
 }
 
 const isWrittenWithin = (value: JsonValue, bytesMax: number): boolean =>
-  Buffer.byteLength(JSON.stringify(value)) <= bytesMax;
+  Buffer.byteLength(writeJson(value)) <= bytesMax;
 
 /** At least the bytes of the text; what exceeds `enough` is not looked at further. */
 function upperBound(value: JsonValue, enough: number): number {
   if (typeof value === 'string') return value.length * bytesPerCharacterMax + 2;
   if (typeof value !== 'object' || value === null) return plainBytesMax;
   if (isBigNumber(value)) return value.rawJSON.length;
+  if (value instanceof LongJson) return value.text.length * bytesPerCharacterMax;
   let bytes = 2;
   if (Array.isArray(value)) {
     for (const item of value) {

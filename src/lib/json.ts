@@ -1,4 +1,5 @@
 import { isHeldBy, mayHoldUnsafeNumber } from './json-number.ts';
+import type { LongJson } from './long-json.ts';
 
 /** A number that a double cannot hold exactly; JSON.stringify writes its digits as they came. */
 export interface BigNumber {
@@ -12,6 +13,7 @@ export type JsonValue =
   | number
   | string
   | BigNumber
+  | LongJson
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
@@ -71,13 +73,6 @@ export function isJsonObject(
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !isBigNumber(value)
   );
-}
-
-/** Whether both values are written as the same JSON text. */
-export function sameJson(a: JsonValue, b: JsonValue): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' && typeof b !== 'object') return false;
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 const plainNumber = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;

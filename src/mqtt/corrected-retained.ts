@@ -1,6 +1,6 @@
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { Message } from '../domain/messaging/message.ts';
-import { sameJson } from '../lib/json.ts';
+import { sameJson } from '../lib/long-json.ts';
 import { createLruCache } from '../lib/lru-cache.ts';
 import { pushedText } from '../wire/datapoint.ts';
 import type { Broker } from './broker.ts';

@@ -3,7 +3,8 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { type JsonValue, parseJson } from '../lib/json.ts';
-import { csvHeader, csvRow, parseValueCell, textCell, valueCell } from './csv.ts';
+import { LongJson } from '../lib/long-json.ts';
+import { csvHeader, csvRow, longCsvRow, parseValueCell, textCell, valueCell } from './csv.ts';
 
 interface Cell {
   readonly text: string;
@@ -41,6 +42,25 @@ test('a row has the columns of the header and ends with CRLF', () => {
   assert.equal(
     csvRow({ ...ids, datapoint: { value: 25.6, timestamp, receivedAt } }),
     'Station-1,TC1,25.6,2016-06-08T18:20:27.873Z,2016-06-08T18:20:28.001Z\r\n',
+  );
+});
+
+test('a long value comes back from its row, which is made slice by slice', () => {
+  const lookalike = fc.constantFrom('[1]', '{}', '"a"', '=1', "'a", '-', ' [', '12', 'null', ' 1 ');
+  const value = fc.oneof(fc.string({ unit: 'binary' }), lookalike, fc.jsonValue());
+  fc.assert(
+    fc.property(value as fc.Arbitrary<JsonValue>, (read) => {
+      const text = JSON.stringify(read);
+      const row = longCsvRow({ ...ids, datapoint: { value: new LongJson(text), receivedAt } });
+      const { cells, rest } = readRecord([...(row ?? [])].join(''));
+      assert.equal(rest, '');
+      assert.equal(cells.length, 5);
+      const cell = cells[2] as Cell;
+      // Numbers and words are never long: in quotes they are texts.
+      const isShort = typeof read !== 'string' && (typeof read !== 'object' || read === null);
+      assert.equal(JSON.stringify(parseValueCell(cell)), isShort ? JSON.stringify(text) : text);
+    }),
+    { numRuns: 2_000 },
   );
 });
 

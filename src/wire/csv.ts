@@ -1,6 +1,7 @@
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../domain/ids.ts';
 import { asNumber, isBigNumber, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { LongJson, type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
@@ -26,6 +27,31 @@ export function csvRow(row: {
   return `${csvIds(row)}${valueCell(value)},${measuredAt},${formatTimestamp(receivedAt)}\r\n`;
 }
 
+/** The same of a long value, made while it is written; undefined: its value is not long. */
+export function longCsvRow(row: Parameters<typeof csvRow>[0]): LongText | undefined {
+  const { value, timestamp, receivedAt } = row.datapoint;
+  if (!(value instanceof LongJson)) return undefined;
+  const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
+  return longRow(csvIds(row), value, `,${measuredAt},${formatTimestamp(receivedAt)}\r\n`);
+}
+
+/** The same without the ids. */
+export function longCsvRowWithoutIds(datapoint: Datapoint): LongText | undefined {
+  const { value, timestamp, receivedAt } = datapoint;
+  if (!(value instanceof LongJson)) return undefined;
+  const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
+  return longRow(`${measuredAt},${formatTimestamp(receivedAt)},`, value, '\r\n');
+}
+
+const longRow = (before: string, value: LongJson, after: string): LongText => ({
+  length: before.length + value.text.length + after.length,
+  *[Symbol.iterator]() {
+    yield before;
+    yield* longCell(value);
+    yield after;
+  },
+});
+
 /** One line without the ids. */
 export function csvRowWithoutIds({ value, timestamp, receivedAt }: Datapoint): string {
   const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
@@ -38,6 +64,7 @@ export function csvRowWithoutIds({ value, timestamp, receivedAt }: Datapoint): s
  * that would be taken for those, or for a JSON string, is written as a JSON string.
  */
 export function valueCell(value: JsonValue): string {
+  if (value instanceof LongJson) return [...longCell(value)].join('');
   if (typeof value !== 'string') {
     const json = JSON.stringify(value);
     return isBare(value) ? json : inQuotes(json);
@@ -47,6 +74,33 @@ export function valueCell(value: JsonValue): string {
   const lookalike = looksLikeFormula(value) ? undefined : jsonOf(value);
   if (lookalike === undefined) return textCell(value);
   return inQuotes(isBare(lookalike) ? value : JSON.stringify(value));
+}
+
+/** Half of a surrogate pair is written so; what only looks like it is written as JSON as well. */
+const halfPair = /\\ud/i;
+/** A long text between these may be JSON; a long number is none. */
+const jsonEnds: readonly string[] = ['""', '[]', '{}'];
+
+/** The cell of a long value, slice by slice: always in quotes, and nothing of it is read twice. */
+export function* longCell(value: LongJson): Generator<string> {
+  yield '"';
+  const isPlain = value.isString && !halfPair.test(value.text);
+  const beginning = isPlain ? value.beginning(sliceCharacters) : '';
+  if (!isPlain || mayBeJson(beginning, value)) {
+    for (const slice of slicesOf(value.text, sliceCharacters)) yield slice.replaceAll('"', '""');
+  } else {
+    if (formulaStart.test(beginning)) yield "'";
+    for (const slice of value.characters()) yield slice.replaceAll('"', '""');
+  }
+  yield '"';
+}
+
+function mayBeJson(beginning: string, value: LongJson): boolean {
+  if (formulaStart.test(beginning)) return false;
+  // White space at the ends may be of any length: nothing is told from it.
+  const start = beginning.trimStart()[0] ?? '';
+  const end = value.ending(sliceCharacters).trimEnd().at(-1) ?? '';
+  return start === '' || end === '' || jsonEnds.includes(start + end);
 }
 
 /** The value that valueCell wrote; `isQuoted` tells whether the cell stood in quotes. */

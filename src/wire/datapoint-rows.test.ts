@@ -5,6 +5,7 @@ import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import { toDatapointColumns } from '../domain/datapoints/datapoint-columns.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { JsonValue } from '../lib/json.ts';
+import { LongJson } from '../lib/long-json.ts';
 import { csvRow, csvRowWithoutIds } from './csv.ts';
 import { createDatapointWriter } from './datapoint.ts';
 import { createCsvRows, createJsonRows } from './datapoint-rows.ts';
@@ -17,16 +18,23 @@ const number = fc.oneof(
   fc.integer({ min: -99_999, max: 99_999 }).map((hundredths) => hundredths / 100),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
+const jsonValue = fc.jsonValue() as fc.Arbitrary<JsonValue>;
+const asLong = (value: JsonValue) => new LongJson(JSON.stringify(value));
 const instant = fc.integer({ min: 1_700_000_000_000, max: 1_700_300_000_000 });
 const datapoint: fc.Arbitrary<Datapoint> = fc
   .record({
-    value: fc.oneof(number, number, fc.jsonValue() as fc.Arbitrary<JsonValue>),
+    value: fc.oneof(number, number, jsonValue, jsonValue.map(asLong)),
     timestamp: fc.option(instant, { nil: undefined }),
     receivedAt: instant,
   })
   .map(({ value, timestamp, receivedAt }) =>
     timestamp === undefined ? { value, receivedAt } : { value, timestamp, receivedAt },
   );
+
+function asText(rows: ReturnType<ReturnType<typeof createCsvRows>>): string {
+  const parts = rows instanceof Uint8Array ? [rows] : [...rows];
+  return Buffer.concat(parts.map((part) => Buffer.from(part))).toString();
+}
 
 test('columns are written as their datapoints are, byte for byte', () => {
   const writers = [
@@ -45,7 +53,7 @@ test('columns are written as their datapoints are, byte for byte', () => {
         }),
       };
       for (const [rows, one, between] of writers) {
-        const written = Buffer.from(rows(columns)).toString();
+        const written = asText(rows(columns));
         assert.equal(written, datapoints.map(one).join(between));
       }
     }),

@@ -1,18 +1,23 @@
-import type { SensorRef } from '../domain/datapoints/datapoint.ts';
+import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { DatapointColumns } from '../domain/datapoints/datapoint-columns.ts';
+import { joinedText, type LongText } from '../lib/long-json.ts';
 import { createTextBytes, type TextBytes } from '../lib/text-bytes.ts';
-import { csvIds, csvRow, csvRowWithoutIds } from './csv.ts';
-import { createDatapointWriter, datapointIds } from './datapoint.ts';
+import { csvIds, csvRow, csvRowWithoutIds, longCsvRow, longCsvRowWithoutIds } from './csv.ts';
+import { createDatapointWriter, createLongDatapointWriter, datapointIds } from './datapoint.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
-/** Writes datapoints column by column, as the writers of single ones would, byte for byte. */
-export type RowsWriter = (columns: DatapointColumns) => Uint8Array;
+/**
+ * Writes datapoints column by column, as the writers of single ones would, byte for byte: in one
+ * piece, but for long values.
+ */
+export type RowsWriter = (columns: DatapointColumns) => Uint8Array | LongText;
 
 /** Lines of CSV. */
 export function createCsvRows(sensor: SensorRef, spelling: Spelling = v2Spelling): RowsWriter {
   if (!spelling.hasIdsInCsv) {
     return rowsWriter({
       slow: csvRowWithoutIds,
+      long: longCsvRowWithoutIds,
       fast(text, number, timestamp, received) {
         if (timestamp !== undefined) text.putInstant(timestamp);
         text.putBytes(comma);
@@ -26,6 +31,7 @@ export function createCsvRows(sensor: SensorRef, spelling: Spelling = v2Spelling
   const ids = Buffer.from(csvIds(sensor));
   return rowsWriter({
     slow: (datapoint) => csvRow({ ...sensor, datapoint }),
+    long: (datapoint) => longCsvRow({ ...sensor, datapoint }),
     fast(text, number, timestamp, received) {
       text.putBytes(ids);
       text.putNumber(number);
@@ -43,6 +49,7 @@ export function createJsonRows(sensor: SensorRef, spelling: Spelling = v2Spellin
   const ids = Buffer.from(datapointIds(sensor, spelling));
   return rowsWriter({
     slow: createDatapointWriter(sensor, spelling),
+    long: createLongDatapointWriter(sensor, spelling),
     between: comma,
     fast(text, number, timestamp, received) {
       text.putBytes(ids);
@@ -71,7 +78,9 @@ const objectEnd = Buffer.from('"}');
 
 function rowsWriter(how: {
   /** A datapoint as an object. */
-  readonly slow: (datapoint: ReturnType<DatapointColumns['at']>) => string;
+  readonly slow: (datapoint: Datapoint) => string;
+  /** One whose value is long; undefined: it is not. */
+  readonly long: (datapoint: Datapoint) => LongText | undefined;
   /** One whose value is a number. */
   readonly fast: (
     text: TextBytes,
@@ -81,26 +90,35 @@ function rowsWriter(how: {
   ) => void;
   readonly between?: Uint8Array;
 }): RowsWriter {
-  const { slow, fast, between } = how;
+  const { slow, long, fast, between } = how;
 
-  function putRows(columns: DatapointColumns): void {
+  /** Answers what stands before the last row with a long value, up to its end. */
+  function putRows(columns: DatapointColumns): readonly (Uint8Array | LongText)[] {
+    const before: (Uint8Array | LongText)[] = [];
     const { count, times, numbers, received, timed } = columns;
     const hasAll = received?.length === count && timed?.length === count;
     for (let row = 0; row < count; row += 1) {
       if (between !== undefined && row > 0) text.putBytes(between);
       const number = numbers[row] ?? Number.NaN;
       if (!hasAll || Number.isNaN(number)) {
-        text.putText(slow(columns.at(row)));
+        const datapoint = columns.at(row);
+        const alone = long(datapoint);
+        if (alone === undefined) {
+          text.putText(slow(datapoint));
+        } else {
+          before.push(text.take(), alone);
+        }
       } else {
         fast(text, number, timed[row] === 0 ? undefined : times[row], received[row] ?? 0);
       }
     }
+    return before;
   }
 
   return (columns) => {
     try {
-      putRows(columns);
-      return text.take();
+      const before = putRows(columns);
+      return before.length === 0 ? text.take() : joinedText([...before, text.take()]);
     } finally {
       // What a failure left belongs to nobody else.
       text.clear();

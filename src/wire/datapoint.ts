@@ -4,6 +4,7 @@ import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { invalid } from '../domain/errors.ts';
 import type { Instant } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
+import { LongJson, type LongText, longText, writeJson } from '../lib/long-json.ts';
 import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
@@ -116,7 +117,7 @@ export function pushedText({ value, timestamp }: NewDatapoint): string {
 }
 
 const valueText = (value: JsonValue): string =>
-  typeof value === 'number' ? String(value) : JSON.stringify(value);
+  typeof value === 'number' ? String(value) : writeJson(value);
 
 /** How the JSON of each datapoint of a sensor begins. */
 export function datapointIds({ deviceId, sensorId }: SensorRef, spelling: Spelling): string {
@@ -135,6 +136,21 @@ export function createDatapointWriter(
     const received = formatTimestamp(receivedAt);
     const by = correction === undefined ? '' : `,"correction":"${correction}"`;
     return `${ids}${measured}"value":${valueText(value)},"date_received":"${received}"${by}}`;
+  };
+}
+
+/** The same of a datapoint with a long value, slice by slice; undefined: it is not long. */
+export function createLongDatapointWriter(
+  sensor: SensorRef,
+  spelling: Spelling = v2Spelling,
+): (datapoint: Datapoint) => LongText | undefined {
+  const write = createDatapointWriter(sensor, spelling);
+  return (datapoint) => {
+    const { value } = datapoint;
+    if (!(value instanceof LongJson)) return undefined;
+    // Ids hold no quote: this stands where the value does, and nowhere before.
+    const [before = '', after = ''] = write({ ...datapoint, value: '' }).split('"value":""');
+    return longText([`${before}"value":`, value.text, after]);
   };
 }
 

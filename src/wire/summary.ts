@@ -8,10 +8,11 @@ import {
 import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { LongJson, type LongText, writeJson } from '../lib/long-json.ts';
 import { createBuckets, parseInterval } from '../lib/time-bucket.ts';
 import { findTimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { textCell, valueCell } from './csv.ts';
+import { csvIds, longCell, valueCell } from './csv.ts';
 import { Anything, DateText } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
@@ -129,7 +130,7 @@ function createFieldsWriter(plan: AggregationPlan): (bucket: Bucket) => string {
   const keys = keysOf(plan);
   return ({ start, values }) => {
     const fields = values.map((value, at) =>
-      value === undefined ? '' : `,"${keys[at]}":${JSON.stringify(value)}`,
+      value === undefined ? '' : `,"${keys[at]}":${writeJson(value)}`,
     );
     return `"timestamp":"${formatTimestamp(start)}"${fields.join('')}`;
   };
@@ -143,9 +144,12 @@ export const bucketCsvHeader = (
 
 /** Writes a bucket as CSV; a value that it has not is an empty cell. */
 export function bucketCsvRow({ sensor, bucket }: SensorBucket): string {
-  const ids = `${textCell(sensor.deviceId)},${textCell(sensor.sensorId)}`;
-  const cells = bucket.values.map((value) => (value === undefined ? '' : valueCell(value)));
-  return `${ids},${formatTimestamp(bucket.start)},${cells.join(',')}\r\n`;
+  return `${csvIds(sensor)}${totalCsvRow(bucket)}`;
+}
+
+/** The same of one with a long value, made while it is written; undefined: it has none. */
+export function longBucketCsvRow({ sensor, bucket }: SensorBucket): LongText | undefined {
+  return longRow(csvIds(sensor), bucket);
 }
 
 /** The same of buckets that name no sensor. */
@@ -156,4 +160,25 @@ export const totalCsvHeader = (plan: AggregationPlan): string =>
 export function totalCsvRow({ start, values }: Bucket): string {
   const cells = values.map((value) => (value === undefined ? '' : valueCell(value)));
   return `${formatTimestamp(start)},${cells.join(',')}\r\n`;
+}
+
+/** The same of one with a long value, made while it is written; undefined: it has none. */
+export const longTotalCsvRow = (bucket: Bucket): LongText | undefined => longRow('', bucket);
+
+function longRow(ids: string, { start, values }: Bucket): LongText | undefined {
+  let length = 0;
+  for (const value of values) if (value instanceof LongJson) length += value.text.length;
+  if (length === 0) return undefined;
+  return {
+    length,
+    *[Symbol.iterator]() {
+      yield ids + formatTimestamp(start);
+      for (const value of values) {
+        yield ',';
+        if (value instanceof LongJson) yield* longCell(value);
+        else if (value !== undefined) yield valueCell(value);
+      }
+      yield '\r\n';
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoin
 import type { Device } from '../../domain/devices/device.ts';
 import type { Username } from '../../domain/ids.ts';
 import type { Social } from '../../domain/socials/social.ts';
-import { sameJson } from '../../lib/json.ts';
+import { sameJson } from '../../lib/long-json.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type ExportedDatapoint, type ExportLine, exportVersion } from './export-format.ts';
 

@@ -1,4 +1,5 @@
 import type { Pace } from '../../lib/fair-turns.ts';
+import { writeJson } from '../../lib/long-json.ts';
 import { createMerge } from '../../lib/merge.ts';
 import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
@@ -160,7 +161,7 @@ function createBucketRoom(hold: Hold) {
 /** Numbers weigh nothing: their count is bounded already. */
 function charactersOf(value: Bucket['values'][number]): number {
   if (typeof value === 'string') return value.length;
-  return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 0;
+  return typeof value === 'object' && value !== null ? writeJson(value).length : 0;
 }
 
 const tooManyBuckets = (): Error =>

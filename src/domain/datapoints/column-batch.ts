@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
-import { type JsonValue, parseJson } from '../../lib/json.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import { storedJson, writeJson } from '../../lib/long-json.ts';
 import type { Datapoint } from './datapoint.ts';
 
 /**
@@ -47,7 +48,7 @@ export function singleBatch(
   }
   const timed = timestamp === undefined ? oneUntimed : oneTimed;
   if (typeof value !== 'number') {
-    return { count: 1, times, received, timed, numbers, texts: [JSON.stringify(value)] };
+    return { count: 1, times, received, timed, numbers, texts: [writeJson(value)] };
   }
   numbers[0] = value;
   return { count: 1, times, received, timed, numbers };
@@ -99,7 +100,7 @@ export function createBatchBuilder(capacity = fewRows): BatchBuilder {
         texts?.push(undefined);
       } else {
         texts ??= new Array<string | undefined>(count).fill(undefined);
-        texts.push(JSON.stringify(value));
+        texts.push(writeJson(value));
       }
       count += 1;
     },
@@ -135,7 +136,7 @@ export function batchOf(
 /** The datapoint in one row. */
 export function datapointAt(batch: ColumnBatch, row: number): Datapoint {
   const text = batch.texts?.[row];
-  const value = text === undefined ? (batch.numbers[row] ?? 0) : parseJson(text);
+  const value = text === undefined ? (batch.numbers[row] ?? 0) : storedJson(text);
   const receivedAt = batch.received[row] ?? 0;
   if (batch.timed[row] === 0) return { value, receivedAt };
   return { value, timestamp: batch.times[row] ?? 0, receivedAt };

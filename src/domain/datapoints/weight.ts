@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../lib/json.ts';
+import { LongJson } from '../../lib/long-json.ts';
 import type { Datapoint } from './datapoint.ts';
 
 const charactersPerWeight = 32;
@@ -10,6 +11,7 @@ export const bytesPerWeight = 32;
 export function weigh(datapoint: Datapoint): number {
   const { value } = datapoint;
   if (typeof value === 'number' || typeof value === 'boolean') return 1;
+  if (value instanceof LongJson) return weightOfText(value.text);
   return 1 + Math.floor(lengthOf(value) / charactersPerWeight);
 }
 
@@ -47,5 +49,11 @@ export function weightOfText(text: string | undefined): number {
 /** A string counts without its quotes, and an escaped character as one. */
 function charactersOf(text: string): number {
   if (!text.startsWith('"')) return text.length;
-  return text.includes('\\') ? (JSON.parse(text) as string).length : text.length - 2;
+  let characters = text.length - 2;
+  for (let at = text.indexOf('\\'); at >= 0; ) {
+    const length = text[at + 1] === 'u' ? 6 : 2;
+    characters -= length - 1;
+    at = text.indexOf('\\', at + length);
+  }
+  return characters;
 }

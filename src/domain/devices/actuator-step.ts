@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
-import { type JsonValue, sameJson } from '../../lib/json.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import { sameJson } from '../../lib/long-json.ts';
 import type { ActuatorId, DeviceId, Username } from '../ids.ts';
 import type { Actuator } from './actuator.ts';
 

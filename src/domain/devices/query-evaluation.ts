@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import { asNumber, isBigNumber, type JsonValue } from '../../lib/json.ts';
+import { LongJson } from '../../lib/long-json.ts';
 import type { Pattern } from '../../lib/pattern.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import { limits } from '../limits.ts';
@@ -12,14 +13,25 @@ import type { Criterion, FieldTest, Operand } from './query-parser.ts';
  */
 export function passes(test: FieldTest, value: JsonValue | undefined): boolean {
   if (value === undefined) return test.operator === 'absent';
-  if (!Array.isArray(value) || test.operator === 'exists') return passesOne(plain, test, value);
-  const elements: readonly JsonValue[] = value.slice(0, limits.queryElementsMax);
+  const elements = elementsOf(value);
+  if (elements === undefined || test.operator === 'exists') return passesOne(plain, test, value);
   if (test.operator === '!=') {
     return elements.every((element) => passesOne(plain, test, element));
   }
   if (test.operator === '~=') return isFoundInOne(test.pattern, elements);
   return elements.some((element) => passesOne(plain, test, element));
 }
+
+/** What is looked at of an array; undefined: it is none. */
+function elementsOf(value: JsonValue): readonly JsonValue[] | undefined {
+  if (value instanceof LongJson) {
+    return value.isArray ? value.elements(limits.queryElementsMax) : undefined;
+  }
+  return Array.isArray(value) ? value.slice(0, limits.queryElementsMax) : undefined;
+}
+
+/** Longer than any operand, and than what patterns look at. */
+const charactersCompared = 8 * limits.queryCharactersMax;
 
 /** Patterns are slow: of an array they see as many characters as of a text. */
 function isFoundInOne(pattern: Pattern, elements: readonly JsonValue[]): boolean {
@@ -65,6 +77,9 @@ const inTime: Reading<Instant> = {
 function textOf(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value;
   if (isBigNumber(value)) return value.rawJSON;
+  if (value instanceof LongJson) {
+    return value.isString ? value.beginning(charactersCompared) : undefined;
+  }
   return typeof value === 'object' && value !== null ? undefined : String(value);
 }
 

@@ -1,15 +1,20 @@
 import { isBigNumber, type JsonValue } from '../../lib/json.ts';
+import { LongJson } from '../../lib/long-json.ts';
 
 /** How many characters a value takes, roughly: as text, or as JSON. */
 export function charactersOf(value: JsonValue): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null || isBigNumber(value)) return 8;
-  return JSON.stringify(value).length;
+  return value instanceof LongJson ? value.text.length : JSON.stringify(value).length;
 }
 
 /** The value, or where it has more characters the beginning of its text, for people to see. */
 export function shortened(value: JsonValue, charactersMax: number): JsonValue {
   if (charactersOf(value) <= charactersMax) return value;
+  if (value instanceof LongJson) {
+    const text = value.isString ? value.beginning(6 * charactersMax) : value.text;
+    return beginningOf(text, charactersMax);
+  }
   return beginningOf(typeof value === 'string' ? value : JSON.stringify(value), charactersMax);
 }
 
@@ -25,7 +30,7 @@ export function beginningOf(text: string, charactersMax: number): string {
 /** The value, or what of it rules look at where it has more characters: it stays of its kind. */
 export function compacted(value: JsonValue, charactersMax: number): JsonValue {
   if (charactersOf(value) <= charactersMax) return value;
-  if (typeof value !== 'object' || value === null || isBigNumber(value)) {
+  if (typeof value !== 'object' || value === null || isBigNumber(value) || isLongText(value)) {
     return shortened(value, charactersMax);
   }
   let room = charactersMax;
@@ -34,8 +39,10 @@ export function compacted(value: JsonValue, charactersMax: number): JsonValue {
     if (isIn) room -= characters + 1;
     return isIn;
   };
-  if (Array.isArray(value)) {
-    const elements: readonly JsonValue[] = value;
+  if (value instanceof LongJson && !value.isArray) return {};
+  if (value instanceof LongJson || Array.isArray(value)) {
+    const elements: readonly JsonValue[] =
+      value instanceof LongJson ? value.elements(charactersMax) : value;
     return elements.filter((element) => fits(charactersOf(element)));
   }
   const fields = Object.entries(value);
@@ -43,3 +50,5 @@ export function compacted(value: JsonValue, charactersMax: number): JsonValue {
     fields.filter(([key, field]) => fits(key.length + charactersOf(field))),
   );
 }
+
+const isLongText = (value: JsonValue): boolean => value instanceof LongJson && value.isString;

@@ -1,4 +1,5 @@
 import { isBigNumber, type JsonValue } from '../../lib/json.ts';
+import { LongJson, writeJson } from '../../lib/long-json.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 
@@ -32,6 +33,7 @@ export function fillValue(value: JsonValue, variables: Variables): JsonValue {
     return elements.map((element) => fillValue(element, variables));
   }
   if (typeof value !== 'object' || value === null || isBigNumber(value)) return value;
+  if (value instanceof LongJson) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, field]) => [key, fillValue(field, variables)]),
   );
@@ -43,5 +45,9 @@ export function variablesIn(value: JsonValue): readonly string[] {
   return [...text.matchAll(variable)].flatMap(([, , name]) => (name === undefined ? [] : [name]));
 }
 
-const textOf = (value: JsonValue): string =>
-  typeof value === 'string' ? value : JSON.stringify(value);
+function textOf(value: JsonValue): string {
+  if (value instanceof LongJson && value.isString) {
+    return value.beginning(6 * limits.variableCharactersMax);
+  }
+  return typeof value === 'string' ? value : writeJson(value);
+}

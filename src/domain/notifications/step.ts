@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import { writeJson } from '../../lib/long-json.ts';
 import { ownEntry } from '../../lib/own-entry.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { SensorId } from '../ids.ts';
@@ -179,4 +180,4 @@ export function hadItsTurn(device: DeviceState, sensorId: SensorId, datapoint: D
 }
 
 const keyOf = ({ timestamp, value }: Datapoint): string =>
-  beginningOf(`${timestamp ?? ''} ${JSON.stringify(value)}`, limits.firedKeyCharactersMax);
+  beginningOf(`${timestamp ?? ''} ${writeJson(value)}`, limits.firedKeyCharactersMax);

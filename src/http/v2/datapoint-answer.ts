@@ -1,6 +1,7 @@
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import { limits } from '../../domain/limits.ts';
+import { joinedText, type LongText } from '../../lib/long-json.ts';
 import { mapSteps, stepsOf } from '../../lib/steps.ts';
 import { csvHeader } from '../../wire/csv.ts';
 import type { RowsWriter } from '../../wire/datapoint-rows.ts';
@@ -19,6 +20,8 @@ export interface Frame {
 /** How datapoints are written in one format. */
 export interface Format<Item> extends Frame {
   readonly item: (item: Item) => string;
+  /** How one is written that is long; undefined: it is not. */
+  readonly long?: (item: Item) => LongText | undefined;
 }
 
 export const jsonFormat: Frame = { contentType: jsonType, head: '[', between: ',', tail: ']' };
@@ -72,19 +75,20 @@ const listBytes = (
   steps: AsyncIterable<DatapointColumns>,
   frame: Frame,
   rows: RowsWriter,
-): AsyncIterable<string | Uint8Array> => framed(mapSteps(steps, rows), frame);
+): AsyncIterable<string | Uint8Array | LongText> => framed(mapSteps(steps, rows), frame);
 
 /** The text of the list, step by step. */
 export const listText = <Item>(
   steps: AsyncIterable<readonly Item[]>,
   format: Format<Item>,
-): AsyncIterable<string> => {
-  const written = mapSteps(steps, (step) => step.map(format.item).join(format.between));
-  return framed(written, format);
-};
+): AsyncIterable<string | LongText> =>
+  framed(
+    mapSteps(steps, (step) => stepText(step, format)),
+    format,
+  );
 
 /** The pieces of a list with what stands before, between and after them. */
-function framed<Piece extends string | Uint8Array>(
+function framed<Piece extends string | Uint8Array | LongText>(
   pieces: AsyncIterable<Piece>,
   frame: Frame,
 ): AsyncIterable<string | Piece> {
@@ -115,4 +119,24 @@ function framed<Piece extends string | Uint8Array>(
     },
     async () => void (await source.return?.()),
   );
+}
+
+/** One step: in one piece, but for long items. */
+function stepText<Item>(
+  step: readonly Item[],
+  { item: write, long, between }: Format<Item>,
+): string | LongText {
+  const parts: (string | LongText)[] = [];
+  let text = '';
+  for (const [at, item] of step.entries()) {
+    if (at > 0) text += between;
+    const alone = long?.(item);
+    if (alone === undefined) {
+      text += write(item);
+    } else {
+      parts.push(text, alone);
+      text = '';
+    }
+  }
+  return parts.length === 0 ? text : joinedText([...parts, text]);
 }

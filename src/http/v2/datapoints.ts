@@ -4,10 +4,17 @@ import type { HistoryQuery, ReadHistory } from '../../domain/datapoints/history.
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
-import { csvHeaderWithoutIds, csvRow, csvRowWithoutIds } from '../../wire/csv.ts';
+import {
+  csvHeaderWithoutIds,
+  csvRow,
+  csvRowWithoutIds,
+  longCsvRow,
+  longCsvRowWithoutIds,
+} from '../../wire/csv.ts';
 import { readCsvPush } from '../../wire/csv-datapoints.ts';
 import {
   createDatapointWriter,
+  createLongDatapointWriter,
   DatapointMessage,
   PushMessage,
   readDatapoints,
@@ -89,11 +96,23 @@ export function datapointRoutes(
 
 /** How the datapoints of one sensor are written. */
 function formatOf(sensor: SensorRef, isCsv: boolean, spelling: Spelling): Format<Datapoint> {
-  if (!isCsv) return { ...jsonFormat, item: createDatapointWriter(sensor, spelling) };
+  if (!isCsv) {
+    return {
+      ...jsonFormat,
+      item: createDatapointWriter(sensor, spelling),
+      long: createLongDatapointWriter(sensor, spelling),
+    };
+  }
   const format = csvFormat(spelling);
-  if (!spelling.hasIdsInCsv)
-    return { ...format, head: csvHeaderWithoutIds, item: csvRowWithoutIds };
-  return { ...format, item: (datapoint) => csvRow({ ...sensor, datapoint }) };
+  if (!spelling.hasIdsInCsv) {
+    const head = csvHeaderWithoutIds;
+    return { ...format, head, item: csvRowWithoutIds, long: longCsvRowWithoutIds };
+  }
+  return {
+    ...format,
+    item: (datapoint) => csvRow({ ...sensor, datapoint }),
+    long: (datapoint) => longCsvRow({ ...sensor, datapoint }),
+  };
 }
 
 const sensorOf = (params: Readonly<Record<string, string>>): SensorRef => ({
@@ -171,7 +190,11 @@ function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries)
       return answerSummary(summaries, {
         ...{ actor, query: page, limit, summary, isCsv, isOfOneSensor: true, spelling },
         selection: { deviceIds: [sensor.deviceId], sensorIds: [sensor.sensorId] },
-        format: { ...format, item: ({ datapoint }) => format.item(datapoint) },
+        format: {
+          ...format,
+          item: ({ datapoint }) => format.item(datapoint),
+          long: ({ datapoint }) => format.long?.(datapoint),
+        },
       });
     },
   });

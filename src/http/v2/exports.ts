@@ -6,6 +6,7 @@ import { type DeviceId, parseProjectId } from '../../domain/ids.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { csvType, type StreamAnswer, stream } from '../answer.ts';
+import { type Chunks, inSlices } from '../answer-room.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { type ZipEntry, zipped } from '../zip.ts';
 import { listText } from './datapoint-answer.ts';
@@ -71,7 +72,7 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
 const everything = (query: Parameters<typeof historyQuery>[0]): HistoryQuery =>
   historyQuery({ calibrated: false, ...query, limit: Number.MAX_SAFE_INTEGER });
 
-const csvOf = ({ steps }: MergedHistory, spelling: Spelling): AsyncIterable<string> =>
+const csvOf = ({ steps }: MergedHistory, spelling: Spelling): Chunks =>
   listText(steps, formatOf(true, spelling));
 
 /** One CSV after the other, each asked for when the one before it is through. */
@@ -84,7 +85,8 @@ async function* entriesOf(
 ): AsyncGenerator<ZipEntry> {
   for (const deviceId of deviceIds) {
     const history = await readMany.ifViewable(actor, deviceId, query);
-    if (history !== undefined) yield { name: `${deviceId}.csv`, chunks: csvOf(history, spelling) };
+    if (history !== undefined)
+      yield { name: `${deviceId}.csv`, chunks: inSlices(csvOf(history, spelling)) };
   }
 }
 
@@ -92,7 +94,7 @@ async function* entriesOf(
 function download(
   fileName: string,
   contentType: string,
-  chunks: AsyncIterable<string | Uint8Array>,
+  chunks: Chunks,
   headers: Readonly<Record<string, string>> = {},
 ): StreamAnswer {
   const disposition = { 'content-disposition': `attachment; filename="${fileName}"` };

@@ -12,6 +12,8 @@ import {
   bucketCsvRow,
   createBucketWriter,
   createSensorBucketWriter,
+  longBucketCsvRow,
+  longTotalCsvRow,
   type Summary,
   totalCsvHeader,
   totalCsvRow,
@@ -68,7 +70,12 @@ async function answerBuckets(
     ? ({ bucket }) => writeOne(bucket)
     : createSensorBucketWriter(plan, spelling);
   const format: Format<SensorBucket> = isCsv
-    ? { ...csvFormat(spelling), head: bucketCsvHeader(plan, spelling), item: bucketCsvRow }
+    ? {
+        ...csvFormat(spelling),
+        head: bucketCsvHeader(plan, spelling),
+        item: bucketCsvRow,
+        long: longBucketCsvRow,
+      }
     : { ...jsonFormat, item };
   return listed(buckets, format, counts);
 }
@@ -82,7 +89,12 @@ async function answerTotals(
   const page = { ...query, limit: limit ?? Number.POSITIVE_INFINITY };
   const { buckets, ...counts } = await summaries.totals(actor, selection, page, plan);
   const format: Format<Bucket> = isCsv
-    ? { ...csvFormat(spelling), head: totalCsvHeader(plan), item: totalCsvRow }
+    ? {
+        ...csvFormat(spelling),
+        head: totalCsvHeader(plan),
+        item: totalCsvRow,
+        long: longTotalCsvRow,
+      }
     : { ...jsonFormat, item: createBucketWriter(plan) };
   return listed(buckets, format, counts);
 }

@@ -20,6 +20,8 @@ import { type BlockSinks, type BlockSources, putNumbers, takeNumbers } from './n
 
 /** Shorter bytes do not shrink by more than the frame of the compressor. */
 const compressBytesMin = 64;
+/** Of long values. */
+const largeBytesMin = 65_536;
 /** What damage may make us allocate at most. */
 const looseBytesMax = 2 ** 28;
 /** Texts are listed once each when there are no more, and each comes this often. */
@@ -57,7 +59,11 @@ export function decodeBlock(bytes: Uint8Array, count: number): Columns {
   const loose =
     kept.length === looseBytes
       ? kept
-      : zstdDecompressSync(kept, { maxOutputLength: looseBytes + 1 });
+      : zstdDecompressSync(kept, {
+          maxOutputLength: looseBytes + 1,
+          // Else they come in many pieces, which are put together then.
+          ...(looseBytes >= largeBytesMin && { chunkSize: looseBytes + 1 }),
+        });
   if (loose.length !== looseBytes) throw new DamagedBytesError('a block has another size');
   const sources = { dense, loose: createSource(loose) };
   const times = takeNumbers(sources, count);

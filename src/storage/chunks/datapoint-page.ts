@@ -6,6 +6,7 @@ import type {
   ScannedPart,
 } from '../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { writeJson } from '../../lib/long-json.ts';
 import type { BlockHead, ChunkHead } from './chunk-head.ts';
 import type { ChunkSource } from './chunk-source.ts';
 import { sliceColumns } from './column-pieces.ts';
@@ -34,7 +35,7 @@ export function readPart(source: PageSource, charactersMax: number): PagePart {
     datapoints.push(datapoint);
     const { value } = datapoint;
     if (typeof value === 'number') return;
-    characters += typeof value === 'string' ? value.length : JSON.stringify(value).length;
+    characters += typeof value === 'string' ? value.length : writeJson(value).length;
   };
   const target: Target = {
     putRows(columns, firstRow, count) {

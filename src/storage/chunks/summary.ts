@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Stretches } from '../../domain/datapoints/stretches.ts';
-import { asNumber, parseJson } from '../../lib/json.ts';
+import { asNumber } from '../../lib/json.ts';
+import { storedJson } from '../../lib/long-json.ts';
 import {
   createSink,
   createSource,
@@ -78,7 +79,8 @@ function numbersOf({ count, numbers, texts }: Columns): Float64Array {
   const all = new Float64Array(count);
   for (let row = 0; row < count; row += 1) {
     const text = texts[row];
-    all[row] = text === undefined ? (numbers[row] ?? 0) : (asNumber(parseJson(text)) ?? Number.NaN);
+    all[row] =
+      text === undefined ? (numbers[row] ?? 0) : (asNumber(storedJson(text)) ?? Number.NaN);
   }
   return all;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { orderTime } from '../../domain/datapoints/datapoint.ts';
 import type { DatapointStore, Page } from '../../domain/datapoints/datapoint-store.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { writeJson } from '../../lib/long-json.ts';
 import { noon } from './builders.ts';
 import { allValues, at, push, sensor, untimed } from './datapoint-builders.ts';
 import type { Promises } from './promises.ts';
@@ -138,13 +139,14 @@ export const datapointReads: Promises = {
     const none = await datapoints.briefLastValues([deviceId]);
     assert.equal(none.get(deviceId)?.get(sensorId), undefined);
     await datapoints.append([push([at(1, large)])]);
-    assert.equal((await datapoints.lastValue(sensor()))?.value, large);
-    assert.equal(
-      (await datapoints.lastValues([deviceId])).get(deviceId)?.get(sensorId)?.value,
-      large,
-    );
+    const last = await datapoints.lastValue(sensor());
+    // An engine may leave a long value unread.
+    assert.equal(writeJson(last?.value), JSON.stringify(large));
+    const all = await datapoints.lastValues([deviceId]);
+    const listed = all.get(deviceId)?.get(sensorId);
+    assert.equal(writeJson(listed?.value), JSON.stringify(large));
     const brief = (await datapoints.briefLastValues([deviceId])).get(deviceId)?.get(sensorId);
-    assert.ok(brief === 'large' || brief?.value === large);
+    assert.ok(brief === 'large' || writeJson(brief?.value) === JSON.stringify(large));
     await datapoints.append([push([at(2, 'small')])]);
     const small = (await datapoints.briefLastValues([deviceId])).get(deviceId)?.get(sensorId);
     assert.ok(small !== 'large' && small?.value === 'small');

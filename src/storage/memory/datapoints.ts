@@ -18,6 +18,7 @@ import type {
 } from '../../domain/datapoints/datapoint-store.ts';
 import { weightOf, weightOfBatch } from '../../domain/datapoints/weight.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import { writeJson } from '../../lib/long-json.ts';
 
 /** Datapoints in memory, with what their owner must call. */
 export interface MemoryDatapoints extends DatapointStore {
@@ -116,7 +117,7 @@ function partOf(datapoints: readonly Datapoint[], charactersMax: number): PagePa
   let characters = 0;
   for (const [at, { value }] of datapoints.entries()) {
     if (typeof value === 'number') continue;
-    characters += typeof value === 'string' ? value.length : JSON.stringify(value).length;
+    characters += typeof value === 'string' ? value.length : writeJson(value).length;
     if (characters >= charactersMax)
       return { datapoints: datapoints.slice(0, at + 1), isCut: true };
   }
@@ -159,5 +160,5 @@ function insert(datapoints: Datapoint[], datapoint: Datapoint): void {
 }
 
 function keyOf({ timestamp, value }: Datapoint): string | undefined {
-  return timestamp === undefined ? undefined : `${timestamp} ${JSON.stringify(value)}`;
+  return timestamp === undefined ? undefined : `${timestamp} ${writeJson(value)}`;
 }

@@ -1,6 +1,6 @@
 import { createFairTurns } from '../../../lib/fair-turns.ts';
-import { sameJson } from '../../../lib/json.ts';
 import { isJsonWithin } from '../../../lib/json-size.ts';
+import { sameJson, writeJson } from '../../../lib/long-json.ts';
 import { createLruCache } from '../../../lib/lru-cache.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
@@ -336,7 +336,7 @@ function createLast(pages: Pages) {
   // Found by reading back from the end: once for each last value that is removed.
   const cache = createLruCache<string, Found>(limits.overlaysMax, {
     max: limits.overlayBytesMax,
-    weigh: ({ shown }) => 256 + (shown === undefined ? 0 : JSON.stringify(shown.value).length),
+    weigh: ({ shown }) => 256 + (shown === undefined ? 0 : writeJson(shown.value).length),
   });
   const keyOf = ({ deviceId, sensorId }: SensorRef): string => `${deviceId}/${sensorId}`;
 

@@ -1,6 +1,7 @@
 import type { Clock, Instant } from '../../../lib/clock.ts';
 import type { Pace } from '../../../lib/fair-turns.ts';
-import { type JsonValue, sameJson } from '../../../lib/json.ts';
+import type { JsonValue } from '../../../lib/json.ts';
+import { sameJson } from '../../../lib/long-json.ts';
 import { limits } from '../../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
 import { timeIn } from '../datapoint-columns.ts';

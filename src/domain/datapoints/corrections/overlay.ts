@@ -1,5 +1,6 @@
 import type { Instant } from '../../../lib/clock.ts';
 import type { JsonValue } from '../../../lib/json.ts';
+import { writeJson } from '../../../lib/long-json.ts';
 import type { CorrectionId } from '../../ids.ts';
 import { type Datapoint, orderTime } from '../datapoint.ts';
 import type { DatapointColumns } from '../datapoint-columns.ts';
@@ -70,7 +71,7 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
       if (time < correction.from || time > correction.to) continue;
       if (!reachesTo(correction.reach, datapoint.receivedAt)) continue;
       if (correction.kind === 'removed') {
-        if (text !== undefined) shownText ??= JSON.stringify(shown.value);
+        if (text !== undefined) shownText ??= writeJson(shown.value);
         if (text === undefined || text === shownText) {
           return { shown: undefined, by: correction.id };
         }

@@ -6,7 +6,7 @@ import {
 } from '../../../domain/datapoints/column-batch.ts';
 import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
-import { parseJson } from '../../../lib/json.ts';
+import { storedJson } from '../../../lib/long-json.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
@@ -361,6 +361,6 @@ function unflushedBatch(series: Series, sequenceNumber: number): ColumnBatch {
 
 /** A datapoint as a row keeps it. */
 export function lastValueOf(text: string, timestamp: number | null, receivedAt: number): Datapoint {
-  const value = parseJson(text);
+  const value = storedJson(text);
   return timestamp === null ? { value, receivedAt } : { value, timestamp, receivedAt };
 }
