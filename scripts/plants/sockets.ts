@@ -63,7 +63,8 @@ export const plantsOfSockets: readonly Plant[] = [
   },
   {
     name: 'pushes that wait to be stored take turns by payer',
-    ...{ file: largePushes, test: 'many middling pushes', says: /honest client's/ },
+    ...{ file: 'src/domain/datapoints/appender.test.ts', test: 'who brings little' },
+    says: /hers was commit/,
     patches: [patch(appender, 'payerOf: (push) => push.payer,', "payerOf: () => '',")],
   },
   {

@@ -226,6 +226,31 @@ test('pushes that wait behind a long one count in the queue of their payer', asy
   assert.equal(await storage.datapoints.count(aPush('b'), {}), 2);
 });
 
+test('who brings little does not wait for all that somebody else brought', async () => {
+  const first = Promise.withResolvers<void>();
+  const commits: number[] = [];
+  const { storage, appender } = await anAppender((store) => ({
+    ...store,
+    append: async (batch) => {
+      commits.push(batch.findIndex(({ sensorId: id }) => id === sensorId('b')));
+      if (commits.length === 1) await first.promise;
+      return store.append(batch);
+    },
+  }));
+  const value = 'x'.repeat(limits.commitBytesMax / 4);
+  const pushes = Array.from({ length: 20 }, (_, at) =>
+    appender.append({ ...aPush('a'), batch: singleBatch(value, noon + at, noon) }),
+  );
+  const ofOther = appender.append({ ...aPush('b', 1), payer: 'account/bob' });
+  first.resolve();
+  await Promise.all([ofOther, ...pushes]);
+  assert.equal(await storage.datapoints.count(aPush('b'), {}), 1);
+  assert.ok(commits.length >= 4, `${commits.length} commits`);
+  // One may have been under way when it came.
+  const hers = commits.findIndex((at) => at >= 0) + 1;
+  assert.ok(hers >= 1 && hers <= 2, `hers was commit ${hers}`);
+});
+
 test('a listener that throws harms no push', async () => {
   const { storage, feed, appender } = await anAppender();
   feed.subscribe(() => {
