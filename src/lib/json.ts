@@ -1,9 +1,14 @@
 import { isHeldBy, mayHoldUnsafeNumber } from './json-number.ts';
-import type { LongJson } from './long-json.ts';
 
 /** A number that a double cannot hold exactly; JSON.stringify writes its digits as they came. */
 export interface BigNumber {
   readonly rawJSON: string;
+}
+
+/** A value that is kept as its JSON text: see LongJson. */
+export interface UnreadJson {
+  readonly text: string;
+  toJSON(): unknown;
 }
 
 /** Any JSON value. */
@@ -13,7 +18,7 @@ export type JsonValue =
   | number
   | string
   | BigNumber
-  | LongJson
+  | UnreadJson
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 

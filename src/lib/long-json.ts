@@ -1,4 +1,4 @@
-import { type JsonValue, parseJson } from './json.ts';
+import { type JsonValue, parseJson, type UnreadJson } from './json.ts';
 
 /** Longer JSON texts of values are not read: that, and writing them again, takes too long. */
 export const readCharactersMax = 65_536;
@@ -12,7 +12,7 @@ const backslash = 92;
  * A JSON value that is kept as its text, since it is long. Nobody looks into it: it is handed on as
  * it is, slice by slice. JSON.stringify reads it after all; `writeJson` does not.
  */
-export class LongJson {
+export class LongJson implements UnreadJson {
   readonly #text: string;
 
   /** The text is as JSON.stringify writes it. */
