@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { BudgetRule } from '../src/domain/budgets/budget.ts';
 import { budgetTable } from '../src/domain/budgets/budget-table.ts';
+import { retentionLimits } from '../src/domain/datapoints/retention/retention-limits.ts';
 import { limits } from '../src/domain/limits.ts';
 import { mqttLimits } from '../src/mqtt/limits.ts';
 
@@ -10,6 +11,10 @@ const root = resolve(import.meta.dirname, '..');
 /** docs/limits.md: the budgets, and every other limit with the comment beside it. */
 export async function limitsPage(): Promise<string> {
   const general = await table('src/domain/limits.ts', limits);
+  const ofRetention = await table(
+    'src/domain/datapoints/retention/retention-limits.ts',
+    retentionLimits,
+  );
   const ofMqtt = await table('src/mqtt/limits.ts', mqttLimits);
   const budgets = Object.entries<BudgetRule>(budgetTable).map(
     ([name, rule]) =>
@@ -46,6 +51,10 @@ export async function limitsPage(): Promise<string> {
     '(milliseconds), `Seconds`, `Characters`; others are numbers of things.',
     '',
     ...general,
+    '',
+    '## Retention',
+    '',
+    ...ofRetention,
     '',
     '## MQTT',
     '',

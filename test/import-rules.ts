@@ -101,6 +101,7 @@ export const engineChoosers: readonly string[] = [
   'src/cli/restore.ts',
   'src/cli/compact.ts',
   'src/cli/doctor.ts',
+  'src/cli/retention.ts',
   'src/cli/data-directory.ts',
   'src/cli/export.ts',
   'src/cli/key.ts',

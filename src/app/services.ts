@@ -8,7 +8,7 @@ import {
   type ServiceFacts,
 } from '../domain/administration/service-state.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
-import { createLongWork } from '../domain/budgets/long-work.ts';
+import { createLongWork, type LongWork } from '../domain/budgets/long-work.ts';
 import type { StorageRoom } from '../domain/budgets/storage-room.ts';
 import { createUsage } from '../domain/budgets/usage.ts';
 import { type Appender, createAppender } from '../domain/datapoints/appender.ts';
@@ -20,6 +20,8 @@ import { createIngestMany } from '../domain/datapoints/ingest-many.ts';
 import { createReadLastValues } from '../domain/datapoints/last-values.ts';
 import { createReadMany } from '../domain/datapoints/merged-history.ts';
 import { createRefusedPushes } from '../domain/datapoints/refused-pushes.ts';
+import { createRetentionRunner } from '../domain/datapoints/retention/retention-runner.ts';
+import { createRetentions } from '../domain/datapoints/retention/retentions.ts';
 import { createSnapshots } from '../domain/datapoints/snapshots.ts';
 import { createSummaries } from '../domain/datapoints/summaries.ts';
 import { type ActuatorChange, createActuators } from '../domain/devices/actuators.ts';
@@ -140,6 +142,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const readPath = { devices: storage.devices, datapoints, pushedDatapoints, access, longWork };
   const readHistory = createHistory(readPath);
   const readMany = createReadMany(readPath);
+  const { retentions, runner } = createRetentionServices(parts, readPath);
   const snapshots = createSnapshots({
     ...{ devices, datapoints, grants, access, longWork },
     store: storage.devices,
@@ -156,6 +159,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       ...{ ...pushPath, snapshots, readHistory },
       summaries: createSummaries(readPath),
       corrections: createCorrections({ ...readPath, book, clock, room, valueBytesMax }),
+      retentions,
       takeLargePush: createTakeLargePush({ valueBytesMax }),
       readMany,
       readLastValues: createReadLastValues(readPath),
@@ -172,14 +176,28 @@ export function createServices(parts: ServiceParts): BuiltServices {
       await failures.load();
       await built.start();
       await timedSettings.start();
+      runner.start();
     },
     drain: async () => {
+      await runner.stop();
       await timedSettings.stop();
       await appender.drain();
       await built.stop();
       await failures.save();
     },
   };
+}
+
+/** How long datapoints are kept, and what takes those that are older. */
+function createRetentionServices(
+  { config, storage, clock, log }: ServiceParts,
+  { access, longWork }: { readonly access: Access; readonly longWork: LongWork },
+) {
+  const { devices, retentions: store, retaining, pushedDatapoints } = storage;
+  const shared = { store, pushedDatapoints, clock, ofService: config.datapoints.retention };
+  const runner = createRetentionRunner({ ...shared, retaining, log });
+  const given = { ...shared, devices, access, longWork, onSet: runner.soon };
+  return { runner, retentions: createRetentions(given) };
 }
 
 /** What takes datapoints in, and remembers what was refused. */

@@ -85,6 +85,14 @@ function createStorageCount(storage: ServiceStorage, room: StorageRoom): Service
         return outcome;
       },
     },
+    retaining: {
+      async step(sensor, limits) {
+        const step = await storage.retaining.step(sensor, limits);
+        const owner = (await storage.devices.find(sensor.deviceId))?.owner;
+        if (owner !== undefined) room.add(owner, -step.bytes);
+        return step;
+      },
+    },
     datapoints: {
       ...datapoints,
       async append(batch) {

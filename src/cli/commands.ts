@@ -58,6 +58,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).createDoctorCommand(),
   },
   {
+    name: 'retention',
+    summary: 'say which old datapoints would be deleted, and delete nothing',
+    load: async () => (await import('./retention.ts')).createRetentionCommand(),
+  },
+  {
     name: 'compact',
     summary: 'write the database anew, as small as it can be, while the service is stopped',
     load: async () => (await import('./compact.ts')).createCompactCommand(),

@@ -1,4 +1,5 @@
 import { channelUrls } from '../channels/index.ts';
+import { retentionLimits } from '../domain/datapoints/retention/retention-limits.ts';
 import { limits } from '../domain/limits.ts';
 import {
   addressList,
@@ -149,6 +150,18 @@ export const configKeys = {
     meaning:
       'Free space of the disk below which nothing of guests is stored, and below half of which ' +
       'nothing of anybody; reads, alarms and deletions go on. 0: no floor.',
+  }),
+  KIPIMO_RETENTION_RAW_DAYS: key({
+    kind: count(1, retentionLimits.retentionDaysMax),
+    meaning:
+      'For how many days datapoints are kept where nothing nearer is set; what they came to by ' +
+      'the hour is kept on. Without it they are kept for ever. See docs/retention.md.',
+  }),
+  KIPIMO_RETENTION_HOURLY_DAYS: key({
+    kind: count(1, retentionLimits.retentionDaysMax),
+    meaning:
+      'For how many days that is kept which datapoints came to by the hour; not less than ' +
+      'KIPIMO_RETENTION_RAW_DAYS. Without it: for ever.',
   }),
   KIPIMO_SMS_CREDIT_NEW: key({
     kind: credit,

@@ -45,7 +45,7 @@ test('an empty environment gives the defaults of the contract', () => {
       smsCreditNew: 20,
     },
     publicPush: 'open',
-    datapoints: { valueBytesMax: 65_536 },
+    datapoints: { valueBytesMax: 65_536, retention: {} },
     notifications: { evaluateOnCreate: false, messagesPerDay: { each: 200, all: 5_000 } },
     dashboard: {},
     webhooks: { privateAddresses: 'refused' },
@@ -252,4 +252,15 @@ test('every default in the table is a value the table accepts', () => {
       assert.notEqual(key.kind.parse(key.default), undefined, name);
     }
   }
+});
+
+test('hours are kept as long as datapoints at least', () => {
+  const { config } = loadConfig({
+    KIPIMO_RETENTION_RAW_DAYS: '30',
+    KIPIMO_RETENTION_HOURLY_DAYS: '365',
+  });
+  assert.deepEqual(config.datapoints.retention, { rawDays: 30, hourlyDays: 365 });
+  const days = { KIPIMO_RETENTION_RAW_DAYS: '30', KIPIMO_RETENTION_HOURLY_DAYS: '29' };
+  assert.match(problemsOf(days).join(), /must not be less than KIPIMO_RETENTION_RAW_DAYS/);
+  assert.match(problemsOf({ KIPIMO_RETENTION_RAW_DAYS: '0' }).join(), /RAW_DAYS must be/);
 });

@@ -1,5 +1,6 @@
 import type { ChannelSettings } from '../channels/index.ts';
 import type { BudgetTotals } from '../domain/budgets/budgets.ts';
+import type { Retention } from '../domain/datapoints/retention/retention.ts';
 import type { Username } from '../domain/ids.ts';
 import { commandKeys } from './command-keys.ts';
 import { type ConfigKey, configKeys, type LogLevel } from './config-keys.ts';
@@ -45,7 +46,11 @@ export interface Config {
     readonly smsCreditNew: number | 'unlimited';
   };
   readonly publicPush: 'open' | 'granted';
-  readonly datapoints: { readonly valueBytesMax: number };
+  readonly datapoints: {
+    readonly valueBytesMax: number;
+    /** Of what nothing nearer is set for. */
+    readonly retention: Retention;
+  };
   readonly notifications: {
     readonly evaluateOnCreate: boolean;
     /** Texts and calls on one day, of one user and of all. */
@@ -132,6 +137,11 @@ function contradictions(values: Values): string[] {
   if ((cert === undefined) !== (key === undefined)) {
     problems.push('KIPIMO_TLS_CERT and KIPIMO_TLS_KEY must be given together');
   }
+  const rawDays = values.KIPIMO_RETENTION_RAW_DAYS;
+  const hourlyDays = values.KIPIMO_RETENTION_HOURLY_DAYS;
+  if (rawDays !== undefined && hourlyDays !== undefined && hourlyDays < rawDays) {
+    problems.push('KIPIMO_RETENTION_HOURLY_DAYS must not be less than KIPIMO_RETENTION_RAW_DAYS');
+  }
   const open: readonly KeyName[] = [
     'KIPIMO_HTTP_PORT',
     'KIPIMO_MQTT_PORT',
@@ -186,7 +196,10 @@ function toConfig(values: Values): Config {
       smsCreditNew: given(values, 'KIPIMO_SMS_CREDIT_NEW'),
     }),
     publicPush: given(values, 'KIPIMO_PUBLIC_PUSH'),
-    datapoints: Object.freeze({ valueBytesMax: given(values, 'KIPIMO_VALUE_BYTES_MAX') }),
+    datapoints: Object.freeze({
+      valueBytesMax: given(values, 'KIPIMO_VALUE_BYTES_MAX'),
+      retention: retentionOf(values),
+    }),
     notifications: Object.freeze({
       evaluateOnCreate: given(values, 'KIPIMO_EVALUATE_ON_CREATE'),
       messagesPerDay: Object.freeze({
@@ -203,6 +216,15 @@ function toConfig(values: Values): Config {
     webhooks: Object.freeze({ privateAddresses: given(values, 'KIPIMO_WEBHOOK_PRIVATE') }),
     budgets: Object.freeze(values.KIPIMO_BUDGETS ?? {}),
     log: Object.freeze({ level: given(values, 'KIPIMO_LOG_LEVEL') }),
+  });
+}
+
+function retentionOf(values: Values): Retention {
+  const rawDays = values.KIPIMO_RETENTION_RAW_DAYS;
+  const hourlyDays = values.KIPIMO_RETENTION_HOURLY_DAYS;
+  return Object.freeze({
+    ...(rawDays !== undefined && { rawDays }),
+    ...(hourlyDays !== undefined && { hourlyDays }),
   });
 }
 

@@ -3,7 +3,8 @@ import { entityTagOf, type ReadOptions, revalidateHeader, varyHeader } from './r
 /** What every answer carries: any web page may call the API [contract 2]. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Total-Count, X-Skipped-Count, Link, ETag',
+  'access-control-expose-headers':
+    'X-Total-Count, X-Skipped-Count, X-Summarised-Before, Link, ETag',
   'x-content-type-options': 'nosniff',
 };
 

@@ -1,6 +1,8 @@
 import type { GrantStore } from '../domain/access/grant-store.ts';
 import type { CorrectionBook } from '../domain/datapoints/corrections/correction-book.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
+import type { Retaining } from '../domain/datapoints/retention/retaining.ts';
+import type { RetentionStore } from '../domain/datapoints/retention/retention-store.ts';
 import type { DeviceStore } from '../domain/devices/device-store.ts';
 import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
 import type { GroupStore } from '../domain/groups/group-store.ts';
@@ -34,6 +36,10 @@ export interface Storage {
   /** The same as they were pushed; reads of them say which correction touched them. */
   readonly pushedDatapoints: DatapointStore;
   readonly corrections: CorrectionBook;
+  /** How long datapoints are kept. */
+  readonly retentions: RetentionStore;
+  /** What takes them when they are too old. */
+  readonly retaining: Retaining;
   readonly mqttSessions: SessionStore;
   readonly installation: InstallationStore;
   readonly passwordResets: PasswordResetStore;

@@ -154,6 +154,9 @@ const validMessages: Readonly<Record<string, unknown>> = {
   'PUT /gateways/{gateway_id}/grants/groups/{group_id}': ['gateways:view'],
   'PUT /projects/{project_id}/grants/groups/{group_id}': ['projects:view'],
   'PUT /admin/settings': { sign_up: null },
+  'PUT /devices/{device_id}/sensors/{sensor_id}/retention': { raw_days: 7, hourly_days: 9 },
+  'PUT /devices/{device_id}/retention': { raw_days: 7, hourly_days: 9 },
+  'PUT /users/me/retention': { raw_days: 7, hourly_days: 9 },
   'POST /groups': { name: 'n', usernames: ['victim'] },
   'PUT /groups/{group_id}/usernames': ['victim'],
   'POST /gateways': {

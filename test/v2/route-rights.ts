@@ -57,6 +57,10 @@ const push: DeviceRoute = {
   send: () => ({ json: { value: knownValue } }),
 };
 
+const keptForEver = { json: { raw_days: null, hourly_days: null } };
+
+const retention: DeviceRoute = { needs: 'devices:update', send: () => keptForEver };
+
 /** Every route about one device, with the query it takes to name it. */
 export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
   'GET /devices/{device_id}': { needs: 'devices:view', showsValues: true },
@@ -118,6 +122,12 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
     needs: 'devices:update',
     success: 404,
   },
+  'GET /devices/{device_id}/sensors/{sensor_id}/retention': { needs: 'devices:update' },
+  'PUT /devices/{device_id}/sensors/{sensor_id}/retention': retention,
+  'DELETE /devices/{device_id}/sensors/{sensor_id}/retention': { needs: 'devices:update' },
+  'GET /devices/{device_id}/retention': { needs: 'devices:update' },
+  'PUT /devices/{device_id}/retention': retention,
+  'DELETE /devices/{device_id}/retention': { needs: 'devices:update' },
   'GET /devices/{device_id}/sensors/{sensor_id}/values?aggregate=first,count': {
     needs: 'devices-data:view',
   },
@@ -268,6 +278,9 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
     send: { json: { ...address, code: 'AAAA-AAAA' } },
   },
   'GET /users/me/grants': { status: person(200) },
+  'GET /users/me/retention': { status: person(200) },
+  'PUT /users/me/retention': { status: person(204), send: keptForEver },
+  'DELETE /users/me/retention': { status: person(204) },
   'POST /groups': { status: person(200), send: { json: { name: 'Class', usernames: [] } } },
   'GET /groups': { status: person(200) },
   // The owner's; to others it does not exist.

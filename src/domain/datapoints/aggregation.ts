@@ -12,7 +12,7 @@ import {
   type Tally,
 } from './bucket-tally.ts';
 import { type DatapointColumns, timeIn } from './datapoint-columns.ts';
-import { isStretchRun, type StretchRun, type SummarisedPart } from './stretches.ts';
+import { isStretchRun, type Stretches, type StretchRun, type SummarisedPart } from './stretches.ts';
 
 export { type Aggregate, aggregates };
 
@@ -90,7 +90,7 @@ function createTallyList(plan: AggregationPlan) {
     if (current !== undefined) complete.push(current);
   }
 
-  function tallyAt(time: Instant, first: () => JsonValue): Tally {
+  function tallyAt(time: Instant, first: () => JsonValue | undefined): Tally {
     if (current !== undefined && time < current.end) return current;
     close();
     const bucket = bucketOf?.(time) ?? { start: time, end: Number.POSITIVE_INFINITY };
@@ -107,13 +107,14 @@ function createTallyList(plan: AggregationPlan) {
         const end = rowOfTime(step, row, open.end);
         if (needsNumbers) skipped += addRows(open, step, row, end);
         open.count += end - row;
+        if (open.first === undefined) open.first = step.at(from).value;
         if (end > row) open.last = step.at(end - 1).value;
         row = end;
       }
     },
     addRun({ stretches, from, to }: StretchRun): void {
       for (let at = from; at < to; at += 1) {
-        const open = tallyAt(stretches.starts[at] ?? 0, () => stretches.first[at] ?? 0);
+        const open = tallyAt(stretches.starts[at] ?? 0, () => firstOf(stretches, at));
         skipped += addStretch(open, stretches, at);
       }
     },
@@ -129,6 +130,11 @@ function createTallyList(plan: AggregationPlan) {
       return this.take();
     },
   };
+}
+
+/** The first number of a stretch, if it has any. */
+function firstOf({ numbers, textNumbers, first }: Stretches, at: number): number | undefined {
+  return (numbers[at] ?? 0) + (textNumbers[at] ?? 0) === 0 ? undefined : first[at];
 }
 
 /** The first row from `row` on whose time is `end` or later. */

@@ -17,8 +17,9 @@ export const numeric: ReadonlySet<Aggregate> = new Set<Aggregate>([
 
 /** What is known of the bucket under way. */
 export interface Tally extends TimeBucket {
-  readonly first: JsonValue;
-  last: JsonValue;
+  /** Undefined: retention left no value of it. */
+  first: JsonValue | undefined;
+  last: JsonValue | undefined;
   count: number;
   /** How many of them are numbers; without any the rest means nothing. */
   numbers: number;
@@ -38,7 +39,7 @@ export interface Tally extends TimeBucket {
 /** A bucket that begins with this value, after another one. */
 export function openTally(
   { start, end }: TimeBucket,
-  first: JsonValue,
+  first: JsonValue | undefined,
   before: Tally | undefined,
 ): Tally {
   return {
@@ -83,6 +84,7 @@ export function addStretch(tally: Tally, stretches: Stretches, at: number): numb
   if (numbers === 0) return count;
   const first = stretches.first[at] ?? 0;
   const last = stretches.last[at] ?? 0;
+  tally.first ??= first;
   tally.last = last;
   tally.numbers += numbers;
   addToSum(tally, stretches.sum[at] ?? 0);

@@ -103,10 +103,18 @@ export interface DatapointStore {
   /**
    * One step of a page, oldest first whatever its order: what some of its datapoints come to, where
    * the store knows that and the reader lets it stand for them, and the others as they are. Skip
-   * and limit count stored datapoints.
+   * and limit count stored datapoints. Where retention took datapoints, what hours came to stands
+   * for them, unless the page ends after so many.
    */
   summarise(sensor: SensorRef, page: Page, options: SummariseOptions): Promise<SummarisedStep>;
   count(sensor: SensorRef, range: Range): Promise<number>;
+  /**
+   * From when the datapoints in the range stand: retention took earlier ones of one of the sensors.
+   * Undefined: it took none of the range.
+   */
+  standsFrom(sensors: readonly SensorRef[], range: Range): Promise<Instant | undefined>;
+  /** What retention left of hours that begin in the range, oldest first, at most so many. */
+  hours(sensor: SensorRef, range: Range, max: number): Promise<Stretches>;
   /** The last values of all sensors of these devices, whatever their size. */
   lastValues(devices: readonly DeviceId[]): Promise<LastValues>;
   /** The same for lists: what it answers of each sensor is bounded. */

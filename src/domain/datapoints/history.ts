@@ -1,3 +1,4 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { Pace } from '../../lib/fair-turns.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
@@ -27,6 +28,8 @@ export interface HistoryQuery extends Page {
 export interface History {
   /** All datapoints of the sensor in the range, whatever the page. */
   readonly total: number;
+  /** From when datapoints stand; undefined: retention took none of the range. */
+  readonly standsFrom: Instant | undefined;
   /** The page, fetched in steps of bounded size as the reader asks for more. */
   readonly steps: AsyncIterable<readonly Datapoint[]>;
   /** The same as columns, for who needs no object for each; one of the two is read, once. */
@@ -55,12 +58,13 @@ export function createHistory(options: {
     if (sensor === undefined) throw noSensor(ref.deviceId, ref.sensorId);
     const datapoints = storeFor(options, query);
     const total = await datapoints.count(ref, query);
+    const standsFrom = await datapoints.standsFrom([ref], query);
     const page = pageOf(query, total);
     const pace = longWork.paceOf(actor);
     const steps = readSteps(datapoints, ref, page, pace);
     const calibration = query.isCalibrated ? sensor.calibration : undefined;
     const columns = readColumnSteps({ datapoints, ref, page, calibration, pace, room: columnRoom });
-    return { total, steps: calibrated(steps, sensor, query), columns };
+    return { total, standsFrom, steps: calibrated(steps, sensor, query), columns };
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { Pace } from '../../lib/fair-turns.ts';
 import { createMerge } from '../../lib/merge.ts';
 import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
@@ -23,6 +24,8 @@ export interface SensorDatapoint {
 export interface MergedHistory {
   /** All datapoints of the sensors in the range, whatever the page. */
   readonly total: number;
+  /** From when datapoints stand; absent: retention took none of the range. */
+  readonly standsFrom?: Instant | undefined;
   readonly steps: AsyncIterable<readonly SensorDatapoint[]>;
 }
 
@@ -82,10 +85,12 @@ export function createReadMany(options: {
       const total = await countAll(actor, sources, query);
       const page = pageOf(query, total);
       const store = storeFor(options, query);
+      const refs = sources.map(({ ref }) => ref);
+      const standsFrom = await store.standsFrom(refs, query);
       const steps = longWork.during(actor, (hold) =>
         calibrated(mergeSteps(store, sources, page, longWork.paceOf(actor), hold), query),
       );
-      return { total, steps };
+      return { total, standsFrom, steps };
     },
     sequential,
     async ifViewable(actor, deviceId, query) {

@@ -1,6 +1,12 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { BucketOf, TimeBucket } from '../../lib/time-bucket.ts';
-import { type Calibration, calibrate, isApplied, lineOf } from '../devices/calibration.ts';
+import {
+  type Calibration,
+  type CalibrationLine,
+  calibrate,
+  isApplied,
+  lineOf,
+} from '../devices/calibration.ts';
 import { type Aggregate, numeric } from './bucket-tally.ts';
 import type { SummariseOptions } from './datapoint-store.ts';
 import type { Stretches, StretchRun } from './stretches.ts';
@@ -58,6 +64,13 @@ function isOnOneLine(stretches: Stretches, at: number, calibration: Calibration)
   );
 }
 
+/** The line through what both raw values really were. */
+function lineBetween(calibration: Calibration, min: number, max: number): CalibrationLine {
+  const realValue = Number(calibrate(calibration, min));
+  const slope = max > min ? (Number(calibrate(calibration, max)) - realValue) / (max - min) : 0;
+  return { sensorValue: min, realValue, slope };
+}
+
 /** The stretches of a run as a calibration shows them: of each it draws one line. */
 export function calibratedRun(run: StretchRun, calibration: Calibration | undefined): StretchRun {
   if (!isApplied(calibration)) return run;
@@ -71,8 +84,10 @@ export function calibratedRun(run: StretchRun, calibration: Calibration | undefi
   for (let at = from; at < to; at += 1) {
     const numbers = stretches.numbers[at] ?? 0;
     const [min, max] = [stretches.min[at] ?? 0, stretches.max[at] ?? 0];
-    const line = numbers === 0 ? undefined : lineOf(calibration, min, max);
-    if (line === undefined) continue;
+    if (numbers === 0) continue;
+    // No store lets a stretch stand that has none; hours of which retention took the datapoints
+    // may: they are shown as if a line went from their least to their greatest number.
+    const line = lineOf(calibration, min, max) ?? lineBetween(calibration, min, max);
     const real = (column: Float64Array): number => Number(calibrate(calibration, column[at] ?? 0));
     const isFalling = line.slope < 0;
     const [rise, fall] = [stretches.rise[at] ?? 0, stretches.fall[at] ?? 0];

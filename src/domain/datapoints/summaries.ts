@@ -1,3 +1,4 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { Pace } from '../../lib/fair-turns.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
@@ -14,6 +15,7 @@ import type { DatapointStore, Page, SummarisedStep } from './datapoint-store.ts'
 import { downsample } from './downsampling.ts';
 import { type HistoryQuery, pageOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
+import { readHourEnds } from './retention/hour-ends.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
 import { calibratedRun, mayStandFor } from './standing.ts';
 import { isStretchRun, type SummarisedPart } from './stretches.ts';
@@ -31,29 +33,37 @@ export interface Summaries {
     selection: SensorSelection,
     query: HistoryQuery,
     plan: AggregationPlan,
-  ): Promise<BucketPage>;
+  ): Promise<BucketPage & Standing>;
   /** The same in one bucket for all sensors together; the page is one of these buckets. */
   totals(
     actor: Actor,
     selection: SensorSelection,
     query: HistoryQuery,
     plan: AggregationPlan,
-  ): Promise<Totals>;
+  ): Promise<Totals & Standing>;
   /**
    * Downsamples the page of each sensor to at most `pointsMax` datapoints, merged in the order of
-   * the page; `total` are in the range.
+   * the page; `total` are in the range. Where retention took datapoints, the least and the greatest
+   * number of each hour stand at its beginning, unless the page ends after so many.
    */
   downsample(
     actor: Actor,
     selection: SensorSelection,
     query: HistoryQuery,
     pointsMax: number,
-  ): Promise<{
-    readonly datapoints: readonly SensorDatapoint[];
-    readonly skipped: number;
-    readonly total: number;
-    readonly keptBytes: number;
-  }>;
+  ): Promise<
+    Standing & {
+      readonly datapoints: readonly SensorDatapoint[];
+      readonly skipped: number;
+      readonly total: number;
+      readonly keptBytes: number;
+    }
+  >;
+}
+
+/** From when datapoints stand; undefined: retention took none of the range. */
+interface Standing {
+  readonly standsFrom: Instant | undefined;
 }
 
 export function createSummaries(options: {
@@ -86,27 +96,38 @@ export function createSummaries(options: {
     const datapoints = storeFor(options, query);
     const total = await datapoints.count(source.ref, query);
     const page = pageOf(query, total);
-    const count = Math.min(page.limit, Math.max(0, total - page.skip));
+    const hours = await readHourEnds({ datapoints, source, page, query, pace });
+    const count = Math.min(page.limit, Math.max(0, total - page.skip)) + hours.count;
     const steps = scan({ datapoints, source, page, query, pace, room: wholeStep });
-    return { ...(await downsample(steps, { count, pointsMax })), total };
+    const all = page.order === 'asc' ? inTurn([hours], steps) : inTurn(steps, [hours]);
+    return { ...(await downsample(all, { count, pointsMax })), total };
   }
+
+  const standing = async (sources: readonly Source[], query: HistoryQuery): Promise<Standing> => {
+    const refs = sources.map(({ ref }) => ref);
+    return { standsFrom: await storeFor(options, query).standsFrom(refs, query) };
+  };
 
   return {
     async aggregate(actor, selection, query, plan) {
       const sources = await open(actor, selection);
-      return longWork.run(actor, (pace, hold) => {
+      const stands = await standing(sources, query);
+      const page = await longWork.run(actor, (pace, hold) => {
         const parts = createReader(query, plan, pace);
         const read = (source: Source, room: StepRoom) => aggregate(parts(source, room), plan);
         return readBucketPage({ sources, read, page: query, pace, hold });
       });
+      return { ...page, ...stands };
     },
     async totals(actor, selection, query, plan) {
       const sources = await open(actor, selection);
-      return longWork.run(actor, (pace, hold) => {
+      const stands = await standing(sources, query);
+      const totals = await longWork.run(actor, (pace, hold) => {
         const parts = createReader(query, plan, pace);
         const read = (source: Source) => tally(parts(source, wholeStep), plan);
         return readTotals({ sources, read, plan, page: query, pace, hold });
       });
+      return { ...totals, ...stands };
     },
     async downsample(actor, selection, query, pointsMax) {
       const sources = await open(actor, selection);
@@ -126,7 +147,8 @@ export function createSummaries(options: {
       const sign = query.order === 'asc' ? 1 : -1;
       merged.sort((a, b) => sign * (orderTime(a.datapoint) - orderTime(b.datapoint)));
       const keptBytes = limits.summaryItemBytes * merged.length;
-      return { datapoints: merged, skipped, total, keptBytes };
+      const stands = await standing(sources, query);
+      return { datapoints: merged, skipped, total, keptBytes, ...stands };
     },
   };
 }
@@ -167,6 +189,14 @@ async function* summarised({
     page = step.next;
     if (pace.isOver()) await pace.rest();
   }
+}
+
+async function* inTurn(
+  first: Iterable<DatapointColumns> | AsyncIterable<DatapointColumns>,
+  second: Iterable<DatapointColumns> | AsyncIterable<DatapointColumns>,
+): AsyncGenerator<DatapointColumns, undefined> {
+  yield* first;
+  yield* second;
 }
 
 /** The columns of a page as they are shown. A summary of years is long work. */

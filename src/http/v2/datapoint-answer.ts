@@ -1,8 +1,10 @@
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import { limits } from '../../domain/limits.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { joinedText, type LongText } from '../../lib/long-json.ts';
 import { mapSteps, stepsOf } from '../../lib/steps.ts';
+import { formatTimestamp } from '../../lib/timestamp.ts';
 import { csvHeader } from '../../wire/csv.ts';
 import type { RowsWriter } from '../../wire/datapoint-rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
@@ -36,14 +38,29 @@ export function wantsCsv(format: 'json' | 'csv' | undefined, accept: string | un
   return format === 'csv' || (format === undefined && prefersCsv(accept));
 }
 
+/** How many there are and, where retention took some of the range, from when they stand. */
+const headersOf = (history: {
+  readonly total: number;
+  readonly standsFrom?: Instant | undefined;
+}): Readonly<Record<string, string>> => ({
+  'x-total-count': String(history.total),
+  ...(history.standsFrom !== undefined && {
+    'x-summarised-before': formatTimestamp(history.standsFrom),
+  }),
+});
+
 /** The answer to a read: as a whole when it is short, as a stream when the page is long. */
 export function answerWith<Item>(
-  history: { readonly total: number; readonly steps: AsyncIterable<readonly Item[]> },
+  history: {
+    readonly total: number;
+    readonly standsFrom?: Instant | undefined;
+    readonly steps: AsyncIterable<readonly Item[]>;
+  },
   page: Pick<HistoryQuery, 'limit'>,
   format: Format<Item>,
   more: Pick<StreamAnswer, 'keptBytes'> & Partial<Pick<StreamAnswer, 'headers'>> = {},
 ): StreamAnswer {
-  const headers = { 'x-total-count': String(history.total), ...more.headers };
+  const headers = { ...headersOf(history), ...more.headers };
   const chunks = listText(history.steps, format);
   const isWholeIfShort = page.limit <= limits.datapointsPerStep;
   return {
@@ -58,7 +75,11 @@ export function answerWith<Item>(
 
 /** The same for a long page of one sensor, which is written from its columns. */
 export function answerWithRows(
-  history: { readonly total: number; readonly columns: AsyncIterable<DatapointColumns> },
+  history: {
+    readonly total: number;
+    readonly standsFrom?: Instant | undefined;
+    readonly columns: AsyncIterable<DatapointColumns>;
+  },
   frame: Frame,
   rows: RowsWriter,
 ): StreamAnswer {
@@ -66,7 +87,7 @@ export function answerWithRows(
     kind: 'stream',
     contentType: frame.contentType,
     chunks: listBytes(history.columns, frame, rows),
-    headers: { 'x-total-count': String(history.total) },
+    headers: headersOf(history),
     isWholeIfShort: false,
   };
 }

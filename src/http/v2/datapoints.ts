@@ -165,7 +165,9 @@ function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries)
     query: SummedUpQuery,
     answer: {
       status: 200,
-      description: 'Datapoints; X-Total-Count has the number of all in the range.',
+      description:
+        'Datapoints; X-Total-Count has the number of all in the range, X-Summarised-Before the ' +
+        'time before which retention took datapoints: hours stand for them in aggregates.',
       content: {
         'application/json': Type.Array(Type.Union([DatapointMessage, BucketMessage])),
         'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),

@@ -9,6 +9,7 @@ import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { ReadLastValues } from '../../domain/datapoints/last-values.ts';
 import type { ReadMany } from '../../domain/datapoints/merged-history.ts';
 import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
+import type { Retentions } from '../../domain/datapoints/retention/retentions.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import type { Actuators } from '../../domain/devices/actuators.ts';
@@ -49,6 +50,7 @@ import { type NotificationServices, notificationRoutes } from './notifications.t
 import { ontologyRoutes } from './ontologies.ts';
 import { projectRoutes } from './projects.ts';
 import { refusalsRoute } from './refusals.ts';
+import { retentionRoutes } from './retentions.ts';
 import { sensorRoutes } from './sensors.ts';
 import { bulkPushRoute } from './sensors-data.ts';
 import { socialRoutes } from './socials.ts';
@@ -80,6 +82,7 @@ export interface Services extends NotificationServices {
   readonly takeLargePush: TakeLargePush;
   readonly readHistory: ReadHistory;
   readonly corrections: Corrections;
+  readonly retentions: Retentions;
   readonly summaries: Summaries;
   readonly readMany: ReadMany;
   readonly readLastValues: ReadLastValues;
@@ -109,6 +112,7 @@ export function v2Routes(
     ...actuatorRoutes(services.actuators),
     ...datapointRoutes(ingest, readHistory, services.summaries, services.takeLargePush),
     ...correctionRoutes(services.corrections),
+    ...retentionRoutes(services.retentions),
     bulkPushRoute(services.ingestMany),
     ...mergedReadRoutes(services),
     ...exportRoutes(services.readMany, services.projects),

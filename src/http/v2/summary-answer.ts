@@ -6,6 +6,7 @@ import type { SensorDatapoint } from '../../domain/datapoints/merged-history.ts'
 import type { SensorSelection } from '../../domain/datapoints/sensor-selection.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import {
   bucketCsvHeader,
@@ -115,9 +116,15 @@ async function answerDownsampled(
 function listed<Item>(
   items: readonly Item[],
   format: Format<Item>,
-  counts: { readonly total: number; readonly skipped: number; readonly keptBytes: number },
+  counts: {
+    readonly total: number;
+    readonly skipped: number;
+    readonly keptBytes: number;
+    readonly standsFrom: Instant | undefined;
+  },
 ): StreamAnswer {
-  const history = { total: counts.total, steps: inSteps(items) };
+  const { total, standsFrom } = counts;
+  const history = { total, standsFrom, steps: inSteps(items) };
   return answerWith(history, { limit: items.length }, format, {
     headers: { 'x-skipped-count': String(counts.skipped) },
     keptBytes: counts.keptBytes,

@@ -198,7 +198,8 @@ function createParts(page: Page, options: SummariseOptions) {
   };
 }
 
-function toDatapointColumns(columns: Columns): DatapointColumns {
+/** Columns of a chunk as reads hand them over. */
+export function toDatapointColumns(columns: Columns): DatapointColumns {
   const { count, times, texts } = columns;
   const numbers =
     texts === undefined

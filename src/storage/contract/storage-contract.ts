@@ -12,6 +12,8 @@ import { notificationsContract } from './notifications.contract.ts';
 import { projectsContract } from './projects.contract.ts';
 import type { OpenEmptyStorage } from './promises.ts';
 import { reachingGrantsContract } from './reaching-grants.contract.ts';
+import { retainingContract } from './retaining.contract.ts';
+import { retentionsContract } from './retentions.contract.ts';
 import { shortLivedContract } from './short-lived.contract.ts';
 import { socialsContract } from './socials.contract.ts';
 import { usersContract } from './users.contract.ts';
@@ -33,4 +35,6 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('MQTT sessions', () => mqttSessionsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
   describe('corrections', () => correctionsContract(openEmptyStorage));
+  describe('retentions', () => retentionsContract(openEmptyStorage));
+  describe('what retention takes', () => retainingContract(openEmptyStorage));
 }

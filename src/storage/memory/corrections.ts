@@ -3,11 +3,14 @@ import type { CorrectionStore } from '../../domain/datapoints/corrections/correc
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { correctionBytes } from '../sql/correction-row.ts';
 import type { MemoryState } from './memory-state.ts';
 
 /** Corrections in memory, with what their owner must call. */
 export interface MemoryCorrections extends CorrectionStore {
+  /** Drops those of a sensor that are about earlier datapoints alone. */
+  removeBefore(sensor: SensorRef, time: Instant): void;
   /** Drops those of a removed sensor, or of all sensors of a removed device. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
 }
@@ -49,6 +52,10 @@ export function createCorrectionStore(
       if (left.length === corrections.length) return 'missing';
       corrections = left;
       return 'removed';
+    },
+    removeBefore(sensor, time) {
+      const isIt = isOf(sensor);
+      corrections = corrections.filter((one) => !isIt(one) || one.to >= time);
     },
     forget(deviceId, sensorId) {
       corrections = corrections.filter(

@@ -5,7 +5,10 @@ import {
   orderTime,
   type SensorRef,
 } from '../../domain/datapoints/datapoint.ts';
-import { toDatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
+import {
+  type DatapointColumns,
+  toDatapointColumns,
+} from '../../domain/datapoints/datapoint-columns.ts';
 import type {
   AppendOutcome,
   BriefLastValues,
@@ -16,14 +19,32 @@ import type {
   Push,
   Range,
 } from '../../domain/datapoints/datapoint-store.ts';
-import { weightOf, weightOfBatch } from '../../domain/datapoints/weight.ts';
+import {
+  addToHours,
+  type HourTally,
+  stretchesOf,
+} from '../../domain/datapoints/retention/hours.ts';
+import type { RetentionStep } from '../../domain/datapoints/retention/retaining.ts';
+import type { RetentionLimits } from '../../domain/datapoints/retention/retention.ts';
+import { summariseWithHours } from '../../domain/datapoints/retention/summarise-with-hours.ts';
+import type { Stretches } from '../../domain/datapoints/stretches.ts';
+import { bytesPerWeight, weightOf, weightOfBatch } from '../../domain/datapoints/weight.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { writeJson } from '../../lib/long-json.ts';
 
 /** Datapoints in memory, with what their owner must call. */
 export interface MemoryDatapoints extends DatapointStore {
   /** Drops what a removed sensor, or all sensors of a removed device, had. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
+  /** Takes what is too old, as `shown` shows it. */
+  takeOld(
+    sensor: SensorRef,
+    limits: RetentionLimits,
+    shown: (columns: DatapointColumns) => DatapointColumns,
+  ): RetentionStep;
+  /** When the oldest datapoint, and the oldest hour, are of. */
+  oldest(sensor: SensorRef): { readonly oldest?: Instant; readonly oldestHour?: Instant };
   /** What is stored of a sensor, or of a device. */
   weightOf(deviceId: DeviceId, sensorId?: SensorId): number;
 }
@@ -31,6 +52,9 @@ export interface MemoryDatapoints extends DatapointStore {
 interface History {
   /** By order time, ties by arrival. */
   readonly datapoints: Datapoint[];
+  /** What datapoints came to that retention took. */
+  readonly hours: Map<Instant, HourTally>;
+  rawBefore: Instant | undefined;
   /** Timestamps and values that are stored. */
   readonly known: Set<string>;
   last: Datapoint | undefined;
@@ -43,9 +67,21 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
   function historyOf({ deviceId, sensorId }: SensorRef): History {
     const sensors = devices.get(deviceId) ?? new Map<SensorId, History>();
     devices.set(deviceId, sensors);
-    const history = sensors.get(sensorId) ?? { datapoints: [], known: new Set(), last: undefined };
+    const history = sensors.get(sensorId) ?? emptyHistory();
     sensors.set(sensorId, history);
     return history;
+  }
+
+  function find({ deviceId, sensorId }: SensorRef): History | undefined {
+    return devices.get(deviceId)?.get(sensorId);
+  }
+
+  function hoursWithin(sensor: SensorRef, range: Range, max: number): Stretches {
+    const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = range;
+    const hours = [...(find(sensor)?.hours.values() ?? [])]
+      .filter(({ begin }) => begin >= from && begin <= to)
+      .sort((a, b) => a.begin - b.begin);
+    return stretchesOf(hours.slice(0, max));
   }
 
   function within({ deviceId, sensorId }: SensorRef, range: Range): readonly Datapoint[] {
@@ -88,7 +124,33 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
       return { columns: toDatapointColumns(datapoints), isCut };
     },
     async summarise(sensor, page) {
-      return { parts: [toDatapointColumns(readPage(sensor, { ...page, order: 'asc' }))] };
+      const rawBefore = find(sensor)?.rawBefore;
+      return summariseWithHours({
+        page,
+        state: rawBefore === undefined ? undefined : { rawBefore },
+        hours: (from, to, max) => hoursWithin(sensor, { from, to }, max),
+        raw: (part) => ({
+          parts: [toDatapointColumns(readPage(sensor, { ...part, order: 'asc' }))],
+        }),
+      });
+    },
+    async standsFrom(sensors, { from = Number.NEGATIVE_INFINITY }) {
+      const befores = sensors.flatMap((sensor) => find(sensor)?.rawBefore ?? []);
+      const latest = Math.max(...befores.filter((before) => before > from));
+      return latest === Number.NEGATIVE_INFINITY ? undefined : latest;
+    },
+    hours: async (sensor, range, max) => hoursWithin(sensor, range, max),
+    takeOld(sensor, limits, shown) {
+      const history = find(sensor);
+      return history === undefined ? nothingTaken : takeOld(history, limits, shown);
+    },
+    oldest(sensor) {
+      const [first] = find(sensor)?.datapoints ?? [];
+      const hours = [...(find(sensor)?.hours.keys() ?? [])];
+      return {
+        ...(first !== undefined && { oldest: orderTime(first) }),
+        ...(hours.length > 0 && { oldestHour: Math.min(...hours) }),
+      };
     },
     async count(sensor, range) {
       return within(sensor, range).length;
@@ -122,6 +184,36 @@ function partOf(datapoints: readonly Datapoint[], charactersMax: number): PagePa
       return { datapoints: datapoints.slice(0, at + 1), isCut: true };
   }
   return { datapoints, isCut: false };
+}
+
+const emptyHistory = (): History => ({
+  ...{ datapoints: [], hours: new Map(), rawBefore: undefined, known: new Set(), last: undefined },
+});
+
+const nothingTaken: RetentionStep = { datapoints: 0, hours: 0, bytes: 0, state: 'done' };
+
+/** All at once: nobody waits for it in a test. */
+function takeOld(
+  history: History,
+  { rawBefore, hourlyBefore = Number.NEGATIVE_INFINITY }: RetentionLimits,
+  shown: (columns: DatapointColumns) => DatapointColumns,
+): RetentionStep {
+  const { datapoints, hours, known } = history;
+  let gone = 0;
+  for (const begin of [...hours.keys()].filter((one) => one < hourlyBefore)) {
+    hours.delete(begin);
+    gone += 1;
+  }
+  const old = datapoints.filter((one) => orderTime(one) < (rawBefore ?? -Infinity));
+  if (old.length === 0) return { ...nothingTaken, hours: gone };
+  datapoints.splice(0, old.length);
+  for (const one of old) known.delete(keyOf(one) ?? '');
+  const made = new Map<Instant, HourTally>();
+  addToHours(shown(toDatapointColumns(old)), { there: hours, open: undefined, made });
+  for (const [begin, hour] of made) if (begin >= hourlyBefore) hours.set(begin, hour);
+  history.rawBefore = Math.max(history.rawBefore ?? -Infinity, rawBefore ?? -Infinity);
+  const bytes = bytesPerWeight * weightOf(old);
+  return { datapoints: old.length, hours: gone, bytes, state: 'done' };
 }
 
 /** Stores what is not stored yet, moves the last value, and answers what was stored. */

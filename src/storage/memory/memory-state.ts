@@ -1,6 +1,7 @@
 import type { Grant, GroupGrant, ReachingGrant } from '../../domain/access/grant.ts';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
+import type { Retention, RetentionScope } from '../../domain/datapoints/retention/retention.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Gateway } from '../../domain/gateways/gateway.ts';
 import type { Group } from '../../domain/groups/group.ts';
@@ -98,6 +99,8 @@ export interface MemoryState {
   readonly mqttSessions: Map<SessionKey, KeptSession>;
   /** By topic. */
   readonly retained: Map<string, Message>;
+  /** By retentionKey. */
+  readonly retentions: Map<string, Retention>;
   /** Drops the datapoints of a device or sensor that went. */
   forgetDatapoints: (deviceId: DeviceId, sensorId?: SensorId) => void;
 }
@@ -113,6 +116,7 @@ export function createMemoryState(): MemoryState {
     groupGrants: new Map(),
     projectMembers: new Map(),
     devices: new Map(),
+    retentions: new Map(),
     gateways: new Map(),
     projects: new Map(),
     socials: new Map(),
@@ -179,6 +183,13 @@ export function ownerOf(
 
 export function grantKey(kind: ResourceKind, resource: string, username: string): string {
   return JSON.stringify([kind, resource, username.toLowerCase()]);
+}
+
+/** Where a retention is in the map. */
+export function retentionKey(scope: RetentionScope): string {
+  if (scope.kind === 'user') return JSON.stringify(['user', scope.username.toLowerCase()]);
+  const { kind, deviceId } = scope;
+  return JSON.stringify(kind === 'device' ? [kind, deviceId] : [kind, deviceId, scope.sensorId]);
 }
 
 /** Removes a device with everything that hangs on it. */

@@ -4,6 +4,7 @@ import {
 } from '../../domain/datapoints/corrections/corrected-datapoints.ts';
 import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
+import { createRetaining, type Retaining } from '../../domain/datapoints/retention/retaining.ts';
 import { sensorOf } from '../../domain/devices/device.ts';
 import type { Storage } from '../storage.ts';
 import { createCorrectionStore } from './corrections.ts';
@@ -18,6 +19,7 @@ import { createMemoryState } from './memory-state.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
+import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
 import {
   createCallTextStore,
@@ -38,10 +40,18 @@ export function createMemoryStorage(): Storage {
   const filed = createCorrectionStore(state, hasSensor);
   const corrections = createCorrectionBook(filed);
   const datapoints = createCorrectedDatapoints(pushed, corrections);
+  const retentions = createRetentionStore(state, pushed.oldest);
+  const take: Retaining['step'] = async (sensor, limits) => {
+    const overlay = await corrections.overlayOf(sensor);
+    const step = pushed.takeOld(sensor, limits, overlay?.showColumns ?? ((columns) => columns));
+    if (limits.rawBefore !== undefined) filed.removeBefore(sensor, limits.rawBefore);
+    return step;
+  };
   state.forgetDatapoints = (deviceId, sensorId) => {
     pushed.forget(deviceId, sensorId);
     filed.forget(deviceId, sensorId);
     corrections.forget(deviceId, sensorId);
+    retentions.forget(deviceId, sensorId);
   };
   return {
     users: createUserStore(state),
@@ -57,6 +67,8 @@ export function createMemoryStorage(): Storage {
     datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,
+    retentions,
+    retaining: createRetaining({ pushed, datapoints, book: corrections, take }),
     mqttSessions: createSessionStore(state),
     installation: createInstallationStore(),
     passwordResets: createPasswordResetStore(state),

@@ -17,6 +17,7 @@ import {
   removeGroup,
   removeProject,
   removeSocial,
+  retentionKey,
   sameUsername,
 } from './memory-state.ts';
 
@@ -133,6 +134,7 @@ function remove(state: MemoryState, id: UserId): RemovedThings | 'missing' {
     removeDeliveriesOf(state, { kind: 'notification', id: notification.id });
     state.notifications.delete(notification.id);
   }
+  state.retentions.delete(retentionKey({ kind: 'user', username: user.username }));
   endCredentialsOf(state, id);
   state.users.delete(id);
   return { devices, gateways };

@@ -3,6 +3,7 @@ import {
   createPushedDatapoints,
 } from '../../domain/datapoints/corrections/corrected-datapoints.ts';
 import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
+import { createRetaining } from '../../domain/datapoints/retention/retaining.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
@@ -20,6 +21,7 @@ import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
 import { createRenewalNews } from './renewal-news.ts';
+import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
 import {
   createCallTextStore,
@@ -88,6 +90,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,
+    retentions: createRetentionStore({ ...context, datapoints: pushed }),
+    retaining: createRetaining({
+      ...{ pushed, datapoints, book: corrections },
+      take: pushed.takeOld,
+    }),
     mqttSessions: createSessionStore(context),
     installation: createInstallationStore(context, directory),
     passwordResets: createPasswordResetStore(context),

@@ -9,10 +9,12 @@ import { createInstallationWrites } from './installation-writes.ts';
 import { createNotificationWrites } from './notification-writes.ts';
 import { createOutboxWrites } from './outbox-writes.ts';
 import { createProjectWrites } from './project-writes.ts';
+import { createRetentionWrites } from './retention-writes.ts';
 import { createSessionWrites } from './session-writes.ts';
 import { createShortLivedWrites } from './short-lived-writes.ts';
 import { createSocialWrites } from './social-writes.ts';
 import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
+import { createRetentionStepWrites } from './timeseries/retention-steps.ts';
 import { createUserWrites } from './user-writes.ts';
 
 /**
@@ -34,6 +36,8 @@ export function createWrites(database: DatabaseSync) {
     ...createOutboxWrites(database),
     ...createDatapointWrites(database),
     ...createCorrectionWrites(database),
+    ...createRetentionWrites(database),
+    ...createRetentionStepWrites(database),
     ...createSessionWrites(database),
     ...createShortLivedWrites(database),
     ...createInstallationWrites(database),

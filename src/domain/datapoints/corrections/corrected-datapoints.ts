@@ -131,6 +131,8 @@ export function createCorrectedDatapoints(
       if (overlay === undefined) return pushed.count(sensor, range);
       return (await pushed.count(sensor, range)) - (await pages.lacking(sensor, range, overlay));
     },
+    standsFrom: (sensors, range) => pushed.standsFrom(sensors, range),
+    hours: (sensor, range, max) => pushed.hours(sensor, range, max),
     async lastValues(devices): Promise<LastValues> {
       return overLasts(devices, await pushed.lastValues(devices), (datapoint) => datapoint);
     },

@@ -31,6 +31,8 @@ export interface CorrectionBook extends Omit<CorrectionStore, 'reaches'> {
   outsideReach(batch: readonly Push[]): readonly Push[];
   /** Calls a write, which `hold` waits for. */
   during<Result>(write: () => Promise<Result>): Promise<Result>;
+  /** Reads anew what there is of a sensor: retention took datapoints, and corrections with them. */
+  refresh(sensor: SensorRef): Promise<void>;
   /** Drops what is known of a removed sensor, or of all sensors of a removed device. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
 }
@@ -156,6 +158,7 @@ export function createCorrectionBook(
       underWay.add(over);
       return running;
     },
+    refresh: reload,
     forget(deviceId, sensorId) {
       const sensors = devices.get(deviceId);
       for (const [id, known] of sensors ?? []) {

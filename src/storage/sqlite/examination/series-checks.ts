@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Findings, restoreBackup } from './finding.ts';
 import type { Pace } from './pace.ts';
+import { tablesOf } from './table-checks.ts';
 
 const seriesPerStep = 50;
 
 // All of one series in one statement, so that a move from log to chunks cannot come between.
-const readSeries = `
+const readSeries = (gone: string) => `
   with few as (
     select series from chunks indexed by chunks_by_time where series > :after
     union select series from last_values where series > :after
@@ -16,10 +17,15 @@ const readSeries = `
     coalesce((select sum(count) from chunks indexed by chunks_by_time
       where series = few.series), 0) as held,
     coalesce((select sum(count) from damaged_chunks where series = few.series), 0) as aside,
+    ${gone} as gone,
     (select count(*) from (
       select min_time < lag(max_time) over (order by min_time, max_time, id) as overlaps
       from chunks indexed by chunks_by_time where series = few.series) where overlaps) as overlaps
   from few order by few.series`;
+
+// Tables of earlier versions have none of it.
+const goneByRetention = `coalesce(
+  (select datapoints from retained_series where series = few.series), 0)`;
 
 const nameSeries = `
   select device_id || '/' || sensor_id as name from sensors where series = ?`;
@@ -30,6 +36,8 @@ interface SeriesRow {
   readonly sealed: number;
   readonly held: number;
   readonly aside: number;
+  /** Retention took them. */
+  readonly gone: number;
   readonly overlaps: number;
 }
 
@@ -38,11 +46,12 @@ export async function checkSeries(
   database: DatabaseSync,
   { findings, pace }: { readonly findings: Findings; readonly pace: Pace },
 ): Promise<void> {
-  const read = database.prepare(readSeries);
+  const isRetained = tablesOf(database).includes('retained_series');
+  const read = database.prepare(readSeries(isRetained ? goneByRetention : '0'));
   const name = database.prepare(nameSeries);
   const nameOf = (series: number) => String(name.get(series)?.['name'] ?? `series ${series}`);
 
-  function check({ series, is_known, sealed, held, aside, overlaps }: SeriesRow): void {
+  function check({ series, is_known, sealed, held, aside, gone, overlaps }: SeriesRow): void {
     const told = (check: string, sentence: string): void =>
       findings.add({ level: 'damage', check, sentence, remedy: restoreBackup });
     if (is_known === 0) {
@@ -52,13 +61,14 @@ export async function checkSeries(
       );
       return;
     }
-    if (held + aside < sealed) {
+    const due = sealed - gone;
+    if (held + aside < due) {
       told(
         'counts',
-        `Of ${nameOf(series)} ${sealed - held - aside} datapoints of ${sealed} are missing.`,
+        `Of ${nameOf(series)} ${due - held - aside} datapoints of ${due} are missing.`,
       );
-    } else if (held > sealed) {
-      told('counts', `${nameOf(series)} has ${held} datapoints in chunks, and counts ${sealed}.`);
+    } else if (held > due) {
+      told('counts', `${nameOf(series)} has ${held} datapoints in chunks, and counts ${due}.`);
     }
     if (overlaps > 0) {
       told(

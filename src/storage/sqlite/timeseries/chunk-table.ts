@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { dayMs, startOfDay } from '../../../domain/datapoints/retention/retention.ts';
+import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
+import { type Block, blocksOf, columnsOf, encodeChunk, toBlock } from '../../chunks/chunk.ts';
 import { type ChunkLimits, cutIntoChunks, placeInBlocks } from '../../chunks/chunk-placing.ts';
 import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
@@ -14,6 +16,12 @@ const findChunkBefore = `
   select ${columns} from chunks
   where series = ? and (min_time, max_time, id) < (?, ?, ?)
   order by min_time desc, max_time desc, id desc limit 1`;
+const findFirst = `
+  select ${columns} from chunks where series = ? order by min_time, max_time, id limit 1`;
+const findFollowing = `
+  select min_time, max_time from chunks
+  where series = ? and (min_time, max_time, id) > (?, ?, ?)
+  order by min_time, max_time, id limit 1`;
 const findNextTime = `
   select min_time from chunks where series = ? and min_time > ?
   order by min_time, max_time, id limit 1`;
@@ -43,6 +51,25 @@ export interface ChunkTable {
    * in chunks go first. Answers how many chunks could not be read and were set aside.
    */
   place(series: number, datapoints: Columns, limits: ChunkLimits): number;
+  /**
+   * Takes what is earlier than `before` out of the oldest chunk of a series, of so many days at
+   * most; undefined: there is nothing earlier that can be taken.
+   */
+  takeBefore(series: number, before: number, days: number, limits: ChunkLimits): Taken | undefined;
+}
+
+/** What was taken out of a chunk. */
+export interface Taken {
+  /** In order of time. */
+  readonly columns: readonly Columns[];
+  readonly count: number;
+  readonly weight: number;
+  /** 1: some of it could not be read, and the chunk was set aside as it was. */
+  readonly damaged: number;
+  readonly firstTime: number;
+  readonly lastTime: number;
+  /** When the datapoints that are left begin; Infinity: there are none. */
+  readonly nextTime: number;
 }
 
 /**
@@ -53,8 +80,12 @@ export function createChunkTable(database: DatabaseSync): ChunkTable {
   const find = database.prepare(findChunkFrom);
   const findBefore = database.prepare(findChunkBefore);
   const findNext = database.prepare(findNextTime);
+  const findOldest = database.prepare(findFirst);
+  const findAfter = database.prepare(findFollowing);
   const rows = createChunkRows(database);
-  for (const statement of [find, findBefore, findNext]) statement.setReturnArrays(true);
+  for (const statement of [find, findBefore, findNext, findOldest, findAfter]) {
+    statement.setReturnArrays(true);
+  }
 
   /** The last chunk that begins at this time or before it. */
   const chunkFrom = (series: number, time: number) => toRow(find.get(series, time));
@@ -115,7 +146,65 @@ export function createChunkTable(database: DatabaseSync): ChunkTable {
       }
       return damaged;
     },
+    takeBefore(series, before, days, limits) {
+      const oldest = toRow(findOldest.get(series));
+      if (oldest === undefined || oldest.minTime >= before) return undefined;
+      const { id, minTime, maxTime } = oldest;
+      const [nextMin = Number.POSITIVE_INFINITY, nextMax] = (findAfter.get(
+        series,
+        minTime,
+        maxTime,
+        id,
+      ) ?? []) as unknown as [number?, number?];
+      const old = rows.take(id);
+      let until = Math.min(before, startOfDay(minTime) + days * dayMs);
+      let cut = cutBlocks(old.blocks, until);
+      // What is left would change places with the next chunk, which has the same one time and
+      // arrived later: it waits for the day on which all of it goes.
+      if (cut.rest[0]?.minTime === nextMax) {
+        until = maxTime + 1;
+        if (until > before) return undefined;
+        cut = cutBlocks(old.blocks, until);
+      }
+      const damaged = old.isDamaged || cut.isDamaged ? 1 : 0;
+      if (damaged === 0) rows.remove(id);
+      else rows.setAside(id);
+      if (cut.rest.length > 0) rows.insert(series, cut.rest, limits.summaryDatapointsMin);
+      const last = cut.taken.at(-1);
+      return {
+        columns: cut.taken,
+        count: cut.taken.reduce((sum, { count }) => sum + count, 0),
+        weight: cut.taken.reduce((sum, piece) => sum + weightOfBatch(piece), 0),
+        damaged,
+        firstTime: minTime,
+        lastTime: last?.times[last.count - 1] ?? minTime,
+        nextTime: cut.rest[0]?.minTime ?? nextMin,
+      };
+    },
   };
+}
+
+/** The datapoints of blocks before a time, and blocks of the others. */
+function cutBlocks(blocks: readonly Block[], time: number) {
+  const taken: Columns[] = [];
+  const rest: Block[] = [];
+  let isDamaged = false;
+  for (const block of blocks) {
+    if (block.minTime >= time) {
+      rest.push(block);
+      continue;
+    }
+    try {
+      const all = columnsOf(block);
+      const row = rowFrom(all.times, time);
+      taken.push(sliceColumns(all, 0, row));
+      if (row < all.count) rest.push(toBlock(sliceColumns(all, row, all.count)));
+    } catch (error) {
+      if (!(error instanceof DamagedBytesError)) throw error;
+      isDamaged = true;
+    }
+  }
+  return { taken, rest, isDamaged };
 }
 
 const untouched = { blocks: [], isDamaged: false };

@@ -7,15 +7,27 @@ import type {
   PagePart,
   Push,
   SummarisedStep,
+  SummariseOptions,
 } from '../../../domain/datapoints/datapoint-store.ts';
+import { stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
+import type { RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
+import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
+import { summariseWithHours } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
+import type { Instant } from '../../../lib/clock.ts';
 import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
 import { createSequence } from '../../../lib/sequence.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { encodeInSteps, encodePushes } from '../../chunks/datapoint-log.ts';
-import { countInRange, readPage, readPart, scanPart } from '../../chunks/datapoint-page.ts';
+import {
+  countInRange,
+  type PageSource,
+  readPage,
+  readPart,
+  scanPart,
+} from '../../chunks/datapoint-page.ts';
 import { summarisePage } from '../../chunks/datapoint-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { asRefusal, readSafely } from '../failures.ts';
@@ -25,10 +37,18 @@ import { createChunkReader } from './chunk-reader.ts';
 import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
 import { replayLog } from './datapoint-replay.ts';
 import { createFlusher, type Flusher } from './flusher.ts';
+import { createHourReader, type HourReader } from './hour-reader.ts';
 import { createMemtable, type Memtable } from './memtable.ts';
+import { timeAt } from './memtable-columns.ts';
 import { createPendingBatch, type Staged } from './pending-batch.ts';
 import { clearStaged } from './pending-push.ts';
-import { createSeriesTable, moveLast, unflushedOf } from './series.ts';
+import {
+  createSeriesTable,
+  moveLast,
+  type Series,
+  type SeriesTable,
+  unflushedOf,
+} from './series.ts';
 
 /** The datapoints of a database, with what its owner must call. */
 export interface SqliteDatapoints extends DatapointStore {
@@ -40,6 +60,10 @@ export interface SqliteDatapoints extends DatapointStore {
   unflushedWeight(deviceId: DeviceId, sensorId?: SensorId): number;
   /** The same of all sensors that have any: by device. */
   unflushedWeights(): ReadonlyMap<DeviceId, number>;
+  /** When the oldest datapoint of a sensor is of that is not in chunks; Infinity: there is none. */
+  oldestUnflushed(sensor: SensorRef): Instant;
+  /** One step of retention. */
+  takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
   /** Resolves when nothing is under way. The reader and the writer stay open. */
   close(): Promise<void>;
 }
@@ -61,6 +85,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   const { reader, writer, log, damaged, limits = datapointLimits } = options;
   const table = createSeriesTable(reader, limits, damaged);
   const chunks = createChunkReader(reader, limits, log);
+  const hours = createHourReader(reader);
   const memtable = createMemtable(limits);
   const flusher = createFlusher({
     memtable,
@@ -140,8 +165,11 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       ),
     summarise: (sensor, page, summariseOptions) =>
       view<SummarisedStep>(sensor, { parts: [] }, (series, unflushed) =>
-        summarisePage({ chunks, series, unflushed, page }, summariseOptions),
+        summariseStanding({ chunks, hours, series, unflushed, page, options: summariseOptions }),
       ),
+    standsFrom: (sensors, range) => readSafely(() => hours.standsFrom(sensors, range)),
+    hours: (sensor, { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }, max) =>
+      view(sensor, stretchesOf([]), (series) => hours.hours(series, { from, to }, max)),
     count: (sensor, range) =>
       view(
         sensor,
@@ -157,15 +185,9 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       if (unreadable.length > 0) await writer.call('setAsideLogRows', unreadable);
       flusher.poke();
     },
-    unflushedWeight(deviceId, sensorId) {
-      let weight = 0;
-      for (const series of table.residents(deviceId)) {
-        if (sensorId !== undefined && sensorId !== series.sensorId) continue;
-        weight += series.memtableEntry.weight + (series.frozen?.weight ?? 0);
-      }
-      return weight;
-    },
+    unflushedWeight: (deviceId, sensorId) => weightOutside(table.residents(deviceId), sensorId),
     unflushedWeights: memtable.weights,
+    ...createOldTaking({ table, memtable, flusher, hours, writer, limits, log }),
     forget(deviceId, sensorId) {
       for (const series of table.forget(deviceId, sensorId)) memtable.drop(series);
     },
@@ -177,6 +199,89 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       }
     },
   };
+}
+
+/** Takes old datapoints out of chunks, once all that are as old have arrived there. */
+function createOldTaking(parts: {
+  readonly table: SeriesTable;
+  readonly memtable: Memtable;
+  readonly flusher: Flusher;
+  readonly hours: Pick<HourReader, 'noteTaken'>;
+  readonly writer: Pick<Writer, 'call'>;
+  readonly limits: DatapointLimits;
+  readonly log: Log;
+}): Pick<SqliteDatapoints, 'takeOld' | 'oldestUnflushed'> {
+  const { table, memtable, flusher, hours, writer, limits, log } = parts;
+  const idle = { datapoints: 0, hours: 0, bytes: 0 } as const;
+  async function takeOld(
+    sensor: SensorRef,
+    { rawBefore, hourlyBefore }: RetentionLimits,
+  ): Promise<RetentionStep> {
+    const series = table.resolve(sensor);
+    if (series === undefined) return { ...idle, state: 'done' };
+    if (rawBefore !== undefined && oldestOf(series) < rawBefore) {
+      memtable.want(series);
+      flusher.poke();
+      return { ...idle, state: 'wait' };
+    }
+    // First: whatever becomes of the answer, reads look for hours from now on.
+    hours.noteTaken();
+    const order = { series: series.number, rawBefore, hourlyBefore, limits };
+    const { damaged, ...step } = await writer.call('takeOldDatapoints', order);
+    if (damaged > 0) log.error({ chunks: damaged }, 'chunks cannot be read and were set aside');
+    return step;
+  }
+
+  return {
+    takeOld,
+    oldestUnflushed({ deviceId, sensorId }) {
+      const series = [...table.residents(deviceId)].find((one) => one.sensorId === sensorId);
+      return series === undefined ? Number.POSITIVE_INFINITY : oldestOf(series);
+    },
+  };
+}
+
+/** One step of a summarised page, with hours where retention took datapoints. */
+function summariseStanding({
+  hours,
+  options,
+  ...source
+}: PageSource & {
+  readonly hours: HourReader;
+  readonly options: SummariseOptions;
+}): SummarisedStep {
+  const { series } = source;
+  return summariseWithHours({
+    page: source.page,
+    state: hours.state(series),
+    hours: (from, to, max) => hours.hours(series, { from, to }, max),
+    raw: (page, mayStand) =>
+      summarisePage(
+        { ...source, page },
+        mayStand ? options : { ...options, mayStand: () => false },
+      ),
+  });
+}
+
+/** What is not in chunks, of all of these or of one sensor. */
+function weightOutside(all: Iterable<Series>, sensorId: SensorId | undefined): number {
+  let weight = 0;
+  for (const series of all) {
+    if (sensorId !== undefined && sensorId !== series.sensorId) continue;
+    weight += series.memtableEntry.weight + (series.frozen?.weight ?? 0);
+  }
+  return weight;
+}
+
+/** When the oldest datapoint outside chunks is of. */
+function oldestOf({ frozen, memtableEntry }: Series): Instant {
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const entry of [frozen, memtableEntry]) {
+    for (let row = 0; row < (entry?.count ?? 0); row += 1) {
+      if (entry !== undefined) oldest = Math.min(oldest, timeAt(entry.columns, row));
+    }
+  }
+  return oldest;
 }
 
 const nothing: PagePart = { datapoints: [], isCut: false };

@@ -24,6 +24,8 @@ export interface Memtable {
   passOver(batch: ColumnBatch, row: number): void;
   /** What devices have outside chunks, as it counts towards quotas. */
   weights(): ReadonlyMap<DeviceId, number>;
+  /** All of the series is due, however little it is. */
+  want(series: Series): void;
   /** Whether freezeDue would find something. */
   isDue(): boolean;
   /** Nothing arrived for a while: all is due until something does, if it is worth the work. */
@@ -139,6 +141,9 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       lastRow = row;
     },
     weights: () => weightsOf(live.values()),
+    want(series) {
+      if (series.memtableEntry.count > 0) full.add(series);
+    },
     isDue: () => nextDue() !== undefined,
     rest() {
       const worthwhile = Math.max(limits.restBytesMin, limits.restEntryBytesMin * live.size);

@@ -1,0 +1,63 @@
+import type { Instant } from '../../../lib/clock.ts';
+import { sameJson } from '../../../lib/json.ts';
+import type { CorrectionBook } from '../corrections/correction-book.ts';
+import { orderTime, type SensorRef } from '../datapoint.ts';
+import type { DatapointStore } from '../datapoint-store.ts';
+import { type RetentionLimits, startOfDay } from './retention.ts';
+
+/** What one step of retention did. */
+export interface RetentionStep {
+  /** Datapoints, and hours, that went. */
+  readonly datapoints: number;
+  readonly hours: number;
+  /** How much less is stored, as quotas count it; less than 0: hours take more. */
+  readonly bytes: number;
+  /** wait: something must reach its place first; more: there is more to do. */
+  readonly state: 'done' | 'more' | 'wait';
+}
+
+/** Takes what is older than its limits, and keeps what hours came to [contract 10]. */
+export interface Retaining {
+  /**
+   * One small step, one commit: what goes, and the hours that stay for it. Hours are of what
+   * corrections show; a correction that is about older datapoints alone goes with them. Last values
+   * stay, and so do datapoints that a correction makes the last value of.
+   */
+  step(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
+}
+
+/** `take` does what the engine does of a step. */
+export function createRetaining(options: {
+  readonly pushed: Pick<DatapointStore, 'lastValue'>;
+  readonly datapoints: Pick<DatapointStore, 'lastValue'>;
+  readonly book: Pick<CorrectionBook, 'overlayOf' | 'refresh'>;
+  readonly take: (sensor: SensorRef, limits: RetentionLimits) => Promise<RetentionStep>;
+}): Retaining {
+  const { pushed, datapoints, book, take } = options;
+
+  /** Not what a corrected last value is made of. */
+  async function keepsLast(sensor: SensorRef, rawBefore: Instant): Promise<Instant> {
+    const [raw, shown] = [await pushed.lastValue(sensor), await datapoints.lastValue(sensor)];
+    if (raw === undefined) return rawBefore;
+    const isSame =
+      shown !== undefined &&
+      orderTime(shown) === orderTime(raw) &&
+      sameJson(shown.value, raw.value);
+    if (isSame) return rawBefore;
+    return Math.min(rawBefore, startOfDay(Math.min(orderTime(raw), orderTime(shown ?? raw))));
+  }
+
+  return {
+    async step(sensor, limits) {
+      if (limits.rawBefore === undefined || book.overlayOf(sensor) === undefined) {
+        return take(sensor, limits);
+      }
+      const rawBefore = await keepsLast(sensor, limits.rawBefore);
+      try {
+        return await take(sensor, { ...limits, rawBefore });
+      } finally {
+        await book.refresh(sensor);
+      }
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
+import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
+import { type HourTally, stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
+import { startOfDay } from '../../../domain/datapoints/retention/retention.ts';
+import type { RetainedState } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
+import type { Stretches } from '../../../domain/datapoints/stretches.ts';
+import { createSelection } from '../selection.ts';
+import { readHours } from './retention-steps.ts';
+
+/** What retention left of datapoints, as the last commit has it. */
+export interface HourReader {
+  /** Undefined: all that was ever put in chunks is there. */
+  state(series: number): RetainedState | undefined;
+  /** Hours that begin in the range, both ends included, oldest first: at most so many. */
+  hours(series: number, range: { from: number; to: number }, max: number): Stretches;
+  /** From when the datapoints of all of these stand that are in the range. */
+  standsFrom(sensors: readonly SensorRef[], range: Range): number | undefined;
+  /** Something was taken: until then, no table is asked. */
+  noteTaken(): void;
+}
+
+interface StateRow {
+  readonly raw_before: number;
+  readonly open_hour: number | null;
+}
+
+const ofSensor = `
+  select raw_before, open_hour from retained_series
+  where series = (select series from sensors where device_id = ? and sensor_id = ?)`;
+const daysFrom = `
+  select summary from hourly_summaries where series = ? and day >= ? and day <= ? order by day`;
+
+/** Reads what retention left over this connection. */
+export function createHourReader(reader: DatabaseSync): HourReader {
+  const find = createSelection<StateRow>(
+    reader,
+    'select raw_before, open_hour from retained_series where series = ?',
+  );
+  const findSensor = createSelection<StateRow>(reader, ofSensor);
+  const days = reader.prepare(daysFrom);
+  const any = createSelection<object>(reader, 'select 1 from retained_series limit 1');
+  let isAnyTaken = any.first() !== undefined;
+
+  return {
+    state(series) {
+      const row = isAnyTaken ? find.first(series) : undefined;
+      if (row === undefined) return undefined;
+      const { raw_before: rawBefore, open_hour: openHour } = row;
+      return { rawBefore, ...(openHour !== null && { openHour }) };
+    },
+    hours(series, { from, to }, max) {
+      const found: HourTally[] = [];
+      const rows = days.iterate(series, startOfDay(from), startOfDay(to)) as unknown;
+      for (const { summary } of rows as Iterable<{ readonly summary: Uint8Array }>) {
+        for (const hour of readHours(summary)) {
+          if (hour.begin >= from && hour.begin <= to) found.push(hour);
+        }
+        if (found.length >= max) break;
+      }
+      return stretchesOf(found.slice(0, max));
+    },
+    standsFrom(sensors, { from = Number.NEGATIVE_INFINITY }) {
+      if (!isAnyTaken) return undefined;
+      let latest: number | undefined;
+      for (const { deviceId, sensorId } of sensors) {
+        const before = findSensor.first(deviceId, sensorId)?.raw_before ?? from;
+        if (before > from && before > (latest ?? from)) latest = before;
+      }
+      return latest;
+    },
+    noteTaken() {
+      isAnyTaken = true;
+    },
+  };
+}

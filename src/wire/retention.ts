@@ -1,0 +1,71 @@
+import Type from 'typebox';
+import type { Retention } from '../domain/datapoints/retention/retention.ts';
+import { retentionLimits } from '../domain/datapoints/retention/retention-limits.ts';
+import type { RetentionState } from '../domain/datapoints/retention/retentions.ts';
+import { invalid } from '../domain/errors.ts';
+import { isRecord } from '../lib/record.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { DateText, type Wire, Word } from './fields.ts';
+
+const Days = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: retentionLimits.retentionDaysMax, description });
+
+const rawDays = Days('For how many days datapoints are kept; null: for ever.');
+const hourlyDays = Days(
+  'For how many days that is kept which they came to by the hour; null: for ever.',
+);
+
+/** A retention as it is set: a number that is absent or null is for ever. */
+export const NewRetentionMessage = Type.Object(
+  { raw_days: Type.Optional(rawDays), hourly_days: Type.Optional(hourlyDays) },
+  { title: 'NewRetention' },
+);
+
+/** A retention, where it comes from, and what it does next. */
+export const RetentionMessage = Type.Object(
+  {
+    raw_days: Type.Union([rawDays, Type.Null()]),
+    hourly_days: Type.Union([hourlyDays, Type.Null()]),
+    source: Word(
+      'Where it is set: sensor, device, user, or service: by the configuration, or nowhere.',
+    ),
+    next: Type.Object({
+      datapoints: Type.Integer({ description: 'How many go next.' }),
+      before: Type.Optional(DateText('All of them are earlier. Absent: none ever goes.')),
+    }),
+  },
+  { title: 'Retention' },
+);
+
+/** Reads what is to be set. */
+export function readRetention(body: unknown): Retention {
+  if (!isRecord(body))
+    throw invalid('send an object such as {"raw_days": 90, "hourly_days": 3650}');
+  const raw = readDays(body, 'raw_days');
+  const hourly = readDays(body, 'hourly_days');
+  return {
+    ...(raw !== undefined && { rawDays: raw }),
+    ...(hourly !== undefined && { hourlyDays: hourly }),
+  };
+}
+
+function readDays(body: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const days = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (days === undefined || days === null) return undefined;
+  const max = retentionLimits.retentionDaysMax;
+  if (typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= max) return days;
+  throw invalid(`${name} must be a whole number of days, 1 to ${max}, or null: for ever`);
+}
+
+export function retentionToWire(state: RetentionState): Wire<typeof RetentionMessage> {
+  const { retention, source, next } = state;
+  return {
+    raw_days: retention.rawDays ?? null,
+    hourly_days: retention.hourlyDays ?? null,
+    source,
+    next: {
+      datapoints: next.datapoints,
+      ...(next.before !== undefined && { before: formatTimestamp(next.before) }),
+    },
+  };
+}

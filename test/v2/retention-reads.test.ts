@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createManualClock } from '../../src/lib/clock.ts';
+import { type Service, startService } from '../service.ts';
+import { assertDone } from './refusal.ts';
+import { datapointsOf, openSensor, type SensorEndpoint, valuesOf } from './sensor-endpoint.ts';
+
+const day = 86_400_000;
+const start = Date.UTC(2026, 5, 20, 10);
+
+/** Ten days of a value every ten minutes: its number. */
+async function filled(service: Service, sensor: SensorEndpoint): Promise<number> {
+  const count = 10 * 144;
+  const first = start - 10 * day;
+  await sensor.push(
+    Array.from({ length: count }, (_, n) => ({
+      value: n,
+      timestamp: new Date(first + n * 600_000).toISOString(),
+    })),
+  );
+  assertDone(
+    await service.call({
+      method: 'PUT',
+      path: `${sensor.path}/retention`,
+      json: { raw_days: 3 },
+    }),
+  );
+  return count;
+}
+
+/** The service looks a few times in a second. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 3_000; turn += 1) {
+    if (await isSo()) return;
+    await wait(20);
+  }
+  assert.fail('retention deletes nothing');
+}
+
+test('old values go, and aggregates, plots and totals go on from their hours', async () => {
+  const clock = createManualClock(start);
+  await using service = await startService({ clock });
+  const sensor = await openSensor(service);
+  const count = await filled(service, sensor);
+  const daily = '?aggregate=count,min,max,sum,first,last,increase&interval=1d';
+  const before = await sensor.read(daily);
+  const across = 'aggregate=sum,count&interval=1d&across=devices';
+  const totals = `/sensors_data?device_id=${sensor.deviceId}&${across}`;
+  const totalBefore = await service.call({ path: totals });
+  assert.equal(before.headers.get('x-summarised-before'), null);
+  clock.advance(3_600_000);
+  await until(
+    async () => (await sensor.read('?limit=1')).headers.get('x-total-count') !== `${count}`,
+  );
+  await until(async () => {
+    const reply = await service.call({ path: `${sensor.path}/retention` });
+    return (reply.json as { next: { datapoints: number } }).next.datapoints <= 144;
+  });
+
+  const limit = new Date(Math.floor((start - 3 * day) / day) * day).toISOString();
+  const left = await sensor.read('?limit=5000');
+  assert.equal(datapointsOf(left)[0]?.timestamp, limit);
+  assert.equal(left.headers.get('x-summarised-before'), limit);
+  assert.match(left.headers.get('access-control-expose-headers') ?? '', /X-Summarised-Before/);
+  const csv = await sensor.read('?format=csv&limit=5000');
+  assert.equal(csv.headers.get('x-summarised-before'), limit);
+  assert.equal(csv.text.trim().split('\n').length, datapointsOf(left).length + 1);
+  const recent = await sensor.read(`?dateFrom=${limit}`);
+  assert.equal(recent.headers.get('x-summarised-before'), null);
+
+  const after = await sensor.read(daily);
+  assert.deepEqual(after.json, before.json);
+  assert.equal(after.headers.get('x-summarised-before'), limit);
+  assert.equal(
+    (await sensor.read(`${daily}&format=csv`)).headers.get('x-summarised-before'),
+    limit,
+  );
+  const totalAfter = await service.call({ path: totals });
+  assert.deepEqual(totalAfter.json, totalBefore.json);
+  assert.equal(totalAfter.headers.get('x-summarised-before'), limit);
+
+  const plot = datapointsOf(await sensor.read('?points=200'));
+  const values = valuesOf(plot).map(Number);
+  assert.ok(plot.length <= 200 && plot.length > 100, `${plot.length} points`);
+  assert.deepEqual([values[0], values.at(-1)], [0, count - 1]);
+  assert.deepEqual(
+    values,
+    values.toSorted((a, b) => a - b),
+  );
+  const last = (await sensor.get())['last_value'] as { value: number };
+  assert.equal(last.value, count - 1);
+});
