@@ -36,7 +36,7 @@ import type { Writer } from '../writer.ts';
 import { createChunkReader } from './chunk-reader.ts';
 import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
 import { replayLog } from './datapoint-replay.ts';
-import { createFlusher, type Flusher } from './flusher.ts';
+import { createFlusher, type Flusher, type FlusherOptions } from './flusher.ts';
 import { createHourReader, type HourReader } from './hour-reader.ts';
 import { createMemtable, type Memtable } from './memtable.ts';
 import { timeAt } from './memtable-columns.ts';
@@ -87,13 +87,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   const chunks = createChunkReader(reader, limits, log);
   const hours = createHourReader(reader);
   const memtable = createMemtable(limits);
-  const flusher = createFlusher({
-    memtable,
-    limits,
-    log,
-    carryOut: (order) =>
-      writer.callTransfer('flushDatapoints', [order.pushes.buffer, order.lasts.buffer], order),
-  });
+  const flusher = createFlusher({ memtable, limits, log, carryOut: carryOutBy(writer) });
   const pendingPush = createPendingBatch(table, chunks);
   const lasts = createLastValues({ reader, table, limits, damaged });
   const queue = createAppendQueue({ limits, memtable, flusher, append: appendNow });
@@ -200,6 +194,12 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     },
   };
 }
+
+/** Hands orders of flushing over to the writer thread. */
+const carryOutBy =
+  (writer: Pick<Writer, 'callTransfer'>): FlusherOptions['carryOut'] =>
+  (order) =>
+    writer.callTransfer('flushDatapoints', [order.pushes.buffer, order.lasts.buffer], order);
 
 /** Takes old datapoints out of chunks, once all that are as old have arrived there. */
 function createOldTaking(parts: {
