@@ -13,6 +13,8 @@ export interface NaiveDatapoints {
   read(sensor: SensorRef, page: Page): readonly Datapoint[];
   count(sensor: SensorRef, range: Range): number;
   lastValue(sensor: SensorRef): Datapoint | undefined;
+  /** Of those before a time, keeps these alone, which it must have; answers how many went. */
+  keepOf(sensor: SensorRef, before: number, left: readonly Datapoint[]): number;
 }
 
 /** No datapoints yet. */
@@ -53,6 +55,19 @@ export function createNaiveDatapoints(): NaiveDatapoints {
     },
     count: (sensor, range) => within(sensor, range).length,
     lastValue: (sensor) => lasts.get(nameOf(sensor)),
+    keepOf(sensor, before, left) {
+      const list = lists.get(nameOf(sensor)) ?? [];
+      const kept = [...left];
+      const next = list.filter((one) => {
+        if (orderTime(one) >= before) return true;
+        const at = kept.findIndex((other) => JSON.stringify(other) === JSON.stringify(one));
+        if (at !== -1) kept.splice(at, 1);
+        return at !== -1;
+      });
+      if (kept.length > 0) throw new Error('there is a datapoint that never was');
+      lists.set(nameOf(sensor), next);
+      return list.length - next.length;
+    },
   };
 }
 

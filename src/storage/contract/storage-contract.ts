@@ -35,6 +35,10 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('MQTT sessions', () => mqttSessionsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
   describe('corrections', () => correctionsContract(openEmptyStorage));
+}
+
+/** The same of retention, for engines that have it. */
+export function retentionContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('retentions', () => retentionsContract(openEmptyStorage));
   describe('what retention takes', () => retainingContract(openEmptyStorage));
 }

@@ -1,4 +1,5 @@
-import { storageContract } from '../contract/storage-contract.ts';
+import { retentionContract, storageContract } from '../contract/storage-contract.ts';
 import { createMemoryStorage } from './memory-storage.ts';
 
 storageContract(async () => createMemoryStorage());
+retentionContract(async () => createMemoryStorage());

@@ -22,7 +22,8 @@ import { openSqlite } from '../sqlite-storage.ts';
 import type { Writer } from '../writer.ts';
 import { datapointLimits } from './datapoint-limits.ts';
 import { createDatapointWrites } from './datapoint-writes.ts';
-import { createDatapointStore } from './datapoints.ts';
+import { createDatapointStore, type SqliteDatapoints } from './datapoints.ts';
+import { createRetentionStepWrites } from './retention-steps.ts';
 
 /** Nearly every datapoint is flushed, merged, cut and trimmed at once. */
 const limits = {
@@ -39,7 +40,7 @@ const limits = {
  * with its store.
  */
 function createHeldWriter(database: DatabaseSync) {
-  const writes = createDatapointWrites(database);
+  const writes = { ...createDatapointWrites(database), ...createRetentionStepWrites(database) };
   const held: { readonly carryOut: () => unknown; readonly end: (answer: unknown) => void }[] = [];
   const unanswered: (() => void)[] = [];
   let appending: 'kept' | 'refused' | 'unanswered' = 'kept';
@@ -125,7 +126,12 @@ const step = fc.oneof(
       .constantFrom('done', 'done', 'answered later', 'failed', 'answer lost')
       .map((flush) => ({ flush })),
   },
+<<<<<<< HEAD
   { weight: 4, arbitrary: somePage.map((asked) => ({ asked })) },
+=======
+  { weight: 4, arbitrary: page.map((asked) => ({ asked })) },
+  { weight: 2, arbitrary: fc.nat({ max: 33 }).map((before) => ({ before })) },
+>>>>>>> 0af0a57 (Let the model of datapoints take old ones as well)
   { weight: 1, arbitrary: fc.constant({ crash: true }) },
 );
 
@@ -163,7 +169,10 @@ type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
 /** Carries the steps out on the store and on a list, and compares them. */
 async function run(databases: Databases, steps: readonly Step[]): Promise<void> {
-  databases.writer.exec('delete from datapoint_log; delete from chunks; delete from last_values');
+  databases.writer.exec(
+    'delete from datapoint_log; delete from chunks; delete from last_values; ' +
+      'delete from hourly_summaries; delete from retained_series',
+  );
   const naive = createNaiveDatapoints();
   let { held, store } = await start(databases);
   for (const one of steps) {
@@ -184,6 +193,8 @@ async function run(databases: Databases, steps: readonly Step[]): Promise<void> 
       ({ held, store } = await start(databases));
     } else if ('crash' in one) {
       ({ held, store } = await start(databases));
+    } else if ('before' in one) {
+      await takeOld(store, naive, noon + one.before * 1_000);
     } else if ('flush' in one) {
       held.flush(one.flush);
       await turn();
@@ -194,6 +205,26 @@ async function run(databases: Databases, steps: readonly Step[]): Promise<void> 
   await compare(store, naive, all);
   ({ held, store } = await start(databases));
   await compare(store, naive, all);
+}
+
+/** Takes what is too old of each sensor, as far as it has reached its place. */
+async function takeOld(
+  store: SqliteDatapoints,
+  naive: NaiveDatapoints,
+  rawBefore: number,
+): Promise<void> {
+  for (const id of ['s1', 's2', 's3']) {
+    const of = sensor('d1', id);
+    let taken = 0;
+    for (let step = await store.takeOld(of, { rawBefore }); ; ) {
+      taken += step.datapoints;
+      if (step.state !== 'more') break;
+      step = await store.takeOld(of, { rawBefore });
+    }
+    // Some may wait for the memtable, or for the chunk after them: the oldest go first.
+    const left = await store.read(of, { ...all, to: rawBefore - 1 });
+    assert.equal(naive.keepOf(of, rawBefore, left), taken);
+  }
 }
 
 async function compare(store: DatapointStore, naive: NaiveDatapoints, asked: Page): Promise<void> {

@@ -1,6 +1,6 @@
 import { after, describe } from 'node:test';
 import { silentLog } from '../../../lib/log.ts';
-import { retainingContract } from '../../contract/retaining.contract.ts';
+import { retentionContract } from '../../contract/storage-contract.ts';
 import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { datapointLimits } from './datapoint-limits.ts';
@@ -13,7 +13,7 @@ const tiny = {
 };
 
 describe('what retention takes of small chunks', () =>
-  retainingContract(() =>
+  retentionContract(() =>
     openSqlite({
       directory: temporaryDirectory({ after }),
       log: silentLog,

@@ -13,6 +13,7 @@ import { dayMs, startOfDay } from '../../../domain/datapoints/retention/retentio
 import { bytesPerWeight } from '../../../domain/datapoints/weight.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
 import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
+import { toDatapointColumns } from '../../chunks/datapoint-summary.ts';
 import { decodeSummary, encodeSummary } from '../../chunks/summary.ts';
 import {
   type CorrectionRow,
@@ -21,7 +22,6 @@ import {
 } from '../../sql/correction-row.ts';
 import { createSelection } from '../selection.ts';
 import { createChunkTable, type Taken } from './chunk-table.ts';
-import { toDatapointColumns } from '../../chunks/datapoint-summary.ts';
 
 /** What a step of retention is asked to do. */
 export interface RetentionOrder {
