@@ -126,12 +126,8 @@ const step = fc.oneof(
       .constantFrom('done', 'done', 'answered later', 'failed', 'answer lost')
       .map((flush) => ({ flush })),
   },
-<<<<<<< HEAD
   { weight: 4, arbitrary: somePage.map((asked) => ({ asked })) },
-=======
-  { weight: 4, arbitrary: page.map((asked) => ({ asked })) },
   { weight: 2, arbitrary: fc.nat({ max: 33 }).map((before) => ({ before })) },
->>>>>>> 0af0a57 (Let the model of datapoints take old ones as well)
   { weight: 1, arbitrary: fc.constant({ crash: true }) },
 );
 
