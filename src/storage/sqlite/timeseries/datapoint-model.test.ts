@@ -7,7 +7,7 @@ import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
 import type { DatapointStore, Page } from '../../../domain/datapoints/datapoint-store.ts';
 import { silentReporter } from '../../../domain/reporter.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { aDevice, aSensor, aUser } from '../../contract/builders.ts';
+import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
 import {
   datapointOf,
   somePage,
