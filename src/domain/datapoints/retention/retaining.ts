@@ -1,5 +1,5 @@
 import type { Instant } from '../../../lib/clock.ts';
-import { sameJson } from '../../../lib/json.ts';
+import { sameJson } from '../../../lib/long-json.ts';
 import type { CorrectionBook } from '../corrections/correction-book.ts';
 import { orderTime, type SensorRef } from '../datapoint.ts';
 import type { DatapointStore } from '../datapoint-store.ts';
