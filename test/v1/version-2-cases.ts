@@ -9,6 +9,7 @@ import { repositoryRoot } from '../source-files.ts';
 
 const rawTexts = 'bare texts are raw whatever Accept says';
 const noValues = 'the values of an unknown measurement are []';
+const placeOfLines = 'line protocol has its place in version 2 only';
 const ownCsv = 'CSV has other columns or other words';
 
 /** What version 1 does otherwise, by file and test; its own tests say how. */
@@ -51,10 +52,16 @@ const different: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'every refusal that a body can meet is documented, and schemas have their names':
       'schemas have the names of version 1',
   },
+  'refusals.test.ts': {
+    'a line of an agent whose sensor cannot be made is told of': placeOfLines,
+  },
+  'retention.test.ts': {
+    'the nearest retention holds, and says where it is set and what goes next':
+      'a sensor is a measurement, also as the source of a retention',
+  },
   'sensors.test.ts': { 'a deleted sensor takes its datapoints along': noValues },
   'value-size.test.ts': {
-    'in bulk a value that is too large is a refused line, and the others are stored':
-      'line protocol has its place in version 2 only',
+    'in bulk a value that is too large is a refused line, and the others are stored': placeOfLines,
   },
   'socials.test.ts': {
     'a message answers its id as a bare string and is read as it was sent': rawTexts,

@@ -102,5 +102,6 @@ export function insertRow(
   const names = columns.split(',').map((name) => name.trim());
   const places = names.map((_, at) => `$${at + 1}`).join(', ');
   const sql = `insert into ${table} (${columns}) values (${places}) ${suffix}`;
-  return session.run(sql, ...names.map((name) => row[name] ?? null));
+  const values = new Map(Object.entries(row));
+  return session.run(sql, ...names.map((name) => values.get(name) ?? null));
 }
