@@ -26,6 +26,7 @@ async function makeWorld(service: Service, name: string): Promise<void> {
   const id = `${name}-device`;
   await send({ method: 'PUT', path: '/users/me', json: { phone: '+255712345678' } });
   await post('/devices', { id, sensors: [{ id: 'TC1' }], actuators: [{ id: 'fan' }] });
+  await send({ method: 'PUT', path: `/devices/${id}/retention`, json: { raw_days: 9 } });
   await post('/gateways', { id: `${name}-gateway` });
   await send({ method: 'PUT', path: `/gateways/${name}-gateway/health`, json: { battery: 1 } });
   await post('/projects', { name: 'project', device_ids: [id] });
@@ -73,7 +74,8 @@ const garbage: Readonly<Record<Damage, Readonly<Record<string, string>>>> = {
 };
 
 /** Columns that say which row it is, or whose: what they hold is checked by the tables. */
-const naming = /^(id|hash|.*_id|owner|username|sender|recipient|position|kind|resource|series)$/;
+const naming =
+  /^(id|hash|.*_id|device|owner|username|sender|recipient|position|kind|resource|series)$/;
 
 const tablesOf = (database: DatabaseSync): readonly string[] =>
   database
@@ -84,7 +86,8 @@ const tablesOf = (database: DatabaseSync): readonly string[] =>
 /** Writes garbage into the last row of a table; false: there is no row. */
 function damage(database: DatabaseSync, table: string, kind: Damage): boolean {
   const columns = database.prepare(`pragma table_info(${table})`).all() as unknown as Column[];
-  const keys = columns.filter(({ pk }) => pk > 0).map(({ name }) => name);
+  const primary = columns.filter(({ pk }) => pk > 0).map(({ name }) => name);
+  const keys = primary.length > 0 ? primary : ['rowid'];
   const newest = `order by ${keys.map((key) => `${key} desc`)} limit 1`;
   const last = `(${keys}) = (select ${keys} from ${table} ${newest})`;
   if (kind === 'senseless') {
@@ -145,7 +148,13 @@ durable('no stored row stops a start, or keeps others from being served', async 
   for (const table of tables) {
     await context.test(`${table}, broken`, () => startsWith('broken', [table]));
   }
-  for (const table of ['notifications', 'notification_states', 'deliveries', 'mqtt_queue']) {
+  for (const table of [
+    'notifications',
+    'notification_states',
+    'retentions',
+    'deliveries',
+    'mqtt_queue',
+  ]) {
     await context.test(`${table}, strange`, () => startsWith('strange', [table]));
   }
   await context.test('notifications, senseless', () => startsWith('senseless', ['notifications']));

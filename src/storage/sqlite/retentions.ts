@@ -1,4 +1,5 @@
 import type { Retention, RetentionScope } from '../../domain/datapoints/retention/retention.ts';
+import { retentionLimits } from '../../domain/datapoints/retention/retention-limits.ts';
 import type {
   RetainedSelection,
   RetainedSensor,
@@ -111,9 +112,16 @@ export function createRetentionStore({
   };
 }
 
+/** What is no number of days deletes nothing. */
 function retentionOf({ raw_days: rawDays, hourly_days: hourlyDays }: Days): Retention {
-  return { ...(rawDays !== null && { rawDays }), ...(hourlyDays !== null && { hourlyDays }) };
+  return {
+    ...(isDays(rawDays) && { rawDays }),
+    ...(isDays(hourlyDays) && { hourlyDays }),
+  };
 }
+
+const isDays = (days: number | null): days is number =>
+  days !== null && days >= 1 && days <= retentionLimits.retentionDaysMax;
 
 /** Rows hold what parsed ids were written from. */
 export const sensorFromRow = (row: RetainedRow): RetainedSensor => ({
