@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { adminPassword, type Call, createCall, passwordOf, type Reply } from '../service.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
 import { type HonestClient, startHonestClient } from './honest-client.ts';
+
+/** As everybody starts it, with the settings of memory that it comes with. */
+const launcher = fileURLToPath(new URL('../../bin/kipimo.js', import.meta.url));
 
 /** The real program in a heap of 1 GiB, with an honest client beside whoever attacks it. */
 export interface Neighbourhood extends AsyncDisposable {
@@ -41,8 +45,9 @@ export async function startNeighbourhood(
   const start = () =>
     startProcess({
       directory,
-      nodeFlags: ['--max-old-space-size=1024', ...(options.nodeFlags ?? [])],
+      program: launcher,
       environment: {
+        NODE_OPTIONS: ['--max-old-space-size=1024', ...(options.nodeFlags ?? [])].join(' '),
         KIPIMO_ADMIN_PASSWORD: adminPassword,
         KIPIMO_WEBHOOK_PRIVATE: 'allowed',
         KIPIMO_LOG_LEVEL: 'info',
