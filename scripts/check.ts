@@ -35,8 +35,10 @@ if (stale.length > 0) failures.push('generated files');
 
 const isWhole = !process.argv.includes('--no-tests');
 console.log(isWhole ? '— tests' : '— tests of the source text');
+const { patterns, except = [] } = suiteNamed('tests');
 const counts = await runTests({
-  patterns: isWhole ? suiteNamed('tests').patterns : sourceTextTests,
+  patterns: isWhole ? [...patterns, ...sourceTextTests] : sourceTextTests,
+  except: isWhole ? except.filter((path) => !sourceTextTests.includes(path)) : [],
   reporter: 'dot',
 });
 if (concludeTests(counts) !== 0) failures.push('tests');

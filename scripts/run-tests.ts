@@ -1,6 +1,6 @@
-import { globSync } from 'node:fs';
+import { globSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { matchesGlob, resolve } from 'node:path';
 import { run } from 'node:test';
 import { dot, spec } from 'node:test/reporters';
 import { engine, needsDurableEngine } from '../test/engine.ts';
@@ -9,14 +9,21 @@ import { groupTests, type TestGroup } from './test-groups.ts';
 
 interface Suite {
   readonly patterns: readonly string[];
+  /** What the patterns find and another suite runs. */
+  readonly except?: readonly string[];
   /** Files that run side by side; what measures time wants the machine for itself. */
   readonly sideBySide?: number;
 }
+
+const casesOfVersion2 = 'test/v1/cases-of-*.test.ts';
+const onPostgres = 'src/storage/postgres/postgres.test.ts';
 
 /** What runs together; a folder that has no tests yet is no mistake. */
 const suites = {
   /** Minutes, without a browser and without kills: for every change. */
   tests: {
+    // `npm run check` looks for promises: with the types of the whole program, as a compiler does.
+    except: [casesOfVersion2, onPostgres, 'test/promises.test.ts'],
     patterns: [
       'src/**/*.test.ts',
       'test/!(neighbours|dashboard|walks)/**/*.test.ts',
@@ -26,6 +33,10 @@ const suites = {
       'dashboard/**/*.test.ts',
     ],
   },
+  /** The black-box tests of version 2 once more, in the words of version 1. */
+  'version-1': { patterns: [casesOfVersion2] },
+  /** The other engine by its contract, and what people meet first at its doors. */
+  postgres: { patterns: [onPostgres] },
   /** The dashboard in Chromium. */
   browser: { patterns: ['test/dashboard/**/*.test.ts'] },
   /** The whole program: started, killed, moved, filled, and used as its pages say. */
@@ -86,11 +97,22 @@ export async function runTests(options: RunOptions): Promise<TestCounts> {
 }
 
 async function runOnEngine(options: RunOptions): Promise<TestCounts> {
-  const files = findFiles(options.patterns);
+  const files = findFiles(options);
   // Together the processes would strip and compile the sources for minutes. Entries are found by
   // the content of a file, so nothing in there can be stale.
   process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled');
-  const groups = groupTests(files, resolve('node_modules/.cache/test-groups'));
+  // Of this run alone: another one may be under way beside it.
+  const entries = resolve('node_modules/.cache/test-groups', `${process.pid}`);
+  const groups = groupTests(files, entries);
+  try {
+    return await runTwice(groups, options);
+  } finally {
+    rmSync(entries, { recursive: true, force: true });
+  }
+}
+
+/** Once more, if asked for, what failed. */
+async function runTwice(groups: readonly TestGroup[], options: RunOptions): Promise<TestCounts> {
   const first = await runGroups(groups, options);
   const failed = groups.filter(({ entry }) => (first.get(entry)?.failed ?? 0) > 0);
   if (options.again !== true || failed.length > groupsAgainMax) return sumOf(first);
@@ -155,10 +177,10 @@ function sumOf(all: ReadonlyMap<string, TestCounts>): TestCounts {
   return { passed, failed };
 }
 
-function findFiles(patterns: readonly string[]): string[] {
-  const found = patterns.flatMap((pattern) =>
-    globSync(pattern, { exclude: (name) => name === 'node_modules' }),
-  );
+function findFiles({ patterns, except = [] }: Suite): string[] {
+  const found = patterns
+    .flatMap((pattern) => globSync(pattern, { exclude: (name) => name === 'node_modules' }))
+    .filter((path) => !except.some((pattern) => matchesGlob(path, pattern)));
   return [...new Set(found)].sort().map((path) => resolve(path));
 }
 

@@ -1,5 +1,5 @@
 // One suite of tests, or the files of the patterns given:
-// node scripts/test.ts [--suite browser|walks|neighbours] [--dot] [--again] ['src/lib/*.test.ts' …]
+// node scripts/test.ts [--suite NAME] [--dot] [--again] ['src/lib/*.test.ts' …]
 import { parseArgs } from 'node:util';
 import { concludeTests, runTests, suiteNamed } from './run-tests.ts';
 
@@ -14,7 +14,8 @@ const { values, positionals } = parseArgs({
 const suite = suiteNamed(values.suite);
 const counts = await runTests({
   ...suite,
-  ...(positionals.length > 0 && { patterns: positionals }),
+  // Files that are named run, whatever suite they are of.
+  ...(positionals.length > 0 && { patterns: positionals, except: [] }),
   again: values.again === true,
   reporter: values.dot === true ? 'dot' : 'spec',
 });

@@ -6,34 +6,37 @@ import { durable } from '../engine.ts';
 import { startProcess } from '../service-process.ts';
 import { createPushLoad } from './push-load.ts';
 
-const rounds = 20;
+const rounds = Number(process.env['KILL_ROUNDS'] ?? 20);
 const connections = 8;
 
 /** How many answers a round lets through: early and late, never twice the same. */
 const answersOf = (round: number): number => 1 + ((round * 97) % 211);
 
-durable('20 times kill -9 under load: all that was acknowledged is there, once', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'kipimo-crash-'));
-  const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };
-  const load = createPushLoad(connections);
-  try {
-    for (let round = 0; round < rounds; round += 1) {
+durable(
+  `${rounds} times kill -9 under load: all that was acknowledged is there, once`,
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'kipimo-crash-'));
+    const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };
+    const load = createPushLoad(connections);
+    try {
+      for (let round = 0; round < rounds; round += 1) {
+        await using service = await startProcess({ directory, environment });
+        await load.prepare(service.url);
+        await load.verify(service.url);
+        await load.resend(service.url);
+        const killAt = load.acknowledgedCount + answersOf(round);
+        await load.run(service.url, (count) => {
+          if (count >= killAt) service.kill('SIGKILL');
+        });
+        assert.equal((await service.exited).signal, 'SIGKILL');
+      }
       await using service = await startProcess({ directory, environment });
-      await load.prepare(service.url);
       await load.verify(service.url);
       await load.resend(service.url);
-      const killAt = load.acknowledgedCount + answersOf(round);
-      await load.run(service.url, (count) => {
-        if (count >= killAt) service.kill('SIGKILL');
-      });
-      assert.equal((await service.exited).signal, 'SIGKILL');
+      await load.verify(service.url);
+      assert.ok(load.acknowledgedCount >= rounds, 'no push was ever acknowledged');
+    } finally {
+      rmSync(directory, { recursive: true });
     }
-    await using service = await startProcess({ directory, environment });
-    await load.verify(service.url);
-    await load.resend(service.url);
-    await load.verify(service.url);
-    assert.ok(load.acknowledgedCount >= rounds, 'no push was ever acknowledged');
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-});
+  },
+);

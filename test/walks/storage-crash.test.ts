@@ -3,16 +3,21 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Push } from '../../domain/datapoints/datapoint-store.ts';
-import { silentLog } from '../../lib/log.ts';
-import { aDevice, aSensor, aUser, noon } from '../contract/builders.ts';
-import { allValues, lastValueIn, push, sensor } from '../contract/datapoint-builders.ts';
-import { temporaryDirectory } from '../contract/temporary-directory.ts';
-import type { Storage } from '../storage.ts';
-import { openSqlite } from './sqlite-storage.ts';
-import { datapointLimits } from './timeseries/datapoint-limits.ts';
+import type { Push } from '../../src/domain/datapoints/datapoint-store.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { aDevice, aSensor, aUser, noon } from '../../src/storage/contract/builders.ts';
+import {
+  allValues,
+  lastValueIn,
+  push,
+  sensor,
+} from '../../src/storage/contract/datapoint-builders.ts';
+import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { openSqlite } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { datapointLimits } from '../../src/storage/sqlite/timeseries/datapoint-limits.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 
-const rounds = 20;
+const rounds = Number(process.env['KILL_ROUNDS'] ?? 20);
 const batchPushes = 12;
 const sensors = ['s0', 's1', 's2'];
 /** Small enough that most kills come while something is flushed, merged or trimmed. */

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { durable, engineEnvironment } from './engine.ts';
-import { repositoryRoot } from './source-files.ts';
+import { durable, engineEnvironment } from '../engine.ts';
+import { repositoryRoot } from '../source-files.ts';
 
 interface Run {
   readonly child: ChildProcess;
