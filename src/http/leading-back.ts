@@ -7,6 +7,9 @@ interface RoutePath {
   readonly path: string;
 }
 
+/** Ids that the service makes: no client has one that is `.` or `..`. */
+const madeHere: ReadonlySet<string> = new Set([':correction_id']);
+
 /**
  * Whether the path of `route` with a slash behind it may be what a client made of another one.
  * Clients take `.` and `..` out of a path before they send it (RFC 3986, 5.2.4), encoded or not:
@@ -17,7 +20,8 @@ export function mayBeLedBackTo(route: RoutePath, routes: readonly RoutePath[]): 
   const target = route.path.split('/');
   return routes.some(({ method, path }) => {
     const parts = path.split('/');
-    if (method !== 'DELETE' || !parts.at(-1)?.startsWith(':')) return false;
+    const id = parts.at(-1);
+    if (method !== 'DELETE' || !id?.startsWith(':') || madeHere.has(id)) return false;
     return [1, 2].some((dropped) => covers(target, parts.slice(0, -dropped)));
   });
 }

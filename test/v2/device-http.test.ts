@@ -49,7 +49,6 @@ test('a DELETE below a thing never deletes the thing itself', async () => {
     '/devices/Kept/sensors/..',
     '/devices/Kept/actuators/..',
     '/devices/Kept/grants/groups/.',
-    '/devices/Kept/sensors/S/corrections/..',
   ];
   for (const path of paths) {
     const reply = await owner({ method: 'DELETE', path });
@@ -57,7 +56,7 @@ test('a DELETE below a thing never deletes the thing itself', async () => {
     assert.match(reply.text, /slash/, path);
   }
   assert.equal((await owner({ path: '/devices/Kept' })).status, 200);
-  assertDone(await owner({ method: 'DELETE', path: '/devices/Kept/sensors/S' }));
+  assertDone(await owner({ method: 'DELETE', path: '/devices/Kept/sensors/S/' }));
   assertDone(await owner({ method: 'DELETE', path: '/devices/Kept' }));
 });
 
