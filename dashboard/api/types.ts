@@ -13,6 +13,7 @@ import type { GroupMessage } from '../../src/wire/group.ts';
 import type { LocationMessage } from '../../src/wire/location.ts';
 import type { ProjectMessage } from '../../src/wire/project.ts';
 import type { RefusalMessage } from '../../src/wire/refusal.ts';
+import type { RetentionMessage } from '../../src/wire/retention.ts';
 import type { SensorMessage } from '../../src/wire/sensor.ts';
 import type { ServiceMessage, SettingsMessage } from '../../src/wire/service.ts';
 import type { BudgetMessage } from '../../src/wire/usage.ts';
@@ -46,6 +47,7 @@ export type Budget = Wire<typeof BudgetMessage>;
 export type ServiceState = Wire<typeof ServiceMessage>;
 export type ServiceSettings = Wire<typeof SettingsMessage>;
 export type Refusal = Wire<typeof RefusalMessage>;
+export type Retention = Wire<typeof RetentionMessage>;
 export type AccessKey = Wire<typeof AccessKeyMessage>;
 export type Gateway = Omit<Wire<typeof GatewayMessage>, 'devices'> & {
   /** With full=true. */

@@ -6,6 +6,7 @@ import { groups } from './groups.ts';
 import { profile } from './profile.ts';
 import { projects } from './projects.ts';
 import { refused } from './refused.ts';
+import { retention } from './retention.ts';
 import { send } from './send.ts';
 import { sharing } from './sharing.ts';
 import { start } from './start.ts';
@@ -22,6 +23,7 @@ export const laterWords = {
   profile,
   projects,
   refused,
+  retention,
   send,
   sharing,
   start,

@@ -15,6 +15,7 @@ import { messages } from './messages.ts';
 import { profile } from './profile.ts';
 import { projects } from './projects.ts';
 import { refused } from './refused.ts';
+import { retention } from './retention.ts';
 import { send } from './send.ts';
 import { sharing } from './sharing.ts';
 import { shell } from './shell.ts';
@@ -44,6 +45,7 @@ export const dictionary: Dictionary = {
   projects,
   send,
   refused,
+  retention,
   sharing,
   shell,
   start,

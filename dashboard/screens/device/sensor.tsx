@@ -14,6 +14,7 @@ import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { RetentionFold } from '../../ui/retention-part.tsx';
 import { sensorName, Value } from '../../ui/value.tsx';
 import { CalibrationForm } from './calibration-form.tsx';
 import { parseLoosely } from './control-value.ts';
@@ -85,6 +86,13 @@ function SensorParts({
             <summary>{t('common.edit')}</summary>
             <SensorEditor known={known} sensor={sensor} />
           </details>
+          <RetentionFold
+            place={{
+              scope: 'sensor',
+              path: apiPaths.sensor(device.id, sensor.id),
+              values: { device_id: device.id, sensor_id: sensor.id },
+            }}
+          />
         </>
       )}
       {rights.sends && (

@@ -12,6 +12,7 @@ import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { RetentionFold } from '../../ui/retention-part.tsx';
 import { deviceName } from '../../ui/value.tsx';
 import { VisibilityChoice } from '../../ui/visibility-choice.tsx';
 import { DevicePart, type KnownDevice } from './device-part.tsx';
@@ -27,6 +28,13 @@ export function DeviceSettings({ params }: ScreenProps): JSX.Element {
             <>
               <DeviceForm known={known} />
               <NotesForm known={known} />
+              <RetentionFold
+                place={{
+                  scope: 'device',
+                  path: apiPaths.device(known.device.id),
+                  values: { device_id: known.device.id },
+                }}
+              />
             </>
           ) : (
             <p class="note">{t('errors.forbidden')}</p>

@@ -14,6 +14,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { LookChoice } from '../../ui/look-choice.tsx';
 import { PasswordForm } from '../../ui/password-form.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
+import { RetentionPart } from '../../ui/retention-part.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AccountEnd } from './account-end.tsx';
 import { Addresses } from './addresses.tsx';
@@ -51,6 +52,10 @@ export function Profile(): JSX.Element {
             <h2 id="contact">{t('profile.contact')}</h2>
             <ContactForm user={value} onSaved={reload} />
             <Addresses key={`${value.email} ${value.phone}`} user={value} onProven={reload} />
+          </section>
+          <section class="surface stack" aria-labelledby="retention">
+            <h2 id="retention">{t('retention.title')}</h2>
+            <RetentionPart place={{ scope: 'user', path: '/users/me' }} />
           </section>
           <section class="surface stack" aria-labelledby="webhook">
             <h2 id="webhook">{t('profile.webhook')}</h2>
