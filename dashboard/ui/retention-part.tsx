@@ -67,8 +67,8 @@ function RetentionForm(props: {
 }): JSX.Element {
   const { place, path, state, reload } = props;
   const isHere = state.source === place.scope;
-  const [raw, setRaw] = useState(isHere ? String(state.raw_days ?? '') : '');
-  const [hourly, setHourly] = useState(isHere ? String(state.hourly_days ?? '') : '');
+  const [raw, setRaw] = useState(String(state.raw_days ?? ''));
+  const [hourly, setHourly] = useState(String(state.hourly_days ?? ''));
   const [wanted, setWanted] = useState<Wanted>();
   const action = useAction();
 

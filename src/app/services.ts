@@ -190,12 +190,12 @@ export function createServices(parts: ServiceParts): BuiltServices {
 
 /** How long datapoints are kept, and what takes those that are older. */
 function createRetentionServices(
-  { config, storage, clock, log }: ServiceParts,
+  { config, storage, clock, log, reporter }: ServiceParts,
   { access, longWork }: { readonly access: Access; readonly longWork: LongWork },
 ) {
   const { devices, retentions: store, retaining, pushedDatapoints } = storage;
   const shared = { store, pushedDatapoints, clock, ofService: config.datapoints.retention };
-  const runner = createRetentionRunner({ ...shared, retaining, log });
+  const runner = createRetentionRunner({ ...shared, retaining, log, reporter });
   const given = { ...shared, devices, access, longWork, onSet: runner.soon };
   return { runner, retentions: createRetentions(given) };
 }

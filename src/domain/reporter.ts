@@ -1,3 +1,5 @@
+import type { Instant } from '../lib/clock.ts';
+
 /** One method per thing worth counting, each called in one place. */
 export interface Reporter {
   /** `route` is the pattern, for instance /api/v2/devices/:device_id, never the path with ids. */
@@ -28,6 +30,14 @@ export interface Reporter {
     readonly left: number;
     readonly unreadable: number;
   }): void;
+  /** What one step of retention deleted, and hours that stand for it from now on. */
+  retentionStepped(step: {
+    readonly datapoints: number;
+    readonly hours: number;
+    readonly hoursKept: number;
+  }): void;
+  /** A round of retention over all sensors came to its end, whether anything went or not. */
+  retentionRoundEnded(at: Instant): void;
   /** A message from an MQTT client was dropped, or not acknowledged when unavailable. */
   publishRefused(reason: string): void;
   /** An MQTT client was not let in. */
@@ -47,6 +57,8 @@ export const silentReporter: Reporter = {
   notificationFired: () => undefined,
   rowSetAside: () => undefined,
   chunksRenewed: () => undefined,
+  retentionStepped: () => undefined,
+  retentionRoundEnded: () => undefined,
   publishRefused: () => undefined,
   connectionRefused: () => undefined,
 };

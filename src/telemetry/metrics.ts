@@ -8,6 +8,7 @@ import { addMemoryMetrics } from './memory-metrics.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { addMqttMetrics } from './mqtt-metrics.ts';
 import { addRenewalMetrics } from './renewal-metrics.ts';
+import { addRetentionMetrics } from './retention-metrics.ts';
 import { addStorageMetrics, type StorageMetrics } from './storage-metrics.ts';
 
 /** Everything the service measures about itself, and the text a Prometheus server reads. */
@@ -23,6 +24,7 @@ export interface Metrics {
   readonly firings: Counter<'outcome'>;
   readonly rowsSetAside: Counter<'table'>;
   readonly chunksRenewed: Reporter['chunksRenewed'];
+  readonly retention: Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'>;
   readonly publishesRefused: Counter<'reason'>;
   readonly connectionsRefused: Counter<'reason'>;
   /** Adds what the MQTT broker counts. */
@@ -59,6 +61,7 @@ export function createMetrics(): Metrics {
   return {
     ...createCounts(meters),
     chunksRenewed: addRenewalMetrics(meters),
+    retention: addRetentionMetrics(meters),
     watchMqtt: (read) => addMqttMetrics(meters, read),
     watchStorage: (read) => addStorageMetrics(meters, read),
     watchBudgets: (read) => addBudgetMetrics(meters, read),

@@ -75,6 +75,20 @@ test('the metrics of the process itself are among them, as Prometheus text', asy
   assert.match(metricsContentType, /^text\/plain; version=0\.0\.4/);
 });
 
+test('what retention deleted and kept adds up, and the end of its last round is shown', async () => {
+  const { reporter, metricsText } = setUp();
+  const round = 'kipimo_retention_last_round_timestamp_seconds';
+  assert.ok((await metricsText()).split('\n').includes(`${round} 0`));
+  reporter.retentionStepped({ datapoints: 40, hours: 0, hoursKept: 3 });
+  reporter.retentionStepped({ datapoints: 2, hours: 7, hoursKept: 1 });
+  reporter.retentionRoundEnded(1_767_225_600_500);
+  const lines = (await metricsText()).split('\n');
+  assert.ok(lines.includes('kipimo_retention_datapoints_deleted_total 42'));
+  assert.ok(lines.includes('kipimo_retention_hours_deleted_total 7'));
+  assert.ok(lines.includes('kipimo_retention_hours_kept_total 4'));
+  assert.ok(lines.includes(`${round} 1767225600.5`));
+});
+
 test('chunks that were renewed, are left, or cannot be read are shown as told', async () => {
   const { reporter, metricsText } = setUp();
   reporter.chunksRenewed({ replaced: 3, left: 9, unreadable: 0 });

@@ -39,6 +39,7 @@ export function createMetricsReporter(metrics: Metrics): Reporter {
     notificationFired: (outcome) => metrics.firings.labels(outcome).inc(),
     rowSetAside: (table) => metrics.rowsSetAside.inc({ table }),
     chunksRenewed: metrics.chunksRenewed,
+    ...metrics.retention,
     publishRefused: (reason) => metrics.publishesRefused.inc({ reason }),
     connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
   };

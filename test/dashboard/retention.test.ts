@@ -94,6 +94,7 @@ browserTest('the account says it for all devices, and a device may keep more', a
   await page.goto('/devices/pond/settings');
   await page.getByText('How long values are kept').click();
   await page.getByText('This is set for the account of the owner.').waitFor();
+  await page.getByLabel('Days that values are kept').fill('');
   await page.getByRole('button', { name: 'Save' }).last().click();
   await page.getByText('This is set for the device.').waitFor();
   assert.deepEqual(await daysOf('/devices/pond'), [null, null, 'device']);

@@ -80,6 +80,18 @@ test('old values go, and aggregates, plots and totals go on from their hours', a
   assert.deepEqual(totalAfter.json, totalBefore.json);
   assert.equal(totalAfter.headers.get('x-summarised-before'), limit);
 
+  const exported = await service.call({ path: `/devices/${sensor.deviceId}/export` });
+  assert.equal(exported.headers.get('x-summarised-before'), limit);
+  const project = { id: 'farm', name: 'Farm', device_ids: [sensor.deviceId] };
+  await service.call({ method: 'POST', path: '/projects', json: project });
+  const inProject = (query: string) => service.call({ path: `/projects/farm/export${query}` });
+  assert.equal((await inProject('')).headers.get('x-summarised-before'), limit);
+  const kept = await inProject(`?dateFrom=${limit}`);
+  assert.equal(kept.headers.get('x-summarised-before'), null);
+  const { text: metrics } = await service.as('admin')({ path: '//metrics' });
+  assert.match(metrics, /^kipimo_retention_datapoints_deleted_total [1-9]/m);
+  assert.match(metrics, /^kipimo_retention_hours_kept_total [1-9]/m);
+
   const plot = datapointsOf(await sensor.read('?points=200'));
   const values = valuesOf(plot).map(Number);
   assert.ok(plot.length <= 200 && plot.length > 100, `${plot.length} points`);

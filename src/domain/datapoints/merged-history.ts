@@ -5,6 +5,7 @@ import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { Hold, LongWork } from '../budgets/long-work.ts';
+import type { Device } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource } from '../devices/devices.ts';
 import { invalid } from '../errors.ts';
@@ -35,6 +36,15 @@ export interface ReadMany {
   merged(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
   /** Sensor after sensor; the page counts for each of them. */
   sequential(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
+  /**
+   * From when datapoints of these devices stand, but for those that are not there or not to be
+   * viewed; undefined: retention took none of the range.
+   */
+  standsFrom(
+    actor: Actor,
+    deviceIds: readonly DeviceId[],
+    query: HistoryQuery,
+  ): Promise<Instant | undefined>;
   /** The same for one device; undefined when it is not there, or its data is not to be viewed. */
   ifViewable(
     actor: Actor,
@@ -68,6 +78,13 @@ export function createReadMany(options: {
       return total;
     });
 
+  async function viewable(actor: Actor, deviceId: DeviceId): Promise<Device | undefined> {
+    const device = await devices.find(deviceId);
+    if (device === undefined) return undefined;
+    const mayView = await access.allows(actor, 'devices-data:view', deviceResource(device));
+    return mayView ? device : undefined;
+  }
+
   async function sequential(
     actor: Actor,
     selection: SensorSelection,
@@ -75,8 +92,11 @@ export function createReadMany(options: {
   ): Promise<MergedHistory> {
     const sources = await open(actor, selection);
     const total = await countAll(actor, sources, query);
-    const steps = stepsInTurn(storeFor(options, query), sources, query, longWork.paceOf(actor));
-    return { total, steps: calibrated(steps, query) };
+    const store = storeFor(options, query);
+    const refs = sources.map(({ ref }) => ref);
+    const standsFrom = await store.standsFrom(refs, query);
+    const steps = stepsInTurn(store, sources, query, longWork.paceOf(actor));
+    return { total, standsFrom, steps: calibrated(steps, query) };
   }
 
   return {
@@ -93,11 +113,21 @@ export function createReadMany(options: {
       return { total, standsFrom, steps };
     },
     sequential,
+    standsFrom: (actor, deviceIds, query) =>
+      longWork.run(actor, async (pace) => {
+        const found: Instant[] = [];
+        for (const deviceId of deviceIds) {
+          const device = await viewable(actor, deviceId);
+          const refs = (device?.sensors ?? []).map(({ id: sensorId }) => ({ deviceId, sensorId }));
+          const stands = await storeFor(options, query).standsFrom(refs, query);
+          if (stands !== undefined) found.push(stands);
+          if (pace.isOver()) await pace.rest();
+        }
+        return found.length === 0 ? undefined : Math.max(...found);
+      }),
     async ifViewable(actor, deviceId, query) {
-      const device = await devices.find(deviceId);
-      if (device === undefined) return undefined;
-      const mayView = await access.allows(actor, 'devices-data:view', deviceResource(device));
-      return mayView ? sequential(actor, { deviceIds: [deviceId] }, query) : undefined;
+      const device = await viewable(actor, deviceId);
+      return device && sequential(actor, { deviceIds: [deviceId] }, query);
     },
   };
 }

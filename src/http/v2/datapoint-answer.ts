@@ -39,15 +39,22 @@ export function wantsCsv(format: 'json' | 'csv' | undefined, accept: string | un
 }
 
 /** How many there are and, where retention took some of the range, from when they stand. */
-const headersOf = (history: {
+export const headersOf = ({
+  total,
+  standsFrom,
+}: {
   readonly total: number;
   readonly standsFrom?: Instant | undefined;
 }): Readonly<Record<string, string>> => ({
-  'x-total-count': String(history.total),
-  ...(history.standsFrom !== undefined && {
-    'x-summarised-before': formatTimestamp(history.standsFrom),
-  }),
+  'x-total-count': String(total),
+  ...standingHeader(standsFrom),
 });
+
+/** From when datapoints stand, where retention took some of the range. */
+export const standingHeader = (
+  standsFrom: Instant | undefined,
+): Readonly<Record<string, string>> =>
+  standsFrom === undefined ? {} : { 'x-summarised-before': formatTimestamp(standsFrom) };
 
 /** The answer to a read: as a whole when it is short, as a stream when the page is long. */
 export function answerWith<Item>(

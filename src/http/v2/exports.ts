@@ -9,7 +9,7 @@ import { csvType, type StreamAnswer, stream } from '../answer.ts';
 import { type Chunks, inSlices } from '../answer-room.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { type ZipEntry, zipped } from '../zip.ts';
-import { listText } from './datapoint-answer.ts';
+import { headersOf, listText, standingHeader } from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
 import { deviceIdOf } from './devices.ts';
 import { formatOf } from './merged-reads.ts';
@@ -26,6 +26,9 @@ const ExportQuery = Type.Object({
   ),
 });
 
+const standsText =
+  'X-Summarised-Before has the time before which retention took datapoints: they are not in it.';
+
 /** Downloads of everything that was measured. */
 export function exportRoutes(readMany: ReadMany, projects: Projects): readonly Route[] {
   return [
@@ -37,15 +40,15 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
       query: ExportQuery,
       answer: {
         status: 200,
-        description: 'A CSV that kipimo import csv reads back.',
+        description: `A CSV that kipimo import csv reads back. ${standsText}`,
         content: { 'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }) },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query, spelling }) => {
         const deviceIds = [deviceIdOf(params)];
         const history = await readMany.sequential(actor, { deviceIds }, everything(query));
-        const total = { 'x-total-count': String(history.total) };
-        return download(`${deviceIds[0]}.csv`, csvType, csvOf(history, spelling), total);
+        const chunks = csvOf(history, spelling);
+        return download(`${deviceIds[0]}.csv`, csvType, chunks, headersOf(history));
       },
     }),
     defineRoute({
@@ -56,14 +59,17 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
       query: ExportQuery,
       answer: {
         status: 200,
-        description: 'Devices whose data you may not view are left out. At most 4 GiB.',
+        description: `Devices whose data you may not view are left out. At most 4 GiB. ${standsText}`,
         content: { 'application/zip': Type.String({ format: 'binary' }) },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query, spelling }) => {
         const project = await projects.get(actor, parseProjectId(params['project_id']));
-        const entries = entriesOf(readMany, actor, project.deviceIds, everything(query), spelling);
-        return download(`${project.id}.zip`, 'application/zip', zipped(entries));
+        const all = everything(query);
+        const entries = entriesOf(readMany, actor, project.deviceIds, all, spelling);
+        const stands = await readMany.standsFrom(actor, project.deviceIds, all);
+        const headers = standingHeader(stands);
+        return download(`${project.id}.zip`, 'application/zip', zipped(entries), headers);
       },
     }),
   ];

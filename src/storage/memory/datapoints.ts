@@ -190,7 +190,9 @@ const emptyHistory = (): History => ({
   ...{ datapoints: [], hours: new Map(), rawBefore: undefined, known: new Set(), last: undefined },
 });
 
-const nothingTaken: RetentionStep = { datapoints: 0, hours: 0, bytes: 0, state: 'done' };
+const nothingTaken: RetentionStep = {
+  ...{ datapoints: 0, hours: 0, hoursKept: 0, bytes: 0, state: 'done' },
+};
 
 /** All at once: nobody waits for it in a test. */
 function takeOld(
@@ -210,10 +212,12 @@ function takeOld(
   for (const one of old) known.delete(keyOf(one) ?? '');
   const made = new Map<Instant, HourTally>();
   addToHours(shown(toDatapointColumns(old)), { there: hours, open: undefined, made });
-  for (const [begin, hour] of made) if (begin >= hourlyBefore) hours.set(begin, hour);
+  const kept = [...made].filter(([begin]) => begin >= hourlyBefore);
+  const hoursKept = kept.filter(([begin]) => !hours.has(begin)).length;
+  for (const [begin, hour] of kept) hours.set(begin, hour);
   history.rawBefore = Math.max(history.rawBefore ?? -Infinity, rawBefore ?? -Infinity);
   const bytes = bytesPerWeight * weightOf(old);
-  return { datapoints: old.length, hours: gone, bytes, state: 'done' };
+  return { datapoints: old.length, hours: gone, hoursKept, bytes, state: 'done' };
 }
 
 /** Stores what is not stored yet, moves the last value, and answers what was stored. */

@@ -19,7 +19,10 @@ export const noRetention = {
     sensors: async () => [],
   },
   retaining: {
-    step: async () => ({ datapoints: 0, hours: 0, bytes: 0, state: 'done' as const }),
+    step: async () => ({
+      ...{ datapoints: 0, hours: 0, hoursKept: 0, bytes: 0 },
+      state: 'done' as const,
+    }),
   },
 };
 

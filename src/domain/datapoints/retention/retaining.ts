@@ -10,6 +10,8 @@ export interface RetentionStep {
   /** Datapoints, and hours, that went. */
   readonly datapoints: number;
   readonly hours: number;
+  /** Hours that stand for datapoints from now on, and did not before. */
+  readonly hoursKept: number;
   /** How much less is stored, as quotas count it; less than 0: hours take more. */
   readonly bytes: number;
   /** wait: something must reach its place first; more: there is more to do. */

@@ -3,6 +3,7 @@ import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
 import { formatTimestamp } from '../../../lib/timestamp.ts';
 import { limits } from '../../limits.ts';
+import type { Reporter } from '../../reporter.ts';
 import type { DatapointStore } from '../datapoint-store.ts';
 import type { Retaining } from './retaining.ts';
 import { limitsOf, type Retention, type RetentionLimits } from './retention.ts';
@@ -25,6 +26,7 @@ export interface RetentionRunnerOptions {
   readonly pushedDatapoints: Pick<DatapointStore, 'count'>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly reporter: Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'>;
   readonly ofService: Retention;
 }
 
@@ -35,7 +37,7 @@ interface Due {
 }
 
 export function createRetentionRunner(options: RetentionRunnerOptions): RetentionRunner {
-  const { store, retaining, clock, log, ofService, pushedDatapoints } = options;
+  const { store, retaining, clock, log, reporter, ofService, pushedDatapoints } = options;
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let nextAt = Number.POSITIVE_INFINITY;
@@ -79,6 +81,7 @@ export function createRetentionRunner(options: RetentionRunnerOptions): Retentio
     while (!stopping.signal.aborted) {
       const step = await retaining.step(sensor, due);
       datapoints += step.datapoints;
+      reporter.retentionStepped(step);
       if (step.state === 'wait') waited += 1;
       if (step.state === 'done' || waited > retentionLimits.retentionWaitsMax) break;
       await rest();
@@ -94,13 +97,15 @@ export function createRetentionRunner(options: RetentionRunnerOptions): Retentio
   async function pass(): Promise<void> {
     try {
       const now = clock.now();
-      if (!(await announce(now))) return;
-      let datapoints = 0;
-      for await (const due of dueSensors(now)) {
-        datapoints += await take(due);
-        await rest();
+      if (await announce(now)) {
+        let datapoints = 0;
+        for await (const due of dueSensors(now)) {
+          datapoints += await take(due);
+          await rest();
+        }
+        log.info({ datapoints }, 'retention has deleted old datapoints');
       }
-      log.info({ datapoints }, 'retention has deleted old datapoints');
+      if (!stopping.signal.aborted) reporter.retentionRoundEnded(clock.now());
     } catch (error) {
       log.error({ err: error }, 'retention could not go on, and begins again later');
     }

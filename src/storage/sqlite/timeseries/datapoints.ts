@@ -212,7 +212,7 @@ function createOldTaking(parts: {
   readonly log: Log;
 }): Pick<SqliteDatapoints, 'takeOld' | 'oldestUnflushed'> {
   const { table, memtable, flusher, hours, writer, limits, log } = parts;
-  const idle = { datapoints: 0, hours: 0, bytes: 0 } as const;
+  const idle = { datapoints: 0, hours: 0, hoursKept: 0, bytes: 0 } as const;
   async function takeOld(
     sensor: SensorRef,
     { rawBefore, hourlyBefore }: RetentionLimits,

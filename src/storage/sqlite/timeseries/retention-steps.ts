@@ -85,8 +85,12 @@ export function createRetentionStepWrites(database: DatabaseSync) {
     return createOverlay(readable).showColumns(columns);
   }
 
-  /** Adds what went to its hours; answers how many bytes these take more. */
-  function keepHours(order: RetentionOrder, taken: Taken, open: number | undefined): number {
+  /** Adds what went to its hours; answers how many are new, and how many bytes all take more. */
+  function keepHours(
+    order: RetentionOrder,
+    taken: Taken,
+    open: number | undefined,
+  ): { readonly hoursKept: number; readonly added: number } {
     const { series, hourlyBefore = Number.NEGATIVE_INFINITY } = order;
     const there = new Map<number, HourTally>();
     const made = new Map<number, HourTally>();
@@ -97,16 +101,16 @@ export function createRetentionStepWrites(database: DatabaseSync) {
     for (const columns of taken.columns) {
       addToHours(shown(series, toDatapointColumns(columns)), { there, open, made });
     }
-    for (const [begin, hour] of made) {
-      if (begin >= hourlyBefore) there.set(begin, hour);
-    }
-    let bytes = 0;
-    const changed = new Set([...made.keys()].filter((one) => one >= hourlyBefore).map(startOfDay));
+    const kept = [...made.values()].filter(({ begin }) => begin >= hourlyBefore);
+    const hoursKept = kept.filter(({ begin }) => !there.has(begin)).length;
+    for (const hour of kept) there.set(hour.begin, hour);
+    let added = 0;
+    const changed = new Set(kept.map(({ begin }) => startOfDay(begin)));
     for (const day of changed) {
       const hours = [...there.values()].filter((hour) => startOfDay(hour.begin) === day);
-      bytes += days.write(series, day, hours);
+      added += days.write(series, day, hours);
     }
-    return bytes;
+    return { hoursKept, added };
   }
 
   /** Takes from the oldest chunk what is too old. */
@@ -115,7 +119,7 @@ export function createRetentionStepWrites(database: DatabaseSync) {
     const taken = chunks.takeBefore(series, rawBefore, daysPerStep, limits);
     if (taken === undefined) return { ...nothing, state: 'done' };
     const open = state.first(series)?.open_hour ?? undefined;
-    const added = taken.count === 0 ? 0 : keepHours(order, taken, open);
+    const { hoursKept, added } = taken.count === 0 ? noHours : keepHours(order, taken, open);
     const isDone = taken.nextTime >= rawBefore;
     const lastHour = startOfHour(taken.lastTime);
     const isOpen = !isDone && startOfHour(taken.nextTime) === lastHour;
@@ -125,7 +129,7 @@ export function createRetentionStepWrites(database: DatabaseSync) {
     add.run(-bytes, series);
     if (isDone) drop.run(series, rawBefore);
     return {
-      ...{ datapoints: taken.count, hours: 0, bytes, damaged: taken.damaged },
+      ...{ datapoints: taken.count, hours: 0, hoursKept, bytes, damaged: taken.damaged },
       state: isDone ? 'done' : 'more',
     };
   }
@@ -144,7 +148,8 @@ export function createRetentionStepWrites(database: DatabaseSync) {
   };
 }
 
-const nothing = { datapoints: 0, hours: 0, bytes: 0, damaged: 0 } as const;
+const nothing = { datapoints: 0, hours: 0, hoursKept: 0, bytes: 0, damaged: 0 } as const;
+const noHours = { hoursKept: 0, added: 0 } as const;
 
 /** Rows of hours. */
 function createDays(database: DatabaseSync) {
@@ -162,7 +167,7 @@ function createDays(database: DatabaseSync) {
         bytes += size;
         remove.run(series, day);
       }
-      return { datapoints: 0, hours, bytes, damaged: 0 };
+      return { ...nothing, hours, bytes };
     },
     /** Those of a row that cannot be read are none. */
     read(series: number, day: number): readonly HourTally[] {
