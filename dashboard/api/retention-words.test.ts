@@ -29,7 +29,7 @@ test('says that all is kept, and where that is set', () => {
   );
 });
 
-test('says what goes within an hour, what goes at the next day of UTC, and that nothing does', () => {
+test('says what goes within an hour, what goes on the next day, and that nothing does', () => {
   const state = { raw_days: 90, hourly_days: 3_650, source: 'user' };
   const begin = (days: number) =>
     new Date(Date.parse('2026-06-10T00:00:00Z') - days * 86_400_000).toISOString();

@@ -75,7 +75,7 @@ test('the metrics of the process itself are among them, as Prometheus text', asy
   assert.match(metricsContentType, /^text\/plain; version=0\.0\.4/);
 });
 
-test('what retention deleted and kept adds up, and the end of its last round is shown', async () => {
+test('what retention deleted and kept adds up, and its last round is shown', async () => {
   const { reporter, metricsText } = setUp();
   const round = 'kipimo_retention_last_round_timestamp_seconds';
   assert.ok((await metricsText()).split('\n').includes(`${round} 0`));

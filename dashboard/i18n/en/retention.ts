@@ -32,13 +32,17 @@ export const retention = {
   tooShort: 'Hours are kept at least as long as values.',
   askTitle: 'Delete old values?',
   ask: {
-    one: 'Values that are older than {count} day are deleted, now and from now on. There is no way back.',
+    one:
+      'Values that are older than {count} day are deleted, now and from now on. There is no way ' +
+      'back.',
     other:
-      'Values that are older than {count} days are deleted, now and from now on. There is no way back.',
+      'Values that are older than {count} days are deleted, now and from now on. There is no way ' +
+      'back.',
   },
   older: { one: '{count} value is that old today.', other: '{count} values are that old today.' },
   doDelete: 'Delete old values',
   outer: 'Set nothing here',
   outerAsk:
-    'What is set for the device, the account or the whole service holds again. That may delete old values.',
+    'What is set for the device, the account or the whole service holds again. That may delete ' +
+    'old values.',
 } as const;

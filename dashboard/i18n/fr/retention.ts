@@ -36,15 +36,21 @@ export const retention: Translation<'retention'> = {
   hourlyDays: 'Jours de conservation des heures',
   empty: 'Vide : sans limite.',
   hourlyHint:
-    'Les graphiques de longues périodes continuent avec les heures : minimum, maximum et somme. Vide : sans limite.',
+    'Les graphiques de longues périodes continuent avec les heures : minimum, maximum et somme. ' +
+    'Vide : sans limite.',
   badDays: 'Donnez un nombre entier de jours, {max} au plus, ou rien.',
   tooShort: 'Les heures sont conservées au moins aussi longtemps que les valeurs.',
   askTitle: 'Supprimer les anciennes valeurs ?',
   ask: {
-    one: 'Les valeurs de plus de {count} jour sont supprimées, dès maintenant et à l’avenir. C’est définitif.',
-    many: 'Les valeurs de plus de {count} jours sont supprimées, dès maintenant et à l’avenir. C’est définitif.',
+    one:
+      'Les valeurs de plus de {count} jour sont supprimées, dès maintenant et à l’avenir. C’est ' +
+      'définitif.',
+    many:
+      'Les valeurs de plus de {count} jours sont supprimées, dès maintenant et à l’avenir. C’est ' +
+      'définitif.',
     other:
-      'Les valeurs de plus de {count} jours sont supprimées, dès maintenant et à l’avenir. C’est définitif.',
+      'Les valeurs de plus de {count} jours sont supprimées, dès maintenant et à l’avenir. C’est ' +
+      'définitif.',
   },
   older: {
     one: 'Aujourd’hui, cela concerne {count} valeur.',
@@ -54,5 +60,6 @@ export const retention: Translation<'retention'> = {
   doDelete: 'Supprimer les anciennes valeurs',
   outer: 'Ne rien régler ici',
   outerAsk:
-    'Le réglage de l’appareil, du compte ou de tout le service s’applique à nouveau. Cela peut supprimer d’anciennes valeurs.',
+    'Le réglage de l’appareil, du compte ou de tout le service s’applique à nouveau. Cela peut ' +
+    'supprimer d’anciennes valeurs.',
 };

@@ -36,15 +36,21 @@ export const retention: Translation<'retention'> = {
   hourlyDays: 'Dias que as horas são guardadas',
   empty: 'Vazio: para sempre.',
   hourlyHint:
-    'Os gráficos de períodos longos continuam a partir das horas: mínimo, máximo e soma. Vazio: para sempre.',
+    'Os gráficos de períodos longos continuam a partir das horas: mínimo, máximo e soma. Vazio: ' +
+    'para sempre.',
   badDays: 'Indique um número inteiro de dias, no máximo {max}, ou nada.',
   tooShort: 'As horas são guardadas pelo menos tanto tempo como os valores.',
   askTitle: 'Apagar valores antigos?',
   ask: {
-    one: 'Os valores com mais de {count} dia são apagados, agora e daqui em diante. Não há volta atrás.',
-    many: 'Os valores com mais de {count} dias são apagados, agora e daqui em diante. Não há volta atrás.',
+    one:
+      'Os valores com mais de {count} dia são apagados, agora e daqui em diante. Não há volta ' +
+      'atrás.',
+    many:
+      'Os valores com mais de {count} dias são apagados, agora e daqui em diante. Não há volta ' +
+      'atrás.',
     other:
-      'Os valores com mais de {count} dias são apagados, agora e daqui em diante. Não há volta atrás.',
+      'Os valores com mais de {count} dias são apagados, agora e daqui em diante. Não há volta ' +
+      'atrás.',
   },
   older: {
     one: 'Hoje, {count} valor é tão antigo.',
@@ -54,5 +60,6 @@ export const retention: Translation<'retention'> = {
   doDelete: 'Apagar valores antigos',
   outer: 'Não definir nada aqui',
   outerAsk:
-    'Volta a valer o que está definido para o dispositivo, a conta ou todo o serviço. Isso pode apagar valores antigos.',
+    'Volta a valer o que está definido para o dispositivo, a conta ou todo o serviço. Isso pode ' +
+    'apagar valores antigos.',
 };

@@ -46,5 +46,6 @@ export const retention: Translation<'retention'> = {
   doDelete: 'Futa thamani za zamani',
   outer: 'Usiweke kitu hapa',
   outerAsk:
-    'Kilichowekwa kwa kifaa, akaunti au huduma nzima kitatumika tena. Hilo linaweza kufuta thamani za zamani.',
+    'Kilichowekwa kwa kifaa, akaunti au huduma nzima kitatumika tena. Hilo linaweza kufuta ' +
+    'thamani za zamani.',
 };

@@ -59,7 +59,8 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
       query: ExportQuery,
       answer: {
         status: 200,
-        description: `Devices whose data you may not view are left out. At most 4 GiB. ${standsText}`,
+        description:
+          'Devices whose data you may not view are left out. At most 4 GiB. ' + standsText,
         content: { 'application/zip': Type.String({ format: 'binary' }) },
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
