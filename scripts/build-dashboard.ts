@@ -44,7 +44,7 @@ export async function buildDashboard(options: {
     entryPoints: { app: entry('main.tsx'), later: entry('styles/later.css') },
     splitting: true,
     format: 'esm',
-    plugins: [...settings.plugins, oneCore(source)],
+    plugins: [...settings.plugins, wholeChunks(source)],
   });
   const loaded = new Set(loadedBy(metafile));
   const theme = await build({
@@ -53,7 +53,7 @@ export async function buildDashboard(options: {
     format: 'iife',
     define: {
       SCREEN_FILES: JSON.stringify(screenFiles(metafile.outputs, { source, loaded })),
-      WORD_FILES: JSON.stringify(filesOfWords(metafile.outputs)),
+      WORD_FILES: JSON.stringify(filesOfWords(metafile.outputs, loaded)),
       LATER_STYLES: JSON.stringify(laterStyles(metafile)),
     },
   });
@@ -80,11 +80,18 @@ const wordFiles: ReadonlySet<string> = new Set(['dictionary.ts', 'later-words.ts
 /**
  * Code that entries share is split by which entries share it: left alone, that makes a chunk for
  * every combination, and thirty small files to fetch before anything shows. With the core imported
- * by every part that is loaded later, all that is in the core is shared by all: one chunk.
+ * by every part that is loaded later, all that is in the core is shared by all: one chunk. Likewise
+ * what charts and the screens around them share, for every part that takes any of it.
  */
-function oneCore(source: string): Plugin {
+function wholeChunks(source: string): Plugin {
   const later = new Set(globSync('**/*.{ts,tsx}', { cwd: source }).flatMap(laterParts));
-  const core = JSON.stringify(join(source, 'shell', 'core.ts'));
+  const core = join(source, 'shell', 'core.ts');
+  const chartCore = join(source, 'charts', 'chart-core.ts');
+  const ofCharts = new Set(importsOf(chartCore));
+  function coresOf(path: string): readonly string[] {
+    const isOfCharts = [...closureOf(path)].some((part) => ofCharts.has(part));
+    return isOfCharts ? [core, chartCore] : [core];
+  }
   function laterParts(path: string): readonly string[] {
     const text = readFileSync(join(source, path), 'utf8');
     return (
@@ -95,14 +102,34 @@ function oneCore(source: string): Plugin {
     );
   }
   return {
-    name: 'one-core',
+    name: 'whole-chunks',
     setup({ onLoad }) {
       onLoad({ filter: exactly(later) }, async ({ path }) => {
         const loader = path.endsWith('x') ? 'tsx' : 'ts';
-        return { contents: `${await readFile(path, 'utf8')}\nimport ${core};\n`, loader };
+        const cores = coresOf(path).map((file) => `import ${JSON.stringify(file)};\n`);
+        return { contents: `${await readFile(path, 'utf8')}\n${cores.join('')}`, loader };
       });
     },
   };
+}
+
+/** The files that a file imports at once, as paths; types alone are nothing to import. */
+function importsOf(path: string): readonly string[] {
+  const pattern = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\bfrom\s+)?'(\.[^']+\.tsx?)'/gm;
+  const text = readFileSync(path, 'utf8');
+  return [...text.matchAll(pattern)].map((match) => join(dirname(path), match[1] ?? ''));
+}
+
+/** A file, what it imports at once, and so on. */
+function closureOf(path: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  const follow = (file: string): void => {
+    if (found.has(file)) return;
+    found.add(file);
+    for (const next of importsOf(file)) follow(next);
+  };
+  follow(path);
+  return found;
 }
 
 /** A pattern for these paths and no other. */

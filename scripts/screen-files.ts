@@ -38,10 +38,18 @@ export function screenFiles(
 }
 
 /** The file of each language: of English, what home does not say. */
-export function filesOfWords(outputs: Outputs): Readonly<Record<string, string>> {
-  const found = Object.entries(outputs).flatMap(([path, { entryPoint = '' }]) => {
+export function filesOfWords(
+  outputs: Outputs,
+  loaded: ReadonlySet<string>,
+): Readonly<Record<string, string>> {
+  const found = Object.entries(outputs).flatMap(([path, { entryPoint = '', imports }]) => {
     const language = /i18n\/(\w+)\/(?:dictionary|later-words)\.ts$/.exec(entryPoint)?.[1];
-    return language === undefined ? [] : [[language, `/assets/${basename(path)}`] as const];
+    if (language === undefined) return [];
+    // A second file would be asked for after the first: another trip before any screen shows.
+    if (imports.some((one) => !loaded.has(`assets/${basename(one.path)}`))) {
+      throw new Error(`the words of ${entryPoint} are in more than one file`);
+    }
+    return [[language, `/assets/${basename(path)}`] as const];
   });
   return Object.fromEntries(found);
 }

@@ -32,12 +32,26 @@ export function askEarly(
       cache: 'no-cache',
       credentials: 'omit',
       headers: { accept: 'application/json', ...(authorization && { authorization }) },
-    });
+    }).then(read);
     // Whoever takes it hears of its failure; nobody may.
     answer.catch(() => undefined);
     answers.set(url, { authorization, answer });
   }
   setTimeout(() => answers.clear(), keptMs);
+}
+
+/**
+ * The answer with its body read, and parsed while the app is still on its way: who takes it has it
+ * without another turn of the page.
+ */
+async function read(response: Response): Promise<Response> {
+  const text = await response.text();
+  const { status, statusText, headers } = response;
+  const parsed = Promise.resolve(text).then((json): unknown => JSON.parse(json));
+  // Whoever asks for it hears that it is none.
+  parsed.catch(() => undefined);
+  const whole = new Response(text === '' ? null : text, { status, statusText, headers });
+  return Object.assign(whole, { text: () => Promise.resolve(text), json: () => parsed });
 }
 
 /** The answer that is on its way for this request, once; undefined when nobody asked. */

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { t } from '../i18n/i18n.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
@@ -13,7 +13,7 @@ let loaded: typeof SensorChart | undefined;
 export function Chart(props: ChartProps): JSX.Element {
   const [Found, setFound] = useState(() => loaded);
   const [hasFailed, setFailed] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (Found !== undefined || hasFailed) return;
     let isCurrent = true;
     import('./sensor-chart.tsx')

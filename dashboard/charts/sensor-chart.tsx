@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { formatSpan } from '../i18n/formats.ts';
 import { t } from '../i18n/i18n.ts';
 import { correctionsMade } from '../state/corrections.ts';
@@ -121,7 +121,7 @@ export function SensorChart(props: ChartProps): JSX.Element {
         onClick={mark}
         onMouseLeave={() => setCursor(marked)}
       >
-        {!isTable && widthPx > 0 && (
+        {!isTable && widthPx > 0 && (shown.history !== undefined || !isLoading) && (
           <ChartPlots
             {...{ entries, sensors, widthPx, cursor, firings, zone, version: shown.version }}
             isThinned={shown.history?.isThinned === true}
@@ -215,7 +215,7 @@ function noteOf(
 
 function useWidth(place: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
     setWidth(Math.floor(element.clientWidth));

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Calibration } from '../api/types.ts';
 import type { LiveDatapoint } from '../live/live-values.ts';
 import { correctionsMade } from '../state/corrections.ts';
@@ -60,7 +60,7 @@ export function useHistory(options: WantedHistory): ShownHistory {
   wanted.current = options;
   const overview = useRef<Overview>(undefined);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (range === undefined || width === 0) return;
     const abort = new AbortController();
     const { signal } = abort;
@@ -70,7 +70,7 @@ export function useHistory(options: WantedHistory): ShownHistory {
     const isRaw =
       (isExact || isClose) && hasFew(known?.history, range, isExact ? undefined : width);
     // An error stays until something came: it is what counts the attempts.
-    setState(({ history, error }) => ({ history, error, isLoading: true }));
+    setState((before) => (before.isLoading ? before : { ...before, isLoading: true }));
     const wish = { sensors: named, devices, range, endsNow, widthPx: width, zone };
     readHistory(api, { ...wish, isRaw, signal })
       .then((history) => {

@@ -1,5 +1,5 @@
 import type { ComponentType, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../i18n/i18n.ts';
 import { laterStyles } from '../shell/later-styles.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
@@ -34,7 +34,7 @@ function Lazy<Props extends object>({
   const [hasFailed, setFailed] = useState(false);
   const place = useRef<HTMLDivElement>(null);
   const isSeen = useSeen(place);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isSeen || Found !== undefined || hasFailed) return;
     let isCurrent = true;
     Promise.all([load(), laterStyles()])

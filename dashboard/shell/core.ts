@@ -6,6 +6,10 @@
 import '../screens/home/start.tsx';
 import '../state/action.ts';
 import '../state/device.ts';
+import '../state/install.ts';
+import '../state/language-choice.ts';
+import '../state/scroll-memory.ts';
+import '../state/theme.ts';
 import '../ui/age.tsx';
 import '../ui/dialog.tsx';
 import '../ui/error-box.tsx';

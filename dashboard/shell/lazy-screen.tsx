@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import { useErrorBoundary, useLayoutEffect, useState } from 'preact/hooks';
 import { allWords, t } from '../i18n/i18n.ts';
 import { username } from '../state/session.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
@@ -25,7 +25,7 @@ export function LazyScreen({
   const [crash, resetCrash] = useErrorBoundary();
   const Found = route.screen ?? loaded.get(route.path);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (Found !== undefined || hasFailed) return;
     let isCurrent = true;
     // Its texts and styles come beside its code.

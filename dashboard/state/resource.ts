@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isOffline } from '../api/api-error.ts';
 import { lastKnown } from './last-known.ts';
 import { useRecovery, useRefresh } from './recovery.ts';
@@ -49,13 +49,14 @@ export function useResource<Value>(
   const user = username.value ?? '';
   const resumed = resumptions.value;
 
-  useEffect(() => {
+  // Before the screen is painted: an answer that is there already is a part of its first picture.
+  useLayoutEffect(() => {
     if (key === undefined) return;
     const abort = new AbortController();
-    setState((before) => ({
-      ...(before.key === key ? before : initial<Value>(key)),
-      isLoading: true,
-    }));
+    setState((before) => {
+      if (before.key !== key) return initial<Value>(key);
+      return before.isLoading ? before : { ...before, isLoading: true };
+    });
     loader
       .current(abort.signal)
       .then((value) => {

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import type { Budget, ServiceState } from '../../api/types.ts';
 import type { MessageKey } from '../../i18n/dictionary.ts';
-import { usage } from '../../i18n/en/usage.ts';
 import { formatNumber } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { useResource } from '../../state/resource.ts';
@@ -13,11 +12,6 @@ import { bytesText } from './bytes-text.ts';
 import { ServiceFacts } from './service-state.tsx';
 import { SignUpSwitch } from './sign-up-switch.tsx';
 import { StorageUse } from './storage-use.tsx';
-
-/** What budgets are called, by their names; a newer service has more of them. */
-const labels = new Map<string, MessageKey>(
-  (Object.keys(usage) as (keyof typeof usage)[]).map((name) => [name, `usage.${name}`]),
-);
 
 /** How many of those who use the most are named. */
 const namedMax = 3;
@@ -67,8 +61,7 @@ function Budgets(): JSX.Element {
 
 function BudgetLine({ budget }: { readonly budget: Budget }): JSX.Element {
   const { name, used, total, guests, refusals, largest } = budget;
-  const key = labels.get(name);
-  const label = key === undefined ? name : t(key);
+  const label = labelOf(name);
   const amount = (value: number) => amountOf(value, budget);
   const most = largest
     .slice(0, namedMax)
@@ -96,6 +89,14 @@ function BudgetLine({ budget }: { readonly budget: Budget }): JSX.Element {
       {refusals > 0 && <p class="field-error">{t('usage.refused', { count: refusals })}</p>}
     </div>
   );
+}
+
+/** What a budget is called; a newer service has some that there are no words for. */
+function labelOf(name: string): string {
+  // Whatever the service says: `t` answers a key that it does not know as it is.
+  const key = `usage.${name}` as MessageKey;
+  const label = t(key);
+  return label === key ? name : label;
 }
 
 function amountOf(value: number, { unit }: Budget): string {
