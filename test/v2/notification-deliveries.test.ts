@@ -71,7 +71,7 @@ async function untilDelivery(
 const start = ({ environment, ...others }: ServiceOptions): Promise<Service> =>
   startService({ ...others, environment: { KIPIMO_TOKEN_TTL_S: '864000', ...environment } });
 
-const options = { timeout: 20_000 };
+const options = { timeout: 60_000 };
 
 test('what a provider cannot take is tried again with growing pauses', options, async () => {
   const clock = createManualClock(noon);
