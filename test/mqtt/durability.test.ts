@@ -1,3 +1,4 @@
+// In a process of its own: it is about what a disk keeps.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// In a process of its own: it measures the heap.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
