@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { entryText } from '../../scripts/test-groups.ts';
 import { temporaryDirectory } from '../../src/cli/bench/temporary-directory.ts';
+import { needsDurableEngine } from '../engine.ts';
 import { repositoryRoot } from '../source-files.ts';
 
 const rawTexts = 'bare texts are raw whatever Accept says';
@@ -111,6 +112,9 @@ async function reportInV1(paths: readonly string[]): Promise<string> {
   return report;
 }
 
+/** A case that was run, or left out for the engine that was chosen: the runner counts those. */
+const ran = new RegExp(`^ {4}ok \\d+ - (?:(?!.*# SKIP)|.*# SKIP ${needsDurableEngine}$)`, 'm');
+
 /** What the report says about one of the files. */
 function partAbout(path: string, report: string): string {
   const begin = `# Subtest: ${path}\n`;
@@ -150,7 +154,8 @@ export function casesInV1(topic: keyof typeof topics | 'others'): void {
       test(`as ${basename(path, '.test.ts')} has them`, () => {
         const part = partAbout(path, report);
         assert.match(part, new RegExp(`^ok \\d+ - ${RegExp.escape(path)}$`, 'm'), failures(part));
-        assert.match(part, /^ {4}ok \d+ - (?!.*# SKIP)/m, 'no case was run');
+        // On an engine that keeps nothing, a file may have no case at all.
+        assert.match(part, ran, 'no case was run');
       });
     }
   });
