@@ -86,6 +86,7 @@ function createStorageCount(storage: ServiceStorage, room: StorageRoom): Service
       },
     },
     retaining: {
+      ...storage.retaining,
       async step(sensor, limits) {
         const step = await storage.retaining.step(sensor, limits);
         const owner = (await storage.devices.find(sensor.deviceId))?.owner;

@@ -1,5 +1,6 @@
 import type { Grant, GroupGrant } from '../../domain/access/grant.ts';
 import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
+import type { Retention, RetentionScope } from '../../domain/datapoints/retention/retention.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Gateway } from '../../domain/gateways/gateway.ts';
 import type { Group } from '../../domain/groups/group.ts';
@@ -13,13 +14,28 @@ import type { User } from '../../domain/users/user.ts';
 import type { JsonValue } from '../../lib/json.ts';
 
 /** The version that is written; older ones are read for ever (docs/export-format.md). */
-export const exportVersion = 2;
+export const exportVersion = 3;
 
 /** One datapoint: value, timestamp or null, time of receipt; milliseconds since 1970. */
 export type ExportedDatapoint = readonly [
   value: JsonValue,
   timestamp: number | null,
   receivedAt: number,
+];
+
+/** One hour; its sum is null where it is more than a double holds. */
+export type ExportedHour = readonly [
+  begin: number,
+  count: number,
+  numbers: number,
+  textNumbers: number,
+  min: number,
+  max: number,
+  sum: number | null,
+  first: number,
+  last: number,
+  rise: number,
+  fall: number,
 ];
 
 /** One line of an export. What a line names stands in a line before it. */
@@ -34,6 +50,17 @@ export type ExportLine =
       readonly device: string;
       readonly sensor: string;
       readonly values: readonly ExportedDatapoint[];
+    }
+  /** Set for the user, the device or the sensor that stands before it; since version 3. */
+  | { readonly kind: 'retention'; readonly scope: RetentionScope; readonly retention: Retention }
+  /** What hours came to of which retention took the values; since version 3. */
+  | {
+      readonly kind: 'hours';
+      readonly device: string;
+      readonly sensor: string;
+      readonly rawBefore: number;
+      readonly openHour: number | null;
+      readonly hours: readonly ExportedHour[];
     }
   /** Laid over the values of its sensor, in the order of these lines; since version 2. */
   | { readonly kind: 'correction'; readonly correction: Correction }
@@ -53,8 +80,10 @@ export type ExportLine =
 
 /** Counts a line; values count as datapoints. */
 export function countLine(counts: Map<string, number>, line: ExportLine): void {
-  const many = line.kind === 'values' ? line.values.length : 1;
-  const name = line.kind === 'values' ? 'datapoint' : line.kind;
+  const many =
+    line.kind === 'values' ? line.values.length : line.kind === 'hours' ? line.hours.length : 1;
+  const names: Partial<Record<ExportLine['kind'], string>> = { values: 'datapoint', hours: 'hour' };
+  const name = names[line.kind] ?? line.kind;
   counts.set(name, (counts.get(name) ?? 0) + many);
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { toColumnBatch } from '../../domain/datapoints/column-batch.ts';
 import {
@@ -74,8 +75,11 @@ async function fill(storage: Storage): Promise<void> {
   await groups.insert(aGroup('g1', { owner: username('ana'), usernames: [username('bob')] }));
   const actuators = [anActuator('fan', { value: { speed: 3 }, setBy: username('bob') })];
   const sensors = [aSensor('TC1', { unit: 'DegreeCelsius' }), aSensor('SM1'), aSensor('none')];
+  const old = aSensor('old');
   const own = { owner: username('ana'), visibility: 'private' } as const;
-  await devices.insert(aDevice('d1', { ...own, sensors, actuators, meta: { a: [null] } }));
+  await devices.insert(
+    aDevice('d1', { ...own, sensors: [...sensors, old], actuators, meta: { a: [null] } }),
+  );
   await devices.insert(aDevice('d2', { owner: guestUsername, sensors }));
   await gateways.insert(aGateway('w1', { ...own, lastSeenAt: noon, status: { up: true } }));
   const members = { deviceIds: [deviceId('d1')], gatewayIds: [gatewayId('w1')] };
@@ -86,6 +90,7 @@ async function fill(storage: Storage): Promise<void> {
   await grants.put({ kind: 'device', resource: 'd1', username: username('bob'), scopes });
   await grants.putForGroup({ kind: 'device', resource: 'd1', groupId: groupId('g1'), scopes });
   await fillValues(storage);
+  await fillRetention(storage);
   await fillCorrections(storage);
   await fillMessages(storage);
 }
@@ -105,6 +110,25 @@ async function fillValues({ datapoints }: Storage): Promise<void> {
   const values = [parseJson('123456789012345678901234567890'), { a: '\u0000ü' }, null, true];
   const odd = values.map((value, n) => ({ value, receivedAt: at(n % 2) }));
   await datapoints.append([{ ...other, batch: toColumnBatch(odd) }]);
+}
+
+/** Settings at every place, and hours that stand for values of days before. */
+async function fillRetention({ datapoints, retentions, retaining }: Storage): Promise<void> {
+  const sensor = { deviceId: deviceId('d1'), sensorId: sensorId('old') };
+  const ana = { kind: 'user', username: username('ana') } as const;
+  await retentions.put(ana, { rawDays: 90, hourlyDays: 3_650 });
+  await retentions.put({ kind: 'device', deviceId: sensor.deviceId }, {});
+  await retentions.put({ kind: 'sensor', ...sensor }, { rawDays: 7 });
+  const values = Array.from({ length: 500 }, (_, n) => {
+    const timestamp = noon + (n - 600) * 600_000;
+    return { value: n % 100 === 0 ? 'wet' : n / 4, timestamp, receivedAt: timestamp };
+  });
+  await datapoints.append([{ ...sensor, batch: toColumnBatch(values) }]);
+  const limits = { rawBefore: Math.floor(noon / 86_400_000) * 86_400_000 };
+  for (let state = 'more'; state !== 'done'; ) {
+    ({ state } = await retaining.step(sensor, limits));
+    if (state === 'wait') await wait(5);
+  }
 }
 
 async function fillCorrections({ corrections }: Storage): Promise<void> {
@@ -156,7 +180,9 @@ for (const kinds of [
       await writeExport(file, exportLines(one));
       const { counts, leftOut } = await importLines(other, readExport(file));
       assert.equal(leftOut, 0);
-      assert.equal(counts.get('datapoint'), 12_005);
+      assert.equal(counts.get('datapoint'), 12_006);
+      assert.ok((counts.get('hour') ?? 0) > 70, `${counts.get('hour')} hours`);
+      assert.equal(counts.get('retention'), 3);
       assert.deepEqual(await linesOf(other), await linesOf(one));
       assert.deepEqual(await lastOf(other), await lastOf(one), 'the late one is the last one');
     }));

@@ -1,18 +1,27 @@
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
+import { type HourTally, hoursOf } from '../../domain/datapoints/retention/hours.ts';
+import { hourMs, type RetentionScope } from '../../domain/datapoints/retention/retention.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Username } from '../../domain/ids.ts';
 import type { Social } from '../../domain/socials/social.ts';
 import { sameJson } from '../../lib/long-json.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { type ExportedDatapoint, type ExportLine, exportVersion } from './export-format.ts';
+import {
+  type ExportedDatapoint,
+  type ExportedHour,
+  type ExportLine,
+  exportVersion,
+} from './export-format.ts';
 
 /** Things in one page of a list. */
 const pageSize = 500;
 /** Datapoints in one line, and the characters of their values. */
 const lineDatapointsMax = 5_000;
 const lineCharactersMax = 1_048_576;
+/** Hours in one line. */
+const lineHoursMax = 2_048;
 
 const everything: VisibleTo = { who: 'everything' };
 
@@ -61,6 +70,7 @@ async function* userLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<
     const login = isWanted(username) ? await users.findLogin(username) : undefined;
     if (login === undefined) continue;
     yield { kind: 'user', ...login };
+    yield* retentionLines(storage, { kind: 'user', username });
     for (const key of await credentials.listKeys(id)) yield { kind: 'key', key };
   }
 }
@@ -91,15 +101,48 @@ async function* deviceLines(storage: Storage, isWanted: IsWanted): AsyncGenerato
 
 async function* linesOfDevice(storage: Storage, device: Device): AsyncGenerator<ExportLine> {
   yield { kind: 'device', device };
+  yield* retentionLines(storage, { kind: 'device', deviceId: device.id });
   yield* grantLines(storage, 'device', device.id);
   for (const { id: sensorId } of device.sensors) {
     const sensor = { deviceId: device.id, sensorId };
+    yield* retentionLines(storage, { kind: 'sensor', ...sensor });
     yield* valueLines(storage, sensor);
+    yield* hourLines(storage, sensor);
     for (const correction of await storage.corrections.list(sensor)) {
       yield { kind: 'correction', correction };
     }
   }
 }
+
+async function* retentionLines(
+  { retentions }: Storage,
+  scope: RetentionScope,
+): AsyncGenerator<ExportLine> {
+  const retention = await retentions.find(scope);
+  if (retention !== undefined) yield { kind: 'retention', scope, retention };
+}
+
+/** What is left of values that retention took. */
+async function* hourLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportLine> {
+  const state = await storage.retaining.state(sensor);
+  if (state === undefined) return;
+  const { deviceId: device, sensorId } = sensor;
+  const { rawBefore, openHour = null } = state;
+  for (let from = Number.NEGATIVE_INFINITY; ; ) {
+    const stretches = await storage.pushedDatapoints.hours(sensor, { from }, lineHoursMax);
+    const hours = hoursOf(stretches);
+    const exported = hours.map(asExportedHour);
+    yield { kind: 'hours', device, sensor: sensorId, rawBefore, openHour, hours: exported };
+    if (hours.length < lineHoursMax) return;
+    from = (hours.at(-1)?.begin ?? 0) + hourMs;
+  }
+}
+
+const asExportedHour = (hour: HourTally): ExportedHour => [
+  ...([hour.begin, hour.count, hour.numbers, hour.textNumbers, hour.min, hour.max] as const),
+  Number.isNaN(hour.sum) ? null : hour.sum,
+  ...([hour.first, hour.last, hour.rise, hour.fall] as const),
+];
 
 /** The values of a sensor as they were pushed, oldest first; its last value stands last, alone. */
 async function* valueLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportLine> {

@@ -1,4 +1,5 @@
 import { createBatchBuilder } from '../../domain/datapoints/column-batch.ts';
+import { type HourTally, startOfHour } from '../../domain/datapoints/retention/hours.ts';
 import { conflict, invalid } from '../../domain/errors.ts';
 import type { Group } from '../../domain/groups/group.ts';
 import {
@@ -10,7 +11,7 @@ import {
 } from '../../domain/ids.ts';
 import { createSigningKey } from '../../lib/secret-token.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { countLine, type ExportLine, exportVersion } from './export-format.ts';
+import { countLine, type ExportedHour, type ExportLine, exportVersion } from './export-format.ts';
 
 /** What an import did. */
 export interface ImportOutcome {
@@ -67,6 +68,10 @@ async function take(storage: Storage, line: ExportLine): Promise<number> {
       return 0;
     case 'values':
       return takeValues(storage, line);
+    case 'retention':
+      return (await storage.retentions.put(line.scope, line.retention)) === 'put' ? 0 : 1;
+    case 'hours':
+      return takeHours(storage, line);
     case 'correction':
       return (await storage.corrections.insert(line.correction)) === 'inserted' ? 0 : 1;
     case 'gateway':
@@ -119,6 +124,23 @@ async function takeValues(storage: Storage, line: LineOf<'values'>): Promise<num
   ]);
   if (outcome?.kind !== 'stored') throw invalid(`there are values of no sensor: ${line.sensor}`);
   return 0;
+}
+
+async function takeHours({ retaining }: Storage, line: LineOf<'hours'>): Promise<number> {
+  const sensor = { deviceId: parseDeviceId(line.device), sensorId: parseSensorId(line.sensor) };
+  const { rawBefore, openHour } = line;
+  const state = { rawBefore, ...(openHour !== null && { openHour }) };
+  const outcome = await retaining.restore(sensor, state, line.hours.map(hourFrom));
+  if (outcome !== 'put') throw invalid(`there are hours of no sensor: ${line.sensor}`);
+  return 0;
+}
+
+function hourFrom(exported: ExportedHour): HourTally {
+  const [begin, count, numbers, textNumbers, min, max, sum, first, last, rise, fall] = exported;
+  const hour = { begin, count, numbers, textNumbers, min, max, first, last, rise, fall };
+  const isHour = Object.values(hour).every(Number.isFinite) && startOfHour(begin) === begin;
+  if (!isHour) throw invalid(`an hour cannot be read: ${JSON.stringify(exported)}`);
+  return { ...hour, sum: sum ?? Number.NaN };
 }
 
 async function takeProject(storage: Storage, line: LineOf<'project'>): Promise<number> {

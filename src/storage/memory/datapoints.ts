@@ -24,7 +24,7 @@ import {
   type HourTally,
   stretchesOf,
 } from '../../domain/datapoints/retention/hours.ts';
-import type { RetentionStep } from '../../domain/datapoints/retention/retaining.ts';
+import type { Retaining, RetentionStep } from '../../domain/datapoints/retention/retaining.ts';
 import type { RetentionLimits } from '../../domain/datapoints/retention/retention.ts';
 import { summariseWithHours } from '../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { Stretches } from '../../domain/datapoints/stretches.ts';
@@ -43,6 +43,7 @@ export interface MemoryDatapoints extends DatapointStore {
     limits: RetentionLimits,
     shown: (columns: DatapointColumns) => DatapointColumns,
   ): RetentionStep;
+  readonly retained: Pick<Retaining, 'state' | 'restore'>;
   /** When the oldest datapoint, and the oldest hour, are of. */
   oldest(sensor: SensorRef): { readonly oldest?: Instant; readonly oldestHour?: Instant };
   /** What is stored of a sensor, or of a device. */
@@ -143,6 +144,19 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
     takeOld(sensor, limits, shown) {
       const history = find(sensor);
       return history === undefined ? nothingTaken : takeOld(history, limits, shown);
+    },
+    retained: {
+      async state(sensor) {
+        const rawBefore = find(sensor)?.rawBefore;
+        return rawBefore === undefined ? undefined : { rawBefore };
+      },
+      async restore(sensor, { rawBefore }, hours) {
+        if (!hasSensor(sensor)) return 'missing';
+        const history = historyOf(sensor);
+        history.rawBefore = Math.max(history.rawBefore ?? -Infinity, rawBefore);
+        for (const hour of hours) history.hours.set(hour.begin, { ...hour });
+        return 'put';
+      },
     },
     oldest(sensor) {
       const [first] = find(sensor)?.datapoints ?? [];

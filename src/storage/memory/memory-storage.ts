@@ -68,7 +68,10 @@ export function createMemoryStorage(): Storage {
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,
     retentions,
-    retaining: createRetaining({ pushed, datapoints, book: corrections, take }),
+    retaining: createRetaining({
+      ...{ pushed, datapoints, book: corrections, take },
+      ...pushed.retained,
+    }),
     mqttSessions: createSessionStore(state),
     installation: createInstallationStore(),
     passwordResets: createPasswordResetStore(state),

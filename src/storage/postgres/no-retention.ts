@@ -23,6 +23,9 @@ export const noRetention = {
       ...{ datapoints: 0, hours: 0, hoursKept: 0, bytes: 0 },
       state: 'done' as const,
     }),
+    state: async () => undefined,
+    restore: (): Promise<never> =>
+      Promise.reject(unavailable('hours of retention cannot be kept on PostgreSQL yet')),
   },
 };
 

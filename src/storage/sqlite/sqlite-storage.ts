@@ -94,6 +94,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     retaining: createRetaining({
       ...{ pushed, datapoints, book: corrections },
       take: pushed.takeOld,
+      ...pushed.retained,
     }),
     mqttSessions: createSessionStore(context),
     installation: createInstallationStore(context, directory),

@@ -3,7 +3,9 @@ import { sameJson } from '../../../lib/long-json.ts';
 import type { CorrectionBook } from '../corrections/correction-book.ts';
 import { orderTime, type SensorRef } from '../datapoint.ts';
 import type { DatapointStore } from '../datapoint-store.ts';
+import type { HourTally } from './hours.ts';
 import { type RetentionLimits, startOfDay } from './retention.ts';
+import type { RetainedState } from './summarise-with-hours.ts';
 
 /** What one step of retention did. */
 export interface RetentionStep {
@@ -26,6 +28,17 @@ export interface Retaining {
    * stay, and so do datapoints that a correction makes the last value of.
    */
   step(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
+  /** How far it has come with a sensor; undefined: nothing was taken. */
+  state(sensor: SensorRef): Promise<RetainedState | undefined>;
+  /**
+   * Adds hours that stand for datapoints of another installation. missing: there is no such
+   * sensor. Throws unavailable where the engine has no retention.
+   */
+  restore(
+    sensor: SensorRef,
+    state: RetainedState,
+    hours: readonly HourTally[],
+  ): Promise<'put' | 'missing'>;
 }
 
 /** `take` does what the engine does of a step. */
@@ -34,8 +47,10 @@ export function createRetaining(options: {
   readonly datapoints: Pick<DatapointStore, 'lastValue'>;
   readonly book: Pick<CorrectionBook, 'overlayOf' | 'refresh'>;
   readonly take: (sensor: SensorRef, limits: RetentionLimits) => Promise<RetentionStep>;
+  readonly state: Retaining['state'];
+  readonly restore: Retaining['restore'];
 }): Retaining {
-  const { pushed, datapoints, book, take } = options;
+  const { pushed, datapoints, book, take, state, restore } = options;
 
   /** Not what a corrected last value is made of. */
   async function keepsLast(sensor: SensorRef, rawBefore: Instant): Promise<Instant> {
@@ -50,6 +65,7 @@ export function createRetaining(options: {
   }
 
   return {
+    ...{ state, restore },
     async step(sensor, limits) {
       if (limits.rawBefore === undefined || book.overlayOf(sensor) === undefined) {
         return take(sensor, limits);

@@ -10,7 +10,7 @@ import type {
   SummariseOptions,
 } from '../../../domain/datapoints/datapoint-store.ts';
 import { stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
-import type { RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
+import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
 import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
 import { summariseWithHours } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import { DomainError } from '../../../domain/errors.ts';
@@ -64,6 +64,8 @@ export interface SqliteDatapoints extends DatapointStore {
   oldestUnflushed(sensor: SensorRef): Instant;
   /** One step of retention. */
   takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
+  /** What it left. */
+  readonly retained: Pick<Retaining, 'state' | 'restore'>;
   /** Resolves when nothing is under way. The reader and the writer stay open. */
   close(): Promise<void>;
 }
@@ -206,11 +208,11 @@ function createOldTaking(parts: {
   readonly table: SeriesTable;
   readonly memtable: Memtable;
   readonly flusher: Flusher;
-  readonly hours: Pick<HourReader, 'noteTaken'>;
+  readonly hours: Pick<HourReader, 'noteTaken' | 'state'>;
   readonly writer: Pick<Writer, 'call'>;
   readonly limits: DatapointLimits;
   readonly log: Log;
-}): Pick<SqliteDatapoints, 'takeOld' | 'oldestUnflushed'> {
+}): Pick<SqliteDatapoints, 'takeOld' | 'retained' | 'oldestUnflushed'> {
   const { table, memtable, flusher, hours, writer, limits, log } = parts;
   const idle = { datapoints: 0, hours: 0, hoursKept: 0, bytes: 0 } as const;
   async function takeOld(
@@ -234,6 +236,19 @@ function createOldTaking(parts: {
 
   return {
     takeOld,
+    retained: {
+      async state(sensor) {
+        const series = table.resolve(sensor);
+        return series && hours.state(series.number);
+      },
+      async restore(sensor, state, given) {
+        const series = table.resolve(sensor);
+        if (series === undefined) return 'missing';
+        hours.noteTaken();
+        await writer.call('putHours', series.number, state, given);
+        return 'put';
+      },
+    },
     oldestUnflushed({ deviceId, sensorId }) {
       const series = [...table.residents(deviceId)].find((one) => one.sensorId === sensorId);
       return series === undefined ? Number.POSITIVE_INFINITY : oldestOf(series);

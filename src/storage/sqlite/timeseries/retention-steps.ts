@@ -10,6 +10,7 @@ import {
 } from '../../../domain/datapoints/retention/hours.ts';
 import type { RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
 import { dayMs, startOfDay } from '../../../domain/datapoints/retention/retention.ts';
+import type { RetainedState } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import { bytesPerWeight } from '../../../domain/datapoints/weight.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
 import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
@@ -135,6 +136,17 @@ export function createRetentionStepWrites(database: DatabaseSync) {
   }
 
   return {
+    /** Adds hours to a series that they were summed up of elsewhere. */
+    putHours(series: number, { rawBefore, openHour }: RetainedState, given: readonly HourTally[]) {
+      put.run(series, 0, rawBefore, openHour ?? null);
+      let added = 0;
+      for (const [day, hours] of Map.groupBy(given, ({ begin }) => startOfDay(begin))) {
+        const begins = new Set(hours.map(({ begin }) => begin));
+        const there = days.read(series, day).filter(({ begin }) => !begins.has(begin));
+        added += days.write(series, day, [...there, ...hours]);
+      }
+      add.run(added, series);
+    },
     /** One step: hours that are too old, or else the oldest datapoints that are. */
     takeOldDatapoints(order: RetentionOrder): RetentionReport {
       const { series, rawBefore, hourlyBefore } = order;

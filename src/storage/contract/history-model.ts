@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { aggregate } from '../../domain/datapoints/aggregation.ts';
+import type { Aggregate } from '../../domain/datapoints/bucket-tally.ts';
+import { toDatapoints } from '../../domain/datapoints/column-batch.ts';
+import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
+import { findInRange, findItems } from '../../domain/datapoints/corrections/find-datapoints.ts';
+import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
+import { toDatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
+import type { Page } from '../../domain/datapoints/datapoint-store.ts';
+import { dayMs, hourMs, startOfDay } from '../../domain/datapoints/retention/retention.ts';
+import type { SummarisedPart } from '../../domain/datapoints/stretches.ts';
+import type { CorrectionId, Username } from '../../domain/ids.ts';
+import { ownPace } from '../../lib/fair-turns.ts';
+import { createHexId } from '../../lib/secret-token.ts';
+import type { Storage } from '../storage.ts';
+import { noon } from './builders.ts';
+import { push } from './datapoint-builders.ts';
+import { gridMs, type HistoryStep, midnight } from './history-steps.ts';
+
+/** An engine with its data, and what happens to it besides calls. */
+export interface HistoryEngine {
+  storage(): Storage;
+  /** Ends without notice, and starts again with what was on disk. */
+  crash(): Promise<void>;
+  /** Writes stored columns anew; answers how many. */
+  rewrite(): Promise<number>;
+}
+
+/** How often each kind of step did something. */
+export type HistoryCounts = Record<
+  | 'pushed'
+  | 'repeated'
+  | 'late'
+  | 'removed'
+  | 'corrected'
+  | 'undone'
+  | 'taken'
+  | 'hoursKept'
+  | 'hoursGone'
+  | 'interrupted'
+  | 'crashed'
+  | 'rewritten',
+  number
+>;
+
+export const noCounts = (): HistoryCounts => ({
+  ...{ pushed: 0, repeated: 0, late: 0, removed: 0, corrected: 0, undone: 0 },
+  ...{ taken: 0, hoursKept: 0, hoursGone: 0, interrupted: 0, crashed: 0, rewritten: 0 },
+});
+
+interface Entry {
+  readonly datapoint: Datapoint;
+  /** What it showed after each correction that is not undone; undefined: nothing. */
+  readonly shown: { readonly id: CorrectionId; readonly value: Datapoint['value'] | undefined }[];
+}
+
+const textOf = (one: Datapoint['value']): string => JSON.stringify(one);
+const hourOf = (one: Datapoint): number => Math.floor(orderTime(one) / hourMs) * hourMs;
+
+const shownBy = ({ datapoint, shown }: Entry): Datapoint | undefined => {
+  const last = shown.at(-1);
+  if (last === undefined) return datapoint;
+  return last.value === undefined ? undefined : { ...datapoint, value: last.value };
+};
+
+/** What there should be. */
+interface Lists {
+  entries: Entry[];
+  made: Correction[];
+  /** What was shown of hours that retention took. */
+  readonly closed: Map<number, readonly Datapoint[]>;
+}
+
+/** Carries steps out on an engine and on plain lists beside it, and compares them. */
+export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts: HistoryCounts) {
+  const lists: Lists = { entries: [], made: [], closed: new Map() };
+  let now = noon + 10 * dayMs;
+  let latest: readonly Datapoint[] = [];
+
+  async function store(pushed: readonly Datapoint[]): Promise<void> {
+    if (pushed.length === 0) return;
+    const [outcome] = await engine.storage().datapoints.append([push(pushed, ref)]);
+    const newest = Math.max(...lists.entries.map(({ datapoint }) => orderTime(datapoint)));
+    const fresh: Datapoint[] = [];
+    for (const one of pushed) {
+      const isSame = (other: Datapoint): boolean =>
+        one.timestamp !== undefined &&
+        one.timestamp === other.timestamp &&
+        textOf(one.value) === textOf(other.value);
+      if (fresh.some(isSame) || lists.entries.some(({ datapoint }) => isSame(datapoint))) {
+        counts.repeated += 1;
+        continue;
+      }
+      if (orderTime(one) < newest) counts.late += 1;
+      fresh.push(one);
+    }
+    assert.deepEqual(outcome?.kind === 'stored' && toDatapoints(outcome.fresh), fresh);
+    counts.pushed += fresh.length;
+    lists.entries.push(...fresh.map((datapoint) => ({ datapoint, shown: [] })));
+  }
+
+  async function file(
+    kind: 'removed' | 'corrected',
+    find: (search: Parameters<typeof findInRange>[0]) => Promise<Partial<Correction> | undefined>,
+    change: (shown: Datapoint) => { readonly to: Datapoint['value'] | undefined } | undefined,
+  ): Promise<void> {
+    const { corrections, datapoints } = engine.storage();
+    const hold = corrections.hold(ref, now);
+    const clock = { now: () => now };
+    const found = await find({ datapoints, sensor: ref, until: now, clock, pace: ownPace() });
+    const touched = lists.entries.filter((entry) => {
+      const shown = shownBy(entry);
+      return shown !== undefined && change(shown) !== undefined;
+    });
+    assert.equal(found?.count ?? 0, touched.length);
+    if (found !== undefined) {
+      const one: Correction = {
+        ...{ id: createHexId() as CorrectionId, ...ref, kind, items: [], count: 1 },
+        ...{ from: noon, to: noon, by: 'ana' as Username, createdAt: now, reach: { until: now } },
+        ...found,
+      };
+      assert.equal(await corrections.insert(one), 'inserted');
+      lists.made.push(one);
+      counts[kind] += 1;
+      for (const entry of touched) {
+        const shown = shownBy(entry);
+        const changed = shown && change(shown);
+        entry.shown.push({ id: one.id, value: changed?.to });
+      }
+    }
+    hold.release();
+  }
+
+  async function retain(one: HistoryStep & { readonly do: 'retain' }): Promise<void> {
+    const rawBefore = await rawLimit(engine, ref, lists, midnight + one.before * dayMs);
+    const hourlyBefore =
+      one.hourly === undefined ? undefined : midnight + (one.before - one.hourly) * dayMs;
+    const wanted = { rawBefore: midnight + one.before * dayMs };
+    const limits = { ...wanted, ...(hourlyBefore !== undefined && { hourlyBefore }) };
+    let taken = 0;
+    let isDone = false;
+    for (let steps = 0, turn = 0; !isDone; turn += 1) {
+      assert.ok(turn < 2_000, 'retention does not end');
+      const step = await engine.storage().retaining.step(ref, limits);
+      taken += step.datapoints;
+      counts.hoursKept += step.hoursKept;
+      counts.hoursGone += step.hours;
+      if (step.state === 'wait') await new Promise((resolve) => setTimeout(resolve, 1));
+      if (step.state === 'more') steps += 1;
+      isDone = step.state === 'done';
+      if (step.state === 'more' && steps === one.steps) {
+        counts.interrupted += 1;
+        await engine.crash();
+        // Whatever was taken by now, all of it counts as before.
+        if (hourlyBefore === undefined) await compareSums(engine, ref, lists);
+      }
+    }
+    counts.taken += taken;
+    const { corrections } = engine.storage();
+    const left = new Set((await corrections.list(ref)).map(({ id }) => id));
+    assert.equal(taken, takeFrom(lists, { rawBefore, hourlyBefore, left }));
+  }
+
+  return {
+    async run(one: HistoryStep): Promise<void> {
+      now += 1;
+      if (one.do === 'push') {
+        latest = one.values.map(([at, given]) => ({
+          ...{ value: given, timestamp: midnight + at * gridMs, receivedAt: now },
+        }));
+        await store(latest);
+      } else if (one.do === 'again') {
+        await store(latest.map((datapoint) => ({ ...datapoint, receivedAt: now })));
+      } else if (one.do === 'untimed') {
+        await store([{ value: one.value, receivedAt: now }]);
+      } else if (one.do === 'remove') {
+        const from = midnight + one.from * gridMs;
+        const range = { from, to: from + one.length * gridMs };
+        await file(
+          'removed',
+          async (search) => {
+            const touched = await findInRange(search, range, one.value);
+            return touched && { ...touched, ...(one.value !== undefined && { value: one.value }) };
+          },
+          (shown) => {
+            const isIn = orderTime(shown) >= range.from && orderTime(shown) <= range.to;
+            const isWanted = one.value === undefined || textOf(one.value) === textOf(shown.value);
+            return isIn && isWanted ? { to: undefined } : undefined;
+          },
+        );
+      } else if (one.do === 'correct') {
+        const times = new Set(one.at.map((at) => midnight + at * gridMs));
+        const items = [...times].map((time) => ({ time, isTimed: true, value: one.value }));
+        await file(
+          'corrected',
+          async (search) => {
+            const { touched } = await findItems(search, items);
+            return touched && { ...touched, items };
+          },
+          ({ timestamp }) =>
+            timestamp !== undefined && times.has(timestamp) ? { to: one.value } : undefined,
+        );
+      } else if (one.do === 'undo') {
+        if (await undo(engine, ref, lists, one.which)) counts.undone += 1;
+      } else if (one.do === 'retain') {
+        await retain(one);
+      } else if (one.do === 'crash') {
+        await engine.crash();
+        counts.crashed += 1;
+      } else {
+        counts.rewritten += await engine.rewrite();
+      }
+    },
+    compare: () => compareAll(engine, ref, lists),
+  };
+}
+
+/** Undoes a correction, if the rules let it; answers whether they did. */
+async function undo(
+  engine: HistoryEngine,
+  ref: SensorRef,
+  { entries, made }: Lists,
+  which: number,
+): Promise<boolean> {
+  const one = made[which];
+  const overlaps = (other: Correction) =>
+    one !== undefined && other.from <= one.to && one.from <= other.to;
+  if (one === undefined || made.slice(which + 1).some(overlaps)) return false;
+  assert.equal(await engine.storage().corrections.remove(ref, one.id), 'removed');
+  made.splice(which, 1);
+  for (const { shown } of entries) {
+    const at = shown.findIndex(({ id }) => id === one.id);
+    if (at >= 0) shown.splice(at, 1);
+  }
+  return true;
+}
+
+/** Takes what retention takes from the lists; answers how many datapoints these are. */
+function takeFrom(
+  lists: Lists,
+  taken: {
+    readonly rawBefore: number;
+    readonly hourlyBefore: number | undefined;
+    readonly left: ReadonlySet<CorrectionId>;
+  },
+): number {
+  const { rawBefore, hourlyBefore = Number.NEGATIVE_INFINITY, left } = taken;
+  const { entries, closed, made } = lists;
+  const old = entries.filter(({ datapoint }) => orderTime(datapoint) < rawBefore);
+  lists.entries = entries.filter((entry) => !old.includes(entry));
+  for (const begin of [...closed.keys()]) if (begin < hourlyBefore) closed.delete(begin);
+  const shown = old.flatMap((entry) => shownBy(entry) ?? []);
+  for (const [begin, those] of Map.groupBy(shown, hourOf)) {
+    if (begin >= hourlyBefore && !closed.has(begin)) closed.set(begin, those);
+  }
+  // One that is about older datapoints alone goes; while nothing was taken, it may stay.
+  for (const { id, to } of made) if (to >= rawBefore) assert.ok(left.has(id));
+  lists.made = made.filter(({ id }) => left.has(id));
+  return old.length;
+}
+
+/** What a corrected last value is made of stays, with all that is newer. */
+async function rawLimit(
+  engine: HistoryEngine,
+  ref: SensorRef,
+  lists: Lists,
+  wanted: number,
+): Promise<number> {
+  const { datapoints, pushedDatapoints } = engine.storage();
+  if (lists.made.length === 0) return wanted;
+  const raw = await pushedDatapoints.lastValue(ref);
+  const shown = await datapoints.lastValue(ref);
+  if (raw === undefined) return wanted;
+  const isSame =
+    shown !== undefined &&
+    orderTime(shown) === orderTime(raw) &&
+    textOf(shown.value) === textOf(raw.value);
+  return isSame
+    ? wanted
+    : Math.min(wanted, startOfDay(Math.min(orderTime(raw), orderTime(shown ?? raw))));
+}
+
+const inOrder = (lists: Lists): readonly Entry[] =>
+  lists.entries.toSorted((a, b) => orderTime(a.datapoint) - orderTime(b.datapoint));
+
+async function compareSums(engine: HistoryEngine, ref: SensorRef, lists: Lists): Promise<void> {
+  const live = inOrder(lists)
+    .flatMap((entry) => shownBy(entry) ?? [])
+    .filter((one) => !lists.closed.has(hourOf(one)));
+  const counted = [...[...lists.closed.values()].flat(), ...live];
+  counted.sort((a, b) => orderTime(a) - orderTime(b));
+  for (const each of [hourMs, dayMs]) {
+    const expected = await sumsOf([toDatapointColumns(counted)], each);
+    const parts: SummarisedPart[] = [];
+    const room = { rowsMax: 5, charactersMax: 1_000, mayStand: () => false };
+    for (
+      let page: Page | undefined = { order: 'asc', skip: 0, limit: Number.POSITIVE_INFINITY };
+      page !== undefined;
+    ) {
+      const step = await engine.storage().datapoints.summarise(ref, page, room);
+      parts.push(...step.parts);
+      page = step.next;
+    }
+    assert.deepEqual(await sumsOf(parts, each), expected);
+  }
+}
+
+async function compareAll(engine: HistoryEngine, ref: SensorRef, lists: Lists): Promise<void> {
+  const { datapoints, pushedDatapoints } = engine.storage();
+  const all = { order: 'asc', skip: 0, limit: 10_000 } as const;
+  const shown = inOrder(lists).flatMap((entry) => shownBy(entry) ?? []);
+  assert.deepEqual(await datapoints.read(ref, all), shown);
+  assert.equal(await datapoints.count(ref, {}), shown.length);
+  const page = { order: 'desc', skip: 1, limit: 4 } as const;
+  assert.deepEqual(await datapoints.read(ref, page), shown.toReversed().slice(1, 5));
+  const pushed = (await pushedDatapoints.read(ref, all)).map(
+    ({ correction: _, ...datapoint }: Datapoint & { correction?: unknown }) => datapoint,
+  );
+  assert.deepEqual(
+    pushed,
+    inOrder(lists).map(({ datapoint }) => datapoint),
+  );
+  await compareSums(engine, ref, lists);
+}
+
+/** First and last are those of numbers where hours stand, and of anything elsewhere. */
+const names: readonly Aggregate[] = ['count', 'min', 'max', 'sum', 'increase'];
+
+/** What parts come to, in buckets of so many ms. */
+async function sumsOf(parts: readonly SummarisedPart[], each: number): Promise<unknown[]> {
+  const bucketOf = (at: number) => {
+    const start = Math.floor(at / each) * each;
+    return { start, end: start + each };
+  };
+  async function* inTurn(): AsyncGenerator<SummarisedPart> {
+    yield* parts;
+  }
+  const found: unknown[] = [];
+  for await (const step of aggregate(inTurn(), { aggregates: names, bucketOf })) {
+    for (const { start, values: ofBucket } of step.buckets) {
+      found.push([(start - midnight) / hourMs, ...ofBucket]);
+    }
+  }
+  return found;
+}
