@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { createPushByteReader } from '../wire/push-bytes.ts';
 import { isRawText } from '../wire/raw-text.ts';
 import { EdgeError } from './errors.ts';
 import type { LargeBody } from './large-push.ts';
@@ -35,16 +37,24 @@ export function readJsonBody(body: unknown, contentType: string | undefined): un
 
 /** What a push holds. */
 export type PushBody =
+  /** One number, read from its bytes. */
+  | { readonly kind: 'plain'; readonly datapoint: NewDatapoint }
   | { readonly kind: 'json'; readonly value: JsonValue }
   | { readonly kind: 'csv'; readonly text: string }
   /** Too long to be read in one go. */
   | { readonly kind: 'large'; readonly body: LargeBody };
+
+const readPlainPush = createPushByteReader();
 
 /** What a push holds: JSON kept to the last digit, text, which is the value itself, or CSV. */
 export function readPushBody(body: unknown, contentType: string | undefined): PushBody {
   const type = mediaType(contentType);
   if (type === 'other') {
     throw unsupported(contentType, 'application/json, text/plain or text/csv');
+  }
+  if (Buffer.isBuffer(body) && (type === 'json' || type === 'none')) {
+    const datapoint = readPlainPush(body);
+    if (datapoint !== undefined) return { kind: 'plain', datapoint };
   }
   if (Buffer.isBuffer(body) && body.length > limits.largePushBytesMin) {
     return { kind: 'large', body: { bytes: body, type: type === 'none' ? 'json' : type } };

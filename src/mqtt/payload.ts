@@ -5,6 +5,7 @@ import { limits } from '../domain/limits.ts';
 import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { readActuatorValue } from '../wire/actuator.ts';
 import { readDatapoints } from '../wire/datapoint.ts';
+import { createPushByteReader } from '../wire/push-bytes.ts';
 import { isRawText } from '../wire/raw-text.ts';
 import { bufferOf } from './packets/publish-encoder.ts';
 
@@ -15,10 +16,14 @@ export interface PublishedValues {
   readonly form: 'object' | 'array' | 'bare';
 }
 
+const readPlainPush = createPushByteReader();
+
 /**
  * Reads datapoints as HTTP does [contract 6]: whatever protocol, the same rules. Throws invalid.
  */
 export function readPublishedValues(payload: Uint8Array): PublishedValues {
+  const plain = readPlainPush(payload);
+  if (plain !== undefined) return { datapoints: [plain], form: 'object' };
   const value = readPayload(payload);
   const datapoints = readDatapoints(value);
   if (isJsonObject(value)) return { datapoints, form: 'object' };

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { HistoryQuery, ReadHistory } from '../../domain/datapoints/history.ts';
-import type { Ingest } from '../../domain/datapoints/ingest.ts';
+import type { Ingest, NewDatapoint } from '../../domain/datapoints/ingest.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
 import {
@@ -24,6 +24,7 @@ import { createCsvRows, createJsonRows } from '../../wire/datapoint-rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done } from '../answer.ts';
+import type { PushBody } from '../body.ts';
 import type { TakeLargePush } from '../large-push.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { asSent, pushBody } from '../route-body.ts';
@@ -145,15 +146,21 @@ function pushRoute(path: string, ingest: Ingest, takeLarge: TakeLargePush): Rout
         await takeLarge(push, (datapoints) => ingest(actor, sensor, datapoints));
         return done;
       }
-      const isCsv = body.kind === 'csv';
-      await ingest(
-        actor,
-        sensor,
-        isCsv ? readCsvPush(body.text, sensor, spelling) : readDatapoints(body.value),
-      );
+      await ingest(actor, sensor, datapointsOf(body, sensor, spelling));
       return done;
     },
   });
+}
+
+function datapointsOf(
+  body: Exclude<PushBody, { readonly kind: 'large' }>,
+  sensor: SensorRef,
+  spelling: Spelling,
+): readonly NewDatapoint[] {
+  if (body.kind === 'plain') return [body.datapoint];
+  return body.kind === 'csv'
+    ? readCsvPush(body.text, sensor, spelling)
+    : readDatapoints(body.value);
 }
 
 function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries): Route {
