@@ -5,11 +5,10 @@ import { guest } from '../domain/actor.ts';
 import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { DomainError } from '../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
-import { readCsvPush } from '../wire/csv-datapoints.ts';
-import { readDatapoints } from '../wire/datapoint.ts';
 import { v2Spelling } from '../wire/spelling.ts';
 import { readPushBody } from './body.ts';
 import { createTakeLargePush, type LargeBody } from './large-push.ts';
+import { datapointsOf } from './v2/datapoints.ts';
 
 const sensor = { deviceId: parseDeviceId('d'), sensorId: parseSensorId('s') };
 
@@ -36,9 +35,7 @@ function atOnce(text: string, type: 'application/json' | 'text/csv' = 'applicati
   try {
     const body = readPushBody(Buffer.from(text), type);
     if (body.kind === 'large') return assert.fail('the test is about short bodies');
-    return body.kind === 'csv'
-      ? readCsvPush(body.text, sensor, v2Spelling)
-      : readDatapoints(body.value);
+    return datapointsOf(body, sensor, v2Spelling);
   } catch (error) {
     return refusalIn(error);
   }

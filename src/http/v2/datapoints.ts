@@ -152,7 +152,8 @@ function pushRoute(path: string, ingest: Ingest, takeLarge: TakeLargePush): Rout
   });
 }
 
-function datapointsOf(
+/** The datapoints of a push that is read in one go. Throws DomainError invalid. */
+export function datapointsOf(
   body: Exclude<PushBody, { readonly kind: 'large' }>,
   sensor: SensorRef,
   spelling: Spelling,
