@@ -5,7 +5,7 @@ import { readPushBody } from '../src/http/body.ts';
 import { parseJson } from '../src/lib/json.ts';
 import { readDatapoints } from '../src/wire/datapoint.ts';
 
-// What reading the body of a push costs, from its bytes and as text: node bench/push-body.ts [rounds]
+// What reading the body of a push costs, from bytes and as text: node bench/push-body.ts [rounds]
 
 const rounds = Number(process.argv[2] ?? 9);
 const bodiesPerRound = 200_000;

@@ -54,5 +54,5 @@ export const timestampText = fc.oneof(
   fc.constantFrom('2016-12-31T23:59:60Z', '2016-06-08T18:20Z', '2016-06-08', '2016-06-08T18:20:27'),
 );
 
-/** What stands between the signs of a text: mostly nothing, white space, what only looks like it. */
+/** What stands between signs: mostly nothing, white space, or what only looks like it. */
 export const gap = fc.constantFrom('', '', '', ' ', '\r\n', '\t', '\u00a0', '\ufeff');

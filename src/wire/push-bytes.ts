@@ -2,8 +2,8 @@ import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { ByteCursor } from './byte-cursor.ts';
 
 /**
- * Reads the usual push from its bytes: `{"value": number, "timestamp": "…Z"}`, the timestamp first or
- * absent. Undefined: it is anything else, which `readDatapoints` reads or refuses.
+ * Reads the usual push from its bytes: `{"value": number, "timestamp": "…Z"}`, the timestamp first
+ * or absent. Undefined: it is anything else, which `readDatapoints` reads or refuses.
  */
 export type PushByteReader = (bytes: Uint8Array) => NewDatapoint | undefined;
 
