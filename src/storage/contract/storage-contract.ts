@@ -35,9 +35,10 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('MQTT sessions', () => mqttSessionsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
   describe('corrections', () => correctionsContract(openEmptyStorage));
+  retentionContract(openEmptyStorage);
 }
 
-/** The same of retention, for engines that have it. */
+/** The part about retention, which is tried with small chunks as well. */
 export function retentionContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('retentions', () => retentionsContract(openEmptyStorage));
   describe('what retention takes', () => retainingContract(openEmptyStorage));

@@ -1,5 +1,4 @@
-import { retentionContract, storageContract } from '../contract/storage-contract.ts';
+import { storageContract } from '../contract/storage-contract.ts';
 import { createMemoryStorage } from './memory-storage.ts';
 
 storageContract(async () => createMemoryStorage());
-retentionContract(async () => createMemoryStorage());

@@ -3,6 +3,7 @@ import {
   createPushedDatapoints,
 } from '../../domain/datapoints/corrections/corrected-datapoints.ts';
 import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
+import { createRetaining } from '../../domain/datapoints/retention/retaining.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
@@ -15,11 +16,11 @@ import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
 import { openLink } from './link.ts';
-import { noRetention } from './no-retention.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
 import { createReader } from './reader.ts';
+import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
 import {
   createCallTextStore,
@@ -64,6 +65,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   await pushed.start();
   const filed = createCorrectionStore(context);
   const corrections = createCorrectionBook(filed, await filed.reaches());
+  const datapoints = createCorrectedDatapoints(pushed, corrections);
   const { forget } = corrections;
   const open = opened.move();
   return {
@@ -77,10 +79,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     socials: createSocialStore(context),
     notifications: createNotificationStore(context),
     outbox: createOutboxStore(context),
-    datapoints: createCorrectedDatapoints(pushed, corrections),
+    datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,
-    ...noRetention,
+    retentions: createRetentionStore(context),
+    retaining: createRetaining({
+      ...{ pushed, datapoints, book: corrections },
+      take: pushed.takeOld,
+      ...pushed.retained,
+    }),
     mqttSessions: createSessionStore(context),
     installation: createInstallationStore(context),
     passwordResets: createPasswordResetStore(context),

@@ -8,23 +8,10 @@ import {
   sharedPostgres,
 } from '../../../test/postgres-server.ts';
 import { silentLog } from '../../lib/log.ts';
-import { correctionsContract } from '../contract/corrections.contract.ts';
-import { credentialsContract } from '../contract/credentials.contract.ts';
-import { datapointsContract } from '../contract/datapoints.contract.ts';
-import { deviceListsContract } from '../contract/device-lists.contract.ts';
-import { devicesContract } from '../contract/devices.contract.ts';
-import { gatewaysContract } from '../contract/gateways.contract.ts';
-import { grantsContract } from '../contract/grants.contract.ts';
-import { groupsContract } from '../contract/groups.contract.ts';
-import { mqttSessionsContract } from '../contract/mqtt-sessions.contract.ts';
-import { notificationsContract } from '../contract/notifications.contract.ts';
-import { projectsContract } from '../contract/projects.contract.ts';
-import { reachingGrantsContract } from '../contract/reaching-grants.contract.ts';
-import { shortLivedContract } from '../contract/short-lived.contract.ts';
-import { socialsContract } from '../contract/socials.contract.ts';
-import { usersContract } from '../contract/users.contract.ts';
+import { retentionContract, storageContract } from '../contract/storage-contract.ts';
 import type { Storage } from '../storage.ts';
 import { openPostgres } from './postgres-storage.ts';
+import { hotLimits } from './timeseries/hot-limits.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
 const skip = isAbsent ? 'needs PostgreSQL' : false;
@@ -36,32 +23,21 @@ const started = (): Promise<PostgresServer> => {
 };
 after(async () => (await server)?.close());
 
-/** All but what retention takes, which this engine does not do yet. */
-const contracts = new Map([
-  ['users', usersContract],
-  ['credentials', credentialsContract],
-  ['grants', grantsContract],
-  ['groups', groupsContract],
-  ['what grants reach', reachingGrantsContract],
-  ['devices', devicesContract],
-  ['lists of devices', deviceListsContract],
-  ['gateways', gatewaysContract],
-  ['projects', projectsContract],
-  ['social messages', socialsContract],
-  ['notifications', notificationsContract],
-  ['what is short-lived', shortLivedContract],
-  ['MQTT sessions', mqttSessionsContract],
-  ['datapoints', datapointsContract],
-  ['corrections', correctionsContract],
-]);
+/** A few datapoints fill chunks, so that hours lie in several, and steps end within them. */
+const tiny = {
+  ...hotLimits,
+  ...{ chunkDatapointsMax: 4, chunkBlocksMax: 2, summaryDatapointsMin: 2 },
+  ...{ flushDatapointsMin: 5, flushRowsMin: 2, flushDatapointsPerStep: 3 },
+};
 
-async function openEmpty(): Promise<Storage> {
+async function openEmpty(datapointLimits = hotLimits): Promise<Storage> {
   const url = await schemaUrl((await started()).url, 'contract');
   const { rows } = await onServer(url, `select to_regclass('users') is not null as there`);
   if (rows[0].there) await emptySchema(url);
-  return openPostgres({ url, log: silentLog });
+  return openPostgres({ url, log: silentLog, datapointLimits });
 }
 
 describe('the postgres engine', { skip }, () => {
-  for (const [name, contract] of contracts) describe(name, () => contract(openEmpty));
+  storageContract(() => openEmpty());
+  describe('small chunks', () => retentionContract(() => openEmpty(tiny)));
 });

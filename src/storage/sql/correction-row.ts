@@ -1,4 +1,6 @@
 import type { CorrectedItem, Correction } from '../../domain/datapoints/corrections/correction.ts';
+import { createOverlay } from '../../domain/datapoints/corrections/overlay.ts';
+import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { CorrectionId, DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 
@@ -79,6 +81,22 @@ export function correctionFromRow(row: CorrectionRow): Correction {
     ...{ count: row.count, createdAt: row.created_at },
     reach: reachFromRow(row),
   };
+}
+
+/** Shows datapoints as these rows, all of one sensor, show them. */
+export function showByRows(
+  rows: readonly CorrectionRow[],
+): (columns: DatapointColumns) => DatapointColumns {
+  if (rows.length === 0) return (columns) => columns;
+  const readable = rows.flatMap((row) => {
+    try {
+      return [correctionFromRow(row)];
+    } catch {
+      // Reads leave it out as well, and log it.
+      return [];
+    }
+  });
+  return createOverlay(readable).showColumns;
 }
 
 type ReachRow = Pick<CorrectionRow, 'until' | 'ahead_from' | 'ahead_to'>;

@@ -1,11 +1,15 @@
-import type { Retention, RetentionScope } from '../../domain/datapoints/retention/retention.ts';
-import { retentionLimits } from '../../domain/datapoints/retention/retention-limits.ts';
+import type { RetentionScope } from '../../domain/datapoints/retention/retention.ts';
 import type {
   RetainedSelection,
   RetainedSensor,
   RetentionStore,
 } from '../../domain/datapoints/retention/retention-store.ts';
-import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
+import {
+  type DaysRow,
+  type RetainedRow,
+  retentionOf,
+  sensorFromRow,
+} from '../sql/retention-row.ts';
 import { readSafely } from './failures.ts';
 import { createSelection } from './selection.ts';
 import type { StoreContext } from './store-context.ts';
@@ -40,22 +44,6 @@ export const retainedSensors = `
 
 const page = 'and sensors.series > ? order by sensors.series limit ?';
 
-interface Days {
-  readonly raw_days: number | null;
-  readonly hourly_days: number | null;
-}
-
-/** A row of `retainedSensors`. */
-export interface RetainedRow extends Days {
-  readonly series: number;
-  readonly device_id: string;
-  readonly sensor_id: string;
-  readonly owner: string;
-  readonly source: RetentionScope['kind'] | null;
-  readonly oldest: number | null;
-  readonly oldest_hour: number | null;
-}
-
 /** Retentions in SQLite. */
 export function createRetentionStore({
   reader,
@@ -64,9 +52,9 @@ export function createRetentionStore({
 }: StoreContext & {
   readonly datapoints: Pick<SqliteDatapoints, 'oldestUnflushed'>;
 }): RetentionStore {
-  const ofSensor = createSelection<Days>(reader, findOf.sensor);
-  const ofDevice = createSelection<Days>(reader, findOf.device);
-  const ofUser = createSelection<Days>(reader, findOf.user);
+  const ofSensor = createSelection<DaysRow>(reader, findOf.sensor);
+  const ofDevice = createSelection<DaysRow>(reader, findOf.device);
+  const ofUser = createSelection<DaysRow>(reader, findOf.user);
   const any = createSelection<{ found: number }>(
     reader,
     'select exists (select 1 from retentions) as found',
@@ -81,7 +69,7 @@ export function createRetentionStore({
     `${retainedSensors} where device_id = ? ${page}`,
   );
 
-  function find(scope: RetentionScope): Days | undefined {
+  function find(scope: RetentionScope): DaysRow | undefined {
     if (scope.kind === 'user') return ofUser.first(scope.username);
     return scope.kind === 'device'
       ? ofDevice.first(scope.deviceId)
@@ -111,25 +99,3 @@ export function createRetentionStore({
       readSafely(() => rowsOf(selection).map((row) => withUnflushed(sensorFromRow(row)))),
   };
 }
-
-/** What is no number of days deletes nothing. */
-function retentionOf({ raw_days: rawDays, hourly_days: hourlyDays }: Days): Retention {
-  return {
-    ...(isDays(rawDays) && { rawDays }),
-    ...(isDays(hourlyDays) && { hourlyDays }),
-  };
-}
-
-const isDays = (days: number | null): days is number =>
-  days !== null && days >= 1 && days <= retentionLimits.retentionDaysMax;
-
-/** Rows hold what parsed ids were written from. */
-export const sensorFromRow = (row: RetainedRow): RetainedSensor => ({
-  number: row.series,
-  deviceId: row.device_id as DeviceId,
-  sensorId: row.sensor_id as SensorId,
-  owner: row.owner as Username,
-  ...(row.oldest !== null && { oldest: row.oldest }),
-  ...(row.oldest_hour !== null && { oldestHour: row.oldest_hour }),
-  ...(row.source !== null && { nearest: { retention: retentionOf(row), source: row.source } }),
-});

@@ -23,7 +23,8 @@ export interface HourlyRead {
   readonly raw: (page: Page, mayStand: boolean) => SummarisedStep;
 }
 
-const hoursPerStep = 2_048;
+/** Hours that one step asks for at most. */
+export const hoursPerStep = 2_048;
 
 /**
  * One step of a summarised page: hours where datapoints were taken, and behind them datapoints. A

@@ -2,6 +2,7 @@ import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
 import { type ChunkLimits, cutIntoChunks, placeInBlocks } from '../../chunks/chunk-placing.ts';
 import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
+import { type Taken, takeFromChunk } from '../../chunks/chunk-taking.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
 import type { Session } from '../connection.ts';
@@ -30,6 +31,8 @@ const findChunkFrom = `
 const findChunkBefore = `
   select ${columns} from chunks where ${isOf} and (min_time, max_time, id) < ($3, $4, $5)
   order by min_time desc, max_time desc, id desc limit 1`;
+const findOldest = `
+  select ${columns} from chunks where ${isOf} order by min_time, max_time, id limit 2`;
 const findNextTime = `
   select min_time as time from chunks where ${isOf} and min_time > $3
   order by min_time, max_time, id limit 1`;
@@ -69,6 +72,27 @@ export async function placeInChunks(
     from = to;
   }
   return damaged;
+}
+
+/**
+ * Takes what is earlier than `before` out of the oldest chunk of a series, of so many days at most;
+ * undefined: there is nothing earlier that can be taken.
+ */
+export async function takeBefore(
+  session: Session,
+  key: SeriesKey,
+  options: { readonly before: number; readonly days: number; readonly limits: ChunkLimits },
+): Promise<Taken | undefined> {
+  const { before, days, limits } = options;
+  const found = await session.all<ChunkRow>(findOldest, key.bucket, key.series);
+  const [oldest, following] = found;
+  if (oldest === undefined || oldest.minTime >= before) return undefined;
+  const old = await take(session, key, oldest);
+  const taken = takeFromChunk({ oldest, following, ...old }, before, days);
+  if (taken === undefined) return undefined;
+  await remove(session, key, oldest, taken.damaged > 0);
+  if (taken.rest.length > 0) await insert(session, key, taken.rest, limits.summaryDatapointsMin);
+  return taken;
 }
 
 /** Puts one run of datapoints into the chunk, or the gap after it, where their time belongs. */

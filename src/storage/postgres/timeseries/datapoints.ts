@@ -3,9 +3,10 @@ import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns
 import type {
   DatapointStore,
   PagePart,
-  Range,
   SummarisedStep,
 } from '../../../domain/datapoints/datapoint-store.ts';
+import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
+import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
 import type { Log } from '../../../lib/log.ts';
 import {
   countInRange,
@@ -14,21 +15,27 @@ import {
   readPart,
   scanPart,
 } from '../../chunks/datapoint-page.ts';
-import { summarisePage } from '../../chunks/datapoint-summary.ts';
-import { noHours } from '../no-retention.ts';
+import { summariseStanding } from '../../chunks/standing-summary.ts';
+import type { DamagedRows } from '../../damaged-rows.ts';
 import type { StoreContext } from '../store-context.ts';
 import { appendPushes } from './append.ts';
 import { createChunkCache } from './chunk-cache.ts';
-import { flushSeries } from './flush-series.ts';
-import { createFlusher, type HotCount } from './flusher.ts';
+import { asideSentence, flushSeries } from './flush-series.ts';
+import { createFlusher, type Flusher, type HotCount } from './flusher.ts';
 import { type HotLimits, hotLimits } from './hot-limits.ts';
 import { createLastValues } from './last-values.ts';
-import { createViewSeries, type SeriesView } from './series-view.ts';
+import { createRetainedHours } from './retained-hours.ts';
+import { restoreHours, takeOldDatapoints } from './retention-steps.ts';
+import { createViewSeries, type SeriesView, type Viewed } from './series-view.ts';
 
 /** The datapoints of a database, with what its owner must call. */
 export interface PostgresDatapoints extends DatapointStore {
   /** Counts what is not in chunks; before any other call. */
   start(): Promise<void>;
+  /** One step of retention. */
+  takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
+  /** What it left. */
+  readonly retained: Pick<Retaining, 'state' | 'restore'>;
   /** Resolves when nothing is under way. The connections stay open. */
   close(): Promise<void>;
 }
@@ -47,6 +54,7 @@ export function createDatapointStore(
   const cache = createChunkCache(limits, log);
   const view = createViewSeries({ cache, limits, damaged });
   const lasts = createLastValues(reader, damaged);
+  const hours = createRetainedHours(reader);
   const flusher = createFlusher({
     limits,
     log,
@@ -55,7 +63,7 @@ export function createDatapointStore(
 
   async function look<Result>(
     sensor: SensorRef,
-    range: Range,
+    range: Viewed,
     absent: Result,
     work: (view: SeriesView) => Result,
   ): Promise<Result> {
@@ -91,11 +99,8 @@ export function createDatapointStore(
         looking(page, (source) => scanPart(source, charactersMax)),
       ),
     summarise: (sensor, page, how) =>
-      look<SummarisedStep>(
-        sensor,
-        page,
-        { parts: [] },
-        looking(page, (source) => summarisePage(source, how)),
+      look<SummarisedStep>(sensor, { ...page, hasHours: true }, { parts: [] }, (seen) =>
+        summariseStanding({ ...seen, page }, how, seen),
       ),
     count: (sensor, range) =>
       look(
@@ -108,11 +113,38 @@ export function createDatapointStore(
     lastValues: lasts.whole,
     briefLastValues: lasts.brief,
     lastValue: lasts.one,
-    ...noHours,
+    hours: hours.hours,
+    standsFrom: hours.standsFrom,
+    ...createOldTaking({ writer, flusher, hours, limits, damaged }),
     async start() {
       flusher.add(await reader.all<HotCount>(selectHotCounts));
     },
     close: flusher.close,
+  };
+}
+
+/** Takes old datapoints out of chunks, once all that are as old have arrived there. */
+function createOldTaking(parts: {
+  readonly writer: StoreContext['writer'];
+  readonly flusher: Pick<Flusher, 'want'>;
+  readonly hours: Pick<Retaining, 'state'>;
+  readonly limits: HotLimits;
+  readonly damaged: DamagedRows;
+}): Pick<PostgresDatapoints, 'takeOld' | 'retained'> {
+  const { writer, flusher, hours, limits, damaged } = parts;
+  return {
+    async takeOld(sensor, ages) {
+      const step = await writer.call((tx) => takeOldDatapoints(tx, sensor, { ...ages, limits }));
+      const { series, damaged: unreadable, ...report } = step;
+      if (report.state === 'wait') flusher.want(series);
+      if (unreadable > 0) damaged.note('chunks', series, asideSentence);
+      return report;
+    },
+    retained: {
+      state: hours.state,
+      restore: (sensor, state, given) =>
+        writer.call((tx) => restoreHours(tx, sensor, { state, given })),
+    },
   };
 }
 

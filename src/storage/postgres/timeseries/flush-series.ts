@@ -23,6 +23,9 @@ const setAside = `
 const countLeft = `
   select count(*) as rows, coalesce(sum(count), 0) as count from hot where ${isOf}`;
 
+/** Said of chunks in damaged_points. */
+export const asideSentence = 'a chunk cannot be read and was set aside';
+
 interface Row {
   readonly ordinal: number;
   readonly count: number;
@@ -46,7 +49,7 @@ export async function flushSeries(
   }
   const columns = sortByTime(joinBatches(batches));
   const unreadable = await placeInChunks(session, { bucket, series }, columns, limits);
-  if (unreadable > 0) damaged.note('chunks', series, 'a chunk cannot be read and was set aside');
+  if (unreadable > 0) damaged.note('chunks', series, asideSentence);
   await session.run(deleteHot, bucket, series, last.ordinal);
   await session.run(setSealed, bucket, series, last.ordinal + last.count);
   return (

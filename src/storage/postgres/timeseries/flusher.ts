@@ -13,6 +13,8 @@ export interface HotCount extends SeriesKey {
 export interface Flusher {
   /** These are outside chunks now, beside those of before. */
   add(counts: Iterable<HotCount>): void;
+  /** All that this sensor has outside chunks is wanted in chunks, soon. */
+  want(series: number): void;
   /** Resolves when no step is under way; nothing starts after this. */
   close(): Promise<void>;
 }
@@ -123,6 +125,10 @@ export function createFlusher(options: {
       }
       arrivals += 1;
       armRest();
+      start();
+    },
+    want(series) {
+      if (all.has(series)) due.add(series);
       start();
     },
     async close() {

@@ -1,17 +1,26 @@
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
+import { startOfDay } from '../../../domain/datapoints/retention/retention.ts';
+import {
+  hoursPerStep,
+  type RetainedState,
+} from '../../../domain/datapoints/retention/summarise-with-hours.ts';
+import type { Stretches } from '../../../domain/datapoints/stretches.ts';
+import type { Instant } from '../../../lib/clock.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
 import type { ChunkHead } from '../../chunks/chunk-head.ts';
 import type { ChunkSource } from '../../chunks/chunk-source.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
+import { stateFromRow } from '../../sql/retention-row.ts';
 import type { Session } from '../connection.ts';
 import { unavailable } from '../failures.ts';
 import type { ChunkCache, Missing } from './chunk-cache.ts';
 import { MissingError } from './chunk-cache.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
+import { daysWithHours, hoursAmong } from './retained-hours.ts';
 
 /** What reads of a sensor are made from, as one commit left it. */
 export interface SeriesView {
@@ -19,20 +28,35 @@ export interface SeriesView {
   readonly chunks: ChunkSource;
   /** By order time; they arrived after everything in chunks. */
   readonly unflushed: Columns;
+  /** How far retention has come, and the hours it left: where they are asked for. */
+  readonly state: RetainedState | undefined;
+  readonly hours: (from: Instant, to: Instant, max: number) => Stretches;
 }
 
 // One statement, so that nothing is missed that moves from "hot" to chunks meanwhile.
-const selectSeries = `
-  with one as (select bucket, series from sensors where device_id = $1 and sensor_id = $2)
-  select 0 as kind, bucket, series, 0::bigint as id, 0::float8 as min_time, 0::float8 as max_time,
-    0 as count, null::bytea as points
-  from one
-  union all
+const selectParts = `
   select 1, hot.bucket, hot.series, ordinal, min_time, max_time, count, points
   from one join hot using (bucket, series) where max_time >= $3 and min_time <= $4
   union all
   select 2, chunks.bucket, chunks.series, id, min_time, max_time, count, null
   from one join chunks using (bucket, series) where max_time >= $3 and min_time <= $4`;
+const selectSeries = `
+  with one as (select bucket, series from sensors where device_id = $1 and sensor_id = $2)
+  select 0 as kind, bucket, series, 0::bigint as id, null::float8 as min_time,
+    null::float8 as max_time, 0 as count, null::bytea as points
+  from one
+  union all ${selectParts}`;
+const isDay = '(bucket, series) = (select bucket, series from one) and day >= $5 and day <= $4';
+/** The same with what retention left: its state in the times of the first row. */
+const selectRetained = `
+  with one as (select bucket, series from sensors where device_id = $1 and sensor_id = $2)
+  select 0 as kind, bucket, series, 0::bigint as id, raw_before as min_time,
+    open_hour as max_time, 0 as count, null::bytea as points
+  from one left join retained_series using (bucket, series)
+  union all ${selectParts}
+  union all
+  select 3, bucket, series, 0, day, day, 0, summary
+  from (${daysWithHours(isDay, `${hoursPerStep}`)}) as days`;
 const range = 'bucket = $1 and series = $2 and min_time >= $3 and min_time <= $4';
 const selectPoints = `
   select id, points as bytes from chunks where ${range} and id = any($5::bigint[])`;
@@ -40,32 +64,36 @@ const selectSummaries = `
   select id, summary as bytes from chunks where ${range} and id = any($5::bigint[])`;
 
 interface Row {
-  readonly kind: 0 | 1 | 2;
+  readonly kind: 0 | 1 | 2 | 3;
   readonly bucket: number;
   readonly series: number;
   readonly id: number;
-  readonly min_time: number;
-  readonly max_time: number;
+  readonly min_time: number | null;
+  readonly max_time: number | null;
   readonly count: number;
   readonly points: Uint8Array | null;
 }
 
-interface Loaded {
+interface Loaded extends Omit<SeriesView, 'chunks'> {
   readonly bucket: number;
-  readonly series: number;
   /** In order of time. */
   readonly heads: readonly ChunkHead[];
-  readonly unflushed: Columns;
 }
 
 /** Somebody else writes chunks anew all the time: this often is enough to find them all once. */
 const attemptsMax = 20;
 
+/** What is looked at. */
+export interface Viewed extends Range {
+  /** What retention left as well. */
+  readonly hasHours?: boolean;
+}
+
 /** Looks at a sensor in a session; what the look needs of chunks is fetched when it asks for it. */
 export type ViewSeries = <Result>(
   session: Session,
   sensor: SensorRef,
-  range: Range,
+  viewed: Viewed,
   look: (view: SeriesView) => Result,
 ) => Promise<Result | undefined>;
 
@@ -81,10 +109,15 @@ export function createViewSeries(options: {
 }): ViewSeries {
   const { cache, limits, damaged } = options;
 
-  async function load(session: Session, sensor: SensorRef, { from, to }: Range) {
+  async function load(
+    session: Session,
+    sensor: SensorRef,
+    { from, to, hasHours = false }: Viewed,
+  ): Promise<Loaded | undefined> {
+    const [first, last] = [from ?? Number.NEGATIVE_INFINITY, to ?? Number.POSITIVE_INFINITY];
     const rows = await session.all<Row>(
-      ...([selectSeries, sensor.deviceId, sensor.sensorId] as const),
-      ...[from ?? Number.NEGATIVE_INFINITY, to ?? Number.POSITIVE_INFINITY],
+      ...([hasHours ? selectRetained : selectSeries, sensor.deviceId, sensor.sensorId] as const),
+      ...[first, last, ...(hasHours ? [startOfDay(first)] : [])],
     );
     const [one] = rows.filter(({ kind }) => kind === 0);
     if (one === undefined) return undefined;
@@ -98,7 +131,15 @@ export function createViewSeries(options: {
       .filter(({ kind }) => kind === 2)
       .map(headOf)
       .sort(byTime);
-    return { bucket, series, heads, unflushed: sortByTime(joinBatches(batches)) };
+    const days = rows
+      .filter(({ kind }) => kind === 3)
+      .sort((a, b) => (a.min_time ?? 0) - (b.min_time ?? 0))
+      .map(({ points }) => ({ summary: points ?? new Uint8Array() }));
+    return {
+      ...{ bucket, series, heads, unflushed: sortByTime(joinBatches(batches)) },
+      state: stateOf(one),
+      hours: (start, end, max) => hoursAmong(days, { from: start, to: end }, max),
+    };
   }
 
   /** Whether all of it was still there. */
@@ -141,8 +182,11 @@ const readable = (error: unknown): unknown =>
     : error;
 
 const headOf = ({ id, min_time, max_time, count }: Row): ChunkHead => ({
-  ...{ id, count, minTime: min_time, maxTime: max_time },
+  ...{ id, count, minTime: min_time ?? 0, maxTime: max_time ?? 0 },
 });
+
+const stateOf = ({ min_time, max_time }: Row): RetainedState | undefined =>
+  min_time === null ? undefined : stateFromRow({ raw_before: min_time, open_hour: max_time });
 
 const byTime = (a: ChunkHead, b: ChunkHead): number =>
   a.minTime - b.minTime || a.maxTime - b.maxTime || a.id - b.id;

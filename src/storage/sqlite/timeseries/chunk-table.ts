@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { dayMs, startOfDay } from '../../../domain/datapoints/retention/retention.ts';
-import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { type Block, blocksOf, columnsOf, encodeChunk, toBlock } from '../../chunks/chunk.ts';
+import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
 import { type ChunkLimits, cutIntoChunks, placeInBlocks } from '../../chunks/chunk-placing.ts';
 import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
+import { type Taken, takeFromChunk } from '../../chunks/chunk-taking.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
 
@@ -56,20 +55,6 @@ export interface ChunkTable {
    * most; undefined: there is nothing earlier that can be taken.
    */
   takeBefore(series: number, before: number, days: number, limits: ChunkLimits): Taken | undefined;
-}
-
-/** What was taken out of a chunk. */
-export interface Taken {
-  /** In order of time. */
-  readonly columns: readonly Columns[];
-  readonly count: number;
-  readonly weight: number;
-  /** 1: some of it could not be read, and the chunk was set aside as it was. */
-  readonly damaged: number;
-  readonly firstTime: number;
-  readonly lastTime: number;
-  /** When the datapoints that are left begin; Infinity: there are none. */
-  readonly nextTime: number;
 }
 
 /**
@@ -150,61 +135,18 @@ export function createChunkTable(database: DatabaseSync): ChunkTable {
       const oldest = toRow(findOldest.get(series));
       if (oldest === undefined || oldest.minTime >= before) return undefined;
       const { id, minTime, maxTime } = oldest;
-      const [nextMin = Number.POSITIVE_INFINITY, nextMax] = (findAfter.get(
-        series,
-        minTime,
-        maxTime,
-        id,
-      ) ?? []) as unknown as [number?, number?];
-      const old = rows.take(id);
-      let until = Math.min(before, startOfDay(minTime) + days * dayMs);
-      let cut = cutBlocks(old.blocks, until);
-      // What is left would change places with the next chunk, which has the same one time and
-      // arrived later: it waits for the day on which all of it goes.
-      if (cut.rest[0]?.minTime === nextMax) {
-        until = maxTime + 1;
-        if (until > before) return undefined;
-        cut = cutBlocks(old.blocks, until);
-      }
-      const damaged = old.isDamaged || cut.isDamaged ? 1 : 0;
-      if (damaged === 0) rows.remove(id);
+      const next = findAfter.get(series, minTime, maxTime, id) as unknown as
+        | [number, number]
+        | undefined;
+      const following = next && { minTime: next[0], maxTime: next[1] };
+      const taken = takeFromChunk({ oldest, following, ...rows.take(id) }, before, days);
+      if (taken === undefined) return undefined;
+      if (taken.damaged === 0) rows.remove(id);
       else rows.setAside(id);
-      if (cut.rest.length > 0) rows.insert(series, cut.rest, limits.summaryDatapointsMin);
-      const last = cut.taken.at(-1);
-      return {
-        columns: cut.taken,
-        count: cut.taken.reduce((sum, { count }) => sum + count, 0),
-        weight: cut.taken.reduce((sum, piece) => sum + weightOfBatch(piece), 0),
-        damaged,
-        firstTime: minTime,
-        lastTime: last?.times[last.count - 1] ?? minTime,
-        nextTime: cut.rest[0]?.minTime ?? nextMin,
-      };
+      if (taken.rest.length > 0) rows.insert(series, taken.rest, limits.summaryDatapointsMin);
+      return taken;
     },
   };
-}
-
-/** The datapoints of blocks before a time, and blocks of the others. */
-function cutBlocks(blocks: readonly Block[], time: number) {
-  const taken: Columns[] = [];
-  const rest: Block[] = [];
-  let isDamaged = false;
-  for (const block of blocks) {
-    if (block.minTime >= time) {
-      rest.push(block);
-      continue;
-    }
-    try {
-      const all = columnsOf(block);
-      const row = rowFrom(all.times, time);
-      taken.push(sliceColumns(all, 0, row));
-      if (row < all.count) rest.push(toBlock(sliceColumns(all, row, all.count)));
-    } catch (error) {
-      if (!(error instanceof DamagedBytesError)) throw error;
-      isDamaged = true;
-    }
-  }
-  return { taken, rest, isDamaged };
 }
 
 const untouched = { blocks: [], isDamaged: false };

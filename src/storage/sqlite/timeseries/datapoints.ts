@@ -7,12 +7,10 @@ import type {
   PagePart,
   Push,
   SummarisedStep,
-  SummariseOptions,
 } from '../../../domain/datapoints/datapoint-store.ts';
 import { stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
 import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
 import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
-import { summariseWithHours } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import type { Instant } from '../../../lib/clock.ts';
@@ -21,14 +19,8 @@ import type { Log } from '../../../lib/log.ts';
 import { createSequence } from '../../../lib/sequence.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { encodeInSteps, encodePushes } from '../../chunks/datapoint-log.ts';
-import {
-  countInRange,
-  type PageSource,
-  readPage,
-  readPart,
-  scanPart,
-} from '../../chunks/datapoint-page.ts';
-import { summarisePage } from '../../chunks/datapoint-summary.ts';
+import { countInRange, readPage, readPart, scanPart } from '../../chunks/datapoint-page.ts';
+import { summariseStanding } from '../../chunks/standing-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { asRefusal, readSafely } from '../failures.ts';
 import { createLastValues } from '../last-values.ts';
@@ -161,7 +153,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       ),
     summarise: (sensor, page, summariseOptions) =>
       view<SummarisedStep>(sensor, { parts: [] }, (series, unflushed) =>
-        summariseStanding({ chunks, hours, series, unflushed, page, options: summariseOptions }),
+        summariseStanding({ chunks, series, unflushed, page }, summariseOptions, hours.of(series)),
       ),
     standsFrom: (sensors, range) => readSafely(() => hours.standsFrom(sensors, range)),
     hours: (sensor, { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }, max) =>
@@ -254,28 +246,6 @@ function createOldTaking(parts: {
       return series === undefined ? Number.POSITIVE_INFINITY : oldestOf(series);
     },
   };
-}
-
-/** One step of a summarised page, with hours where retention took datapoints. */
-function summariseStanding({
-  hours,
-  options,
-  ...source
-}: PageSource & {
-  readonly hours: HourReader;
-  readonly options: SummariseOptions;
-}): SummarisedStep {
-  const { series } = source;
-  return summariseWithHours({
-    page: source.page,
-    state: hours.state(series),
-    hours: (from, to, max) => hours.hours(series, { from, to }, max),
-    raw: (page, mayStand) =>
-      summarisePage(
-        { ...source, page },
-        mayStand ? options : { ...options, mayStand: () => false },
-      ),
-  });
 }
 
 /** What is not in chunks, of all of these or of one sensor. */

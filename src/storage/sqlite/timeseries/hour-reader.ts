@@ -3,10 +3,14 @@ import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
 import { type HourTally, stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
 import { startOfDay } from '../../../domain/datapoints/retention/retention.ts';
-import type { RetainedState } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
+import type {
+  HourlyRead,
+  RetainedState,
+} from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { Stretches } from '../../../domain/datapoints/stretches.ts';
+import { readHours } from '../../chunks/retention-step.ts';
+import { type StateRow, stateFromRow } from '../../sql/retention-row.ts';
 import { createSelection } from '../selection.ts';
-import { readHours } from './retention-steps.ts';
 
 /** What retention left of datapoints, as the last commit has it. */
 export interface HourReader {
@@ -14,15 +18,12 @@ export interface HourReader {
   state(series: number): RetainedState | undefined;
   /** Hours that begin in the range, both ends included, oldest first: at most so many. */
   hours(series: number, range: { from: number; to: number }, max: number): Stretches;
+  /** Both, for a read of one series. */
+  of(series: number): Pick<HourlyRead, 'state' | 'hours'>;
   /** From when the datapoints of all of these stand that are in the range. */
   standsFrom(sensors: readonly SensorRef[], range: Range): number | undefined;
   /** Something was taken: until then, no table is asked. */
   noteTaken(): void;
-}
-
-interface StateRow {
-  readonly raw_before: number;
-  readonly open_hour: number | null;
 }
 
 const ofSensor = `
@@ -45,9 +46,7 @@ export function createHourReader(reader: DatabaseSync): HourReader {
   return {
     state(series) {
       const row = isAnyTaken ? find.first(series) : undefined;
-      if (row === undefined) return undefined;
-      const { raw_before: rawBefore, open_hour: openHour } = row;
-      return { rawBefore, ...(openHour !== null && { openHour }) };
+      return row && stateFromRow(row);
     },
     hours(series, { from, to }, max) {
       const found: HourTally[] = [];
@@ -59,6 +58,10 @@ export function createHourReader(reader: DatabaseSync): HourReader {
         if (found.length >= max) break;
       }
       return stretchesOf(found.slice(0, max));
+    },
+    of(series) {
+      const hours: HourlyRead['hours'] = (from, to, max) => this.hours(series, { from, to }, max);
+      return { state: this.state(series), hours };
     },
     standsFrom(sensors, { from = Number.NEGATIVE_INFINITY }) {
       if (!isAnyTaken) return undefined;
