@@ -1,8 +1,9 @@
 import Type from 'typebox';
 import {
   type CorrectedItem,
-  type Correction,
+  type CorrectionHead,
   itemKey,
+  requireItemCount,
 } from '../domain/datapoints/corrections/correction.ts';
 import type { CorrectionOutcome } from '../domain/datapoints/corrections/corrections.ts';
 import { invalid } from '../domain/errors.ts';
@@ -62,6 +63,7 @@ export const CorrectedItemsMessage = Type.Array(ItemMessage);
 /** The values to put right, oldest first; of two for one time the later one counts. */
 export function readItems(body: JsonValue): readonly CorrectedItem[] {
   if (!Array.isArray(body)) throw invalid('send an array of {"timestamp": …, "value": …}');
+  requireItemCount(body.length);
   const items = new Map<string, CorrectedItem>();
   for (const [index, element] of body.entries()) {
     const item = readItem(element, ` of value ${index + 1}`);
@@ -98,7 +100,7 @@ export function readValueParameter(text: string): JsonValue {
   }
 }
 
-export function correctionToWire(correction: Correction): Wire<typeof CorrectionMessage> {
+export function correctionToWire(correction: CorrectionHead): Wire<typeof CorrectionMessage> {
   const { id, kind, count, from, to, by, createdAt } = correction;
   return {
     ...{ id, kind, count, from: formatTimestamp(from), to: formatTimestamp(to), by },

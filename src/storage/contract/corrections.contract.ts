@@ -44,6 +44,9 @@ const promises: Promises = {
     for (const one of made) assert.equal(await corrections.insert(one), 'inserted');
     assert.deepEqual(await corrections.list(sensor()), made);
     assert.deepEqual(await corrections.list(sensor('d1', 's2')), []);
+    const heads = made.map(({ items: _items, value: _value, ...head }) => head);
+    assert.deepEqual(await corrections.heads(sensor()), heads);
+    assert.deepEqual(await corrections.heads(sensor('d1', 's2')), []);
   },
 
   'a correction is removed once, from its own sensor': async ({ corrections }) => {

@@ -1,4 +1,4 @@
-import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
+import type { Correction, CorrectionHead } from '../../domain/datapoints/corrections/correction.ts';
 import type { CorrectionStore } from '../../domain/datapoints/corrections/correction-store.ts';
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
@@ -32,6 +32,7 @@ export function createCorrectionStore(
 
   return {
     reaches: async () => corrections,
+    heads: async (sensor) => corrections.filter(isOf(sensor)).map(headOf),
     list: async (sensor) => corrections.filter(isOf(sensor)),
     async insert(correction) {
       if (!hasSensor(correction)) return 'missing';
@@ -64,6 +65,8 @@ export function createCorrectionStore(
     },
   };
 }
+
+const headOf = ({ items: _items, value: _value, ...head }: Correction): CorrectionHead => head;
 
 const sum = (corrections: readonly Correction[]): number =>
   corrections.reduce((bytes, one) => bytes + correctionBytes(one), 0);

@@ -2,12 +2,15 @@ import type { CorrectionStore } from '../../domain/datapoints/corrections/correc
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import {
+  type CorrectionHeadRow,
   type CorrectionRow,
   correctionColumns,
-  correctionFromRow,
+  correctionHeadColumns,
+  correctionHeadFromRow,
   correctionRowBytes,
   correctionToRow,
   reachFromRow,
+  readCorrections,
   sizeOfRow,
 } from '../sql/correction-row.ts';
 import { insertRow, type Session } from './connection.ts';
@@ -15,9 +18,11 @@ import type { StoreContext } from './store-context.ts';
 
 const ofSensor = `
   (bucket, series) = (select bucket, series from sensors where device_id = $1 and sensor_id = $2)`;
-const listOfSensor = `
-  select $1::text as device_id, $2::text as sensor_id, ${correctionColumns} from corrections
+const selectOfSensor = (columns: string): string => `
+  select $1::text as device_id, $2::text as sensor_id, ${columns} from corrections
   where ${ofSensor} order by position`;
+const headsOfSensor = selectOfSensor(correctionHeadColumns);
+const listOfSensor = selectOfSensor(correctionColumns);
 const listReaches = `
   select device_id, sensor_id, until, ahead_from, ahead_to
   from corrections join sensors using (bucket, series)`;
@@ -53,11 +58,15 @@ export function createCorrectionStore({ reader, writer, damaged }: StoreContext)
         reach: reachFromRow(row),
       }));
     },
-    async list({ deviceId, sensorId }) {
-      const rows = await reader.all<CorrectionRow>(listOfSensor, deviceId, sensorId);
+    async heads({ deviceId, sensorId }) {
+      const rows = await reader.all<CorrectionHeadRow>(headsOfSensor, deviceId, sensorId);
       return rows.flatMap(
-        (row) => damaged.read('corrections', row.id, () => correctionFromRow(row)) ?? [],
+        (row) => damaged.read('corrections', row.id, () => correctionHeadFromRow(row)) ?? [],
       );
+    },
+    async list({ deviceId, sensorId }, pace) {
+      const rows = await reader.all<CorrectionRow>(listOfSensor, deviceId, sensorId);
+      return readCorrections(rows, damaged, pace);
     },
     insert: (correction) => writer.call((tx) => insertCorrection(tx, correctionToRow(correction))),
     remove: ({ deviceId, sensorId }, id) =>

@@ -1,8 +1,14 @@
-import type { CorrectedItem, Correction } from '../../domain/datapoints/corrections/correction.ts';
+import type {
+  CorrectedItem,
+  Correction,
+  CorrectionHead,
+} from '../../domain/datapoints/corrections/correction.ts';
 import { createOverlay } from '../../domain/datapoints/corrections/overlay.ts';
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { CorrectionId, DeviceId, SensorId, Username } from '../../domain/ids.ts';
+import { ownPace, type Pace } from '../../lib/fair-turns.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 
 /** A row of the table corrections, with the sensor that its series belongs to. */
 export interface CorrectionRow {
@@ -22,9 +28,15 @@ export interface CorrectionRow {
   readonly details: string;
 }
 
-/** The columns of the table that CorrectionRow has; `by` and `until` are fine names in SQLite. */
-export const correctionColumns =
-  'id, kind, from_time, to_time, until, ahead_from, ahead_to, count, "by", created_at, details';
+/** A row without its values. */
+export type CorrectionHeadRow = Omit<CorrectionRow, 'details'>;
+
+/** The columns that CorrectionHeadRow has; `by` and `until` are fine names in SQLite. */
+export const correctionHeadColumns =
+  'id, kind, from_time, to_time, until, ahead_from, ahead_to, count, "by", created_at';
+
+/** The columns of the table that CorrectionRow has. */
+export const correctionColumns = `${correctionHeadColumns}, details`;
 
 /** What a row counts besides its details. */
 const rowBytes = 200;
@@ -67,6 +79,15 @@ export function correctionFromRow(row: CorrectionRow): Correction {
   if (!isJsonObject(details)) throw new Error('the details of a correction must be an object');
   const { value, items = [] } = details;
   if (!Array.isArray(items)) throw new Error('the items of a correction must be an array');
+  return {
+    ...correctionHeadFromRow(row),
+    ...(value !== undefined && { value }),
+    items: itemsFrom(items, row.from_time),
+  };
+}
+
+/** Throws when the row cannot be understood. */
+export function correctionHeadFromRow(row: CorrectionHeadRow): CorrectionHead {
   const { kind } = row;
   if (kind !== 'removed' && kind !== 'corrected') throw new Error('unknown kind of correction');
   return {
@@ -76,8 +97,6 @@ export function correctionFromRow(row: CorrectionRow): Correction {
     sensorId: row.sensor_id as SensorId,
     by: row.by as Username,
     ...{ kind, from: row.from_time, to: row.to_time },
-    ...(value !== undefined && { value }),
-    items: itemsFrom(items, row.from_time),
     ...{ count: row.count, createdAt: row.created_at },
     reach: reachFromRow(row),
   };
@@ -97,6 +116,21 @@ export function showByRows(
     }
   });
   return createOverlay(readable).showColumns;
+}
+
+/** The corrections of these rows, in turns; those that cannot be understood are set aside. */
+export async function readCorrections(
+  rows: readonly CorrectionRow[],
+  damaged: DamagedRows,
+  pace: Pace = ownPace(),
+): Promise<readonly Correction[]> {
+  const corrections: Correction[] = [];
+  for (const row of rows) {
+    const correction = damaged.read('corrections', row.id, () => correctionFromRow(row));
+    if (correction !== undefined) corrections.push(correction);
+    if (pace.isOver()) await pace.rest();
+  }
+  return corrections;
 }
 
 type ReachRow = Pick<CorrectionRow, 'until' | 'ahead_from' | 'ahead_to'>;

@@ -1,18 +1,21 @@
 import type { CorrectionStore } from '../../domain/datapoints/corrections/correction-store.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import {
+  type CorrectionHeadRow,
   type CorrectionRow,
   correctionColumns,
-  correctionFromRow,
+  correctionHeadColumns,
+  correctionHeadFromRow,
   correctionToRow,
   reachFromRow,
+  readCorrections,
 } from '../sql/correction-row.ts';
 import { readSafely } from './failures.ts';
 import { createSelection } from './selection.ts';
 import type { StoreContext } from './store-context.ts';
 
-const listOfSensor = `
-  select ?1 as device_id, ?2 as sensor_id, ${correctionColumns} from corrections
+const selectOfSensor = (columns: string): string => `
+  select ?1 as device_id, ?2 as sensor_id, ${columns} from corrections
   where series = (select series from sensors where device_id = ?1 and sensor_id = ?2)
   order by position`;
 const listReaches = `
@@ -26,7 +29,8 @@ type ReachRow = Pick<
 
 /** Corrections in SQLite. */
 export function createCorrectionStore({ reader, writer, damaged }: StoreContext): CorrectionStore {
-  const ofSensor = createSelection<CorrectionRow>(reader, listOfSensor);
+  const headsOf = createSelection<CorrectionHeadRow>(reader, selectOfSensor(correctionHeadColumns));
+  const ofSensor = createSelection<CorrectionRow>(reader, selectOfSensor(correctionColumns));
   const reaches = createSelection<ReachRow>(reader, listReaches);
   return {
     reaches: () =>
@@ -38,14 +42,18 @@ export function createCorrectionStore({ reader, writer, damaged }: StoreContext)
           reach: reachFromRow(row),
         })),
       ),
-    list: ({ deviceId, sensorId }) =>
+    heads: ({ deviceId, sensorId }) =>
       readSafely(() =>
-        ofSensor
+        headsOf
           .all(deviceId, sensorId)
           .flatMap(
-            (row) => damaged.read('corrections', row.id, () => correctionFromRow(row)) ?? [],
+            (row) => damaged.read('corrections', row.id, () => correctionHeadFromRow(row)) ?? [],
           ),
       ),
+    async list({ deviceId, sensorId }, pace) {
+      const rows = await readSafely(() => ofSensor.all(deviceId, sensorId));
+      return readCorrections(rows, damaged, pace);
+    },
     insert: (correction) => writer.call('insertCorrection', correctionToRow(correction)),
     remove: ({ deviceId, sensorId }, id) => writer.call('removeCorrection', deviceId, sensorId, id),
   };

@@ -1,25 +1,22 @@
-import { createFairTurns } from '../../../lib/fair-turns.ts';
+import { createFairTurns, type Pace } from '../../../lib/fair-turns.ts';
 import { isJsonWithin } from '../../../lib/json-size.ts';
-import { sameJson, writeJson } from '../../../lib/long-json.ts';
-import { createLruCache } from '../../../lib/lru-cache.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
-import { type DatapointColumns, timeIn, toDatapointColumns } from '../datapoint-columns.ts';
+import { type DatapointColumns, timeIn } from '../datapoint-columns.ts';
 import type {
   BriefLastValues,
   DatapointStore,
   LastValues,
   Page,
-  Range,
-  ScannedPart,
   SummarisedStep,
   SummariseOptions,
 } from '../datapoint-store.ts';
 import { following } from '../pages.ts';
 import { isStretchRun } from '../stretches.ts';
+import { createCorrectedLast } from './corrected-last.ts';
+import { type CorrectedRead, createPages, rangeOf, rowsAtOnce } from './corrected-pages.ts';
 import type { CorrectionBook } from './correction-book.ts';
-import { type Interval, type Overlay, rowsOf } from './overlay.ts';
 
 /**
  * Datapoints as their corrections show them, on top of those that were pushed [contract 10]. A
@@ -30,7 +27,9 @@ export function createCorrectedDatapoints(
   book: CorrectionBook,
 ): DatapointStore {
   const pages = createPages(pushed);
-  const last = createLast(pages);
+  const last = createCorrectedLast(pages);
+  const turns = createFairTurns({ turnMs: limits.turnMs });
+  const paceFor = ({ deviceId }: SensorRef): Pace => turns.paceOf(deviceId);
 
   /** `values` with what corrections make of them. */
   async function overLasts<Last>(
@@ -39,12 +38,15 @@ export function createCorrectedDatapoints(
     shown: (datapoint: Datapoint) => Last,
   ): Promise<ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Last>>> {
     let result: Map<DeviceId, ReadonlyMap<SensorId, Last>> | undefined;
+    // Of a thousand devices each may have a thousand sensors with corrections.
+    const pace = turns.paceOf(devices[0] ?? '');
     for (const deviceId of devices) {
       const ofDevice = new Map(values.get(deviceId));
       const corrected = book.correctedSensors(deviceId).filter((id) => ofDevice.has(id));
       if (corrected.length === 0) continue;
       for (const sensorId of corrected) {
         const datapoint = await lastOf({ deviceId, sensorId });
+        if (pace.isOver()) await pace.rest();
         if (datapoint === undefined) ofDevice.delete(sensorId);
         else ofDevice.set(sensorId, shown(datapoint));
       }
@@ -56,25 +58,33 @@ export function createCorrectedDatapoints(
   }
 
   async function lastOf(sensor: SensorRef): Promise<Datapoint | undefined> {
-    const loading = book.overlayOf(sensor);
+    const version = book.versionOf(sensor);
     const raw = await pushed.lastValue(sensor);
-    if (loading === undefined || raw === undefined) return raw;
-    return last.of(sensor, raw, await loading);
+    if (version === undefined || raw === undefined) return raw;
+    const known = last.known(sensor, version, raw);
+    if (known !== undefined) return known.shown;
+    const read = await openRead(sensor);
+    return read === undefined ? raw : last.find(read, version, raw);
   }
 
-  async function readPart(sensor: SensorRef, page: Page, overlay: Overlay, charactersMax: number) {
-    const { columns, isCut } = await pages.scan(sensor, page, overlay, charactersMax);
+  async function readPart(read: CorrectedRead, page: Page, charactersMax: number) {
+    const { columns, isCut } = await pages.scan(read, page, charactersMax);
     return { datapoints: toDatapoints(columns), isCut };
   }
 
+  /** Undefined: the sensor has no corrections. */
+  async function openRead(sensor: SensorRef): Promise<CorrectedRead | undefined> {
+    const overlay = await book.overlayOf(sensor);
+    return overlay && { sensor, overlay, pace: paceFor(sensor) };
+  }
+
   async function scanStep(
-    sensor: SensorRef,
+    read: CorrectedRead,
     page: Page,
-    overlay: Overlay,
     { rowsMax, charactersMax }: SummariseOptions,
   ): Promise<SummarisedStep> {
     const ascending = { ...page, order: 'asc', limit: Math.min(page.limit, rowsMax) } as const;
-    const { columns } = await pages.scan(sensor, ascending, overlay, charactersMax);
+    const { columns } = await pages.scan(read, ascending, charactersMax);
     const limit = page.limit - columns.count;
     if (columns.count === 0 || limit === 0) return { parts: [columns] };
     const next = following(ascending, columns.count, (row) => timeIn(columns, row));
@@ -90,46 +100,49 @@ export function createCorrectedDatapoints(
         return outcomes;
       }),
     async read(sensor, page) {
-      const overlay = await book.overlayOf(sensor);
-      if (overlay === undefined) return pushed.read(sensor, page);
+      const read = await openRead(sensor);
+      if (read === undefined) return pushed.read(sensor, page);
       const datapoints: Datapoint[] = [];
       let rest = page;
       while (datapoints.length < page.limit) {
         const limit = page.limit - datapoints.length;
-        const part = await readPart(sensor, { ...rest, limit }, overlay, Infinity);
+        const part = await readPart(read, { ...rest, limit }, Infinity);
         for (const datapoint of part.datapoints) datapoints.push(datapoint);
         const count = part.datapoints.length;
         if (count === 0 || !part.isCut) break;
         rest = following(rest, count, (at) => orderTime(part.datapoints[at] as Datapoint));
+        if (read.pace.isOver()) await read.pace.rest();
       }
       return datapoints;
     },
     async readPart(sensor, page, charactersMax) {
-      const overlay = await book.overlayOf(sensor);
-      if (overlay === undefined) return pushed.readPart(sensor, page, charactersMax);
-      return readPart(sensor, page, overlay, charactersMax);
+      const read = await openRead(sensor);
+      if (read === undefined) return pushed.readPart(sensor, page, charactersMax);
+      return readPart(read, page, charactersMax);
     },
     async scan(sensor, page, charactersMax) {
-      const overlay = await book.overlayOf(sensor);
-      if (overlay === undefined) return pushed.scan(sensor, page, charactersMax);
-      return pages.scan(sensor, page, overlay, charactersMax);
+      const read = await openRead(sensor);
+      if (read === undefined) return pushed.scan(sensor, page, charactersMax);
+      return pages.scan(read, page, charactersMax);
     },
     async summarise(sensor, page, options) {
-      const overlay = await book.overlayOf(sensor);
-      if (overlay === undefined) return pushed.summarise(sensor, page, options);
+      const read = await openRead(sensor);
+      if (read === undefined) return pushed.summarise(sensor, page, options);
       // Of a page that ends somewhere each datapoint that is left counts.
-      if (page.limit !== Infinity) return scanStep(sensor, page, overlay, options);
+      if (page.limit !== Infinity) return scanStep(read, page, options);
+      const { overlay } = read;
       const exclude = [...(options.exclude ?? []), ...overlay.corrections.map(rangeOf)];
-      const step = await pushed.summarise(sensor, page, { ...options, exclude });
+      const rowsMax = Math.min(options.rowsMax, rowsAtOnce(overlay));
+      const step = await pushed.summarise(sensor, page, { ...options, exclude, rowsMax });
       const parts = step.parts.map((part) =>
         isStretchRun(part) ? part : overlay.showColumns(part),
       );
       return { ...step, parts: parts.filter((part) => isStretchRun(part) || part.count > 0) };
     },
     async count(sensor, range) {
-      const overlay = await book.overlayOf(sensor);
-      if (overlay === undefined) return pushed.count(sensor, range);
-      return (await pushed.count(sensor, range)) - (await pages.lacking(sensor, range, overlay));
+      const read = await openRead(sensor);
+      if (read === undefined) return pushed.count(sensor, range);
+      return (await pushed.count(sensor, range)) - (await pages.lacking(read, range));
     },
     standsFrom: (sensors, range) => pushed.standsFrom(sensors, range),
     hours: (sensor, range, max) => pushed.hours(sensor, range, max),
@@ -158,16 +171,22 @@ export function createPushedDatapoints(
   pushed: DatapointStore,
   book: Pick<CorrectionBook, 'overlayOf'>,
 ): DatapointStore {
+  const turns = createFairTurns({ turnMs: limits.turnMs });
+
   async function marked(
     sensor: SensorRef,
     datapoints: readonly Datapoint[],
   ): Promise<readonly Datapoint[]> {
     const overlay = await book.overlayOf(sensor);
     if (overlay === undefined) return datapoints;
-    return datapoints.map((datapoint) => {
+    const pace = turns.paceOf(sensor.deviceId);
+    const result: Datapoint[] = [];
+    for (const datapoint of datapoints) {
       const correction = overlay.touching(datapoint);
-      return correction === undefined ? datapoint : { ...datapoint, correction };
-    });
+      result.push(correction === undefined ? datapoint : { ...datapoint, correction });
+      if (result.length % markedPerLook === 0 && pace.isOver()) await pace.rest();
+    }
+    return result;
   }
   return {
     ...pushed,
@@ -179,195 +198,8 @@ export function createPushedDatapoints(
   };
 }
 
+/** Datapoints between two looks at the clock. */
+const markedPerLook = 64;
+
 const toDatapoints = (columns: DatapointColumns): readonly Datapoint[] =>
   Array.from({ length: columns.count }, (_, row) => columns.at(row));
-
-const rangeOf = ({ from, to }: Interval): Range => ({
-  ...(from !== -Infinity && { from }),
-  ...(to !== Infinity && { to }),
-});
-
-type Pages = ReturnType<typeof createPages>;
-
-/** Reads of a sensor with corrections. */
-function createPages(pushed: DatapointStore) {
-  /** How many datapoints are removed in a whole interval: it never changes. */
-  const removed = new WeakMap<Interval, number>();
-  const turns = createFairTurns({ turnMs: limits.turnMs });
-
-  /** How many of what was pushed in the range is removed. */
-  async function lacking(sensor: SensorRef, range: Range, overlay: Overlay): Promise<number> {
-    const { from = -Infinity, to = Infinity } = range;
-    let count = 0;
-    for (const interval of overlay.removals) {
-      if (interval.to < from || interval.from > to) continue;
-      const isWhole = interval.from >= from && interval.to <= to;
-      const inside = { from: Math.max(from, interval.from), to: Math.min(to, interval.to) };
-      count += isWhole
-        ? await lackingIn(sensor, interval, overlay)
-        : await lackingInPart(sensor, inside, { interval, overlay });
-    }
-    return count;
-  }
-
-  async function lackingIn(
-    sensor: SensorRef,
-    interval: Interval,
-    overlay: Overlay,
-  ): Promise<number> {
-    const known = removed.get(interval);
-    if (known !== undefined) return known;
-    const count = await countLacking(sensor, interval, overlay);
-    removed.set(interval, count);
-    return count;
-  }
-
-  async function lackingInPart(
-    sensor: SensorRef,
-    inside: Interval,
-    { interval, overlay }: { readonly interval: Interval; readonly overlay: Overlay },
-  ): Promise<number> {
-    const ofWhole = await lackingIn(sensor, interval, overlay);
-    // Where nothing is left of the whole, nothing is left of a part.
-    const isAll = ofWhole === (await pushed.count(sensor, interval));
-    return isAll ? pushed.count(sensor, rangeOf(inside)) : countLacking(sensor, inside, overlay);
-  }
-
-  async function countLacking(
-    sensor: SensorRef,
-    interval: Interval,
-    overlay: Overlay,
-  ): Promise<number> {
-    let count = 0;
-    const page = { ...rangeOf(interval), order: 'asc', skip: 0, limit: Infinity } as const;
-    for await (const columns of walk(sensor, page, overlay)) {
-      count += columns.count - overlay.showColumns(columns).count;
-    }
-    return count;
-  }
-
-  /** The first part of the page that is not empty; cut, unless the page ends with it. */
-  async function scan(
-    sensor: SensorRef,
-    page: Page,
-    overlay: Overlay,
-    charactersMax: number,
-  ): Promise<ScannedPart> {
-    const segments = overlay.segments(page);
-    let { skip } = page;
-    for (const segment of page.order === 'asc' ? segments : segments.toReversed()) {
-      const range = rangeOf(segment);
-      if (skip > 0 || segment.mayLack) {
-        const lack = segment.mayLack ? await lacking(sensor, range, overlay) : 0;
-        const count = (await pushed.count(sensor, range)) - lack;
-        if (count <= skip) {
-          skip -= count;
-          continue;
-        }
-      }
-      const limit = Math.min(page.limit, rowsAtOnce(overlay));
-      const inside = { ...range, order: page.order, limit };
-      const columns = segment.mayLack
-        ? await firstLeft(sensor, { ...inside, skip }, overlay)
-        : overlay.showColumns(
-            (await pushed.scan(sensor, { ...inside, skip }, charactersMax)).columns,
-          );
-      skip = 0;
-      if (columns.count > 0) return { columns, isCut: true };
-    }
-    return { columns: toDatapointColumns([]), isCut: false };
-  }
-
-  /** The first of what is left where something is removed, as it is shown, behind the skip. */
-  async function firstLeft(
-    sensor: SensorRef,
-    page: Page,
-    overlay: Overlay,
-  ): Promise<DatapointColumns> {
-    let { skip } = page;
-    for await (const columns of walk(sensor, { ...page, skip: 0 }, overlay)) {
-      const left = overlay.showColumns(columns);
-      if (left.count > skip) return rowsOf(left, skip, skip + page.limit);
-      skip -= left.count;
-    }
-    return toDatapointColumns([]);
-  }
-
-  /** What was pushed, step by step; one walk at a time, and others have their turn in between. */
-  async function* walk(
-    sensor: SensorRef,
-    whole: Page,
-    overlay: Overlay,
-  ): AsyncGenerator<DatapointColumns, undefined> {
-    const pace = turns.paceOf(sensor.deviceId);
-    const limit = rowsAtOnce(overlay);
-    let page = whole;
-    while (true) {
-      const { columns, isCut } = await pushed.scan(
-        sensor,
-        { ...page, limit },
-        limits.datapointCharactersPerStep,
-      );
-      if (columns.count > 0) yield columns;
-      if (columns.count === 0 || (columns.count < limit && !isCut)) return;
-      page = following(page, columns.count, (row) => timeIn(columns, row));
-      if (pace.isOver()) await pace.rest();
-    }
-  }
-
-  return { lacking, scan };
-}
-
-/** Corrections looked at for all rows of one step: some ten milliseconds. */
-const looksPerStep = 200_000;
-
-/** The more corrections there are to look through, the fewer rows in one turn. */
-const rowsAtOnce = ({ corrections }: Overlay): number =>
-  Math.min(
-    limits.datapointsPerScan,
-    Math.max(64, Math.floor(looksPerStep / Math.max(1, corrections.length))),
-  );
-
-/** Last values of sensors with corrections. */
-function createLast(pages: Pages) {
-  interface Found {
-    readonly overlay: Overlay;
-    readonly raw: Datapoint;
-    readonly shown: Datapoint | undefined;
-  }
-  // Found by reading back from the end: once for each last value that is removed.
-  const cache = createLruCache<string, Found>(limits.overlaysMax, {
-    max: limits.overlayBytesMax,
-    weigh: ({ shown }) => 256 + (shown === undefined ? 0 : writeJson(shown.value).length),
-  });
-  const keyOf = ({ deviceId, sensorId }: SensorRef): string => `${deviceId}/${sensorId}`;
-
-  async function newest(sensor: SensorRef, overlay: Overlay): Promise<Datapoint | undefined> {
-    const page = { order: 'desc', skip: 0, limit: 1 } as const;
-    const { columns } = await pages.scan(sensor, page, overlay, Infinity);
-    return columns.count === 0 ? undefined : columns.at(0);
-  }
-
-  return {
-    /** What is shown as the last value, where `raw` was pushed last. */
-    async of(sensor: SensorRef, raw: Datapoint, overlay: Overlay): Promise<Datapoint | undefined> {
-      const shown = overlay.show(raw);
-      if (shown !== undefined) return shown;
-      const known = cache.get(keyOf(sensor));
-      if (known?.overlay === overlay && isSame(known.raw, raw)) return known.shown;
-      const found = { overlay, raw, shown: await newest(sensor, overlay) };
-      cache.set(keyOf(sensor), found);
-      return found.shown;
-    },
-    /** After a push: what was found may not be the newest any more. */
-    forget(sensors: readonly SensorRef[]): void {
-      if (cache.size === 0) return;
-      for (const sensor of sensors) cache.delete(keyOf(sensor));
-    },
-  };
-}
-
-const isSame = (one: Datapoint, other: Datapoint): boolean =>
-  one.receivedAt === other.receivedAt &&
-  one.timestamp === other.timestamp &&
-  sameJson(one.value, other.value);

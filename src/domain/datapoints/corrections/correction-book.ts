@@ -1,4 +1,5 @@
 import type { Instant } from '../../../lib/clock.ts';
+import { createFairTurns } from '../../../lib/fair-turns.ts';
 import { createLruCache } from '../../../lib/lru-cache.ts';
 import type { CorrectionId, DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
@@ -7,7 +8,7 @@ import type { SensorRef } from '../datapoint.ts';
 import type { Push } from '../datapoint-store.ts';
 import { type Correction, type Reach, receivedOutside } from './correction.ts';
 import type { CorrectedSensor, CorrectionStore } from './correction-store.ts';
-import { createOverlay, type Overlay } from './overlay.ts';
+import { createOverlay, loadOverlay, type Overlay } from './overlay.ts';
 
 /** What is pushed to a sensor meanwhile is received after this time. */
 export interface Hold {
@@ -23,6 +24,11 @@ export interface Hold {
 export interface CorrectionBook extends Omit<CorrectionStore, 'reaches'> {
   /** Datapoints of the sensor that arrive from now on are received after `until`. */
   hold(sensor: SensorRef, until: Instant): Hold;
+  /**
+   * A number that every change of the sensor's corrections makes another one, whatever becomes of
+   * it. Undefined: it has none.
+   */
+  versionOf(sensor: SensorRef): number | undefined;
   /** Undefined, at once, for a sensor without corrections. */
   overlayOf(sensor: SensorRef): Promise<Overlay> | undefined;
   /** The sensors of a device that have corrections. */
@@ -42,8 +48,49 @@ interface Known {
   reaches: readonly Reach[];
   /** Corrections that are being made. */
   held: readonly Reach[];
-  /** Grows with every change, so that what was loaded before is told apart. */
+  /** Another one with every change, and of every sensor, so that what was loaded before is told. */
   version: number;
+  /** The corrections of this version, while they are loaded: once for all who wait for them. */
+  loading?: { readonly version: number; readonly overlay: Promise<Overlay> } | undefined;
+}
+
+/** The sensors that have corrections, or are about to. */
+function createKnownSensors() {
+  const devices = new Map<DeviceId, Map<SensorId, Known>>();
+  let versions = 0;
+
+  function nextVersion(): number {
+    versions += 1;
+    return versions;
+  }
+
+  const find = ({ deviceId, sensorId }: SensorRef): Known | undefined =>
+    devices.get(deviceId)?.get(sensorId);
+
+  return {
+    devices,
+    find,
+    nextVersion,
+    /** What is known of a sensor that has corrections. */
+    corrected(sensor: SensorRef): Known | undefined {
+      if (devices.size === 0) return undefined;
+      const known = find(sensor);
+      return known === undefined || known.reaches.length === 0 ? undefined : known;
+    },
+    knownOf({ deviceId, sensorId }: SensorRef): Known {
+      const ofDevice = devices.get(deviceId) ?? new Map<SensorId, Known>();
+      devices.set(deviceId, ofDevice);
+      const known = ofDevice.get(sensorId) ?? { reaches: [], held: [], version: nextVersion() };
+      ofDevice.set(sensorId, known);
+      return known;
+    },
+    dropIfEmpty(sensor: SensorRef, known: Known): void {
+      if (known.reaches.length > 0 || known.held.length > 0 || find(sensor) !== known) return;
+      const ofDevice = devices.get(sensor.deviceId);
+      ofDevice?.delete(sensor.sensorId);
+      if (ofDevice?.size === 0) devices.delete(sensor.deviceId);
+    },
+  };
 }
 
 /** `initial` are the reaches that the store has at the start. */
@@ -51,76 +98,96 @@ export function createCorrectionBook(
   store: CorrectionStore,
   initial: readonly CorrectedSensor[] = [],
 ): CorrectionBook {
-  const devices = new Map<DeviceId, Map<SensorId, Known>>();
+  const sensors = createKnownSensors();
+  const { devices, find, knownOf, corrected } = sensors;
   const overlays = createLruCache<Known, Overlay>(limits.overlaysMax, {
     max: limits.overlayBytesMax,
-    weigh: weightOf,
+    weigh: ({ bytes }) => bytes,
   });
+  const turns = createFairTurns({ turnMs: limits.turnMs });
   const underWay = new Set<Promise<unknown>>();
-
-  const find = ({ deviceId, sensorId }: SensorRef): Known | undefined =>
-    devices.get(deviceId)?.get(sensorId);
-
-  function knownOf({ deviceId, sensorId }: SensorRef): Known {
-    const sensors = devices.get(deviceId) ?? new Map<SensorId, Known>();
-    devices.set(deviceId, sensors);
-    const known = sensors.get(sensorId) ?? { reaches: [], held: [], version: 0 };
-    sensors.set(sensorId, known);
-    return known;
-  }
-
-  function dropIfEmpty(sensor: SensorRef, known: Known): void {
-    if (known.reaches.length > 0 || known.held.length > 0 || find(sensor) !== known) return;
-    const sensors = devices.get(sensor.deviceId);
-    sensors?.delete(sensor.sensorId);
-    if (sensors?.size === 0) devices.delete(sensor.deviceId);
-  }
 
   for (const sensor of initial) {
     const known = knownOf(sensor);
     known.reaches = joined([...known.reaches, sensor.reach]);
   }
 
-  async function load(sensor: SensorRef, known: Known): Promise<Overlay> {
+  async function loadAnew(sensor: SensorRef, known: Known): Promise<Overlay> {
     const { version } = known;
-    const overlay = createOverlay(await store.list(sensor));
-    if (known.version === version && find(sensor) === known) overlays.set(known, overlay);
+    const pace = turns.paceOf(sensor.deviceId);
+    try {
+      const overlay = await loadOverlay(await store.list(sensor, pace), pace);
+      if (known.version === version && find(sensor) === known) overlays.set(known, overlay);
+      return overlay;
+    } finally {
+      if (known.loading?.version === version) known.loading = undefined;
+    }
+  }
+
+  function load(sensor: SensorRef, known: Known): Promise<Overlay> {
+    const { version, loading } = known;
+    if (loading?.version === version) return loading.overlay;
+    const overlay = loadAnew(sensor, known);
+    known.loading = { version, overlay };
     return overlay;
   }
 
-  /** After a change, or one of which nobody knows whether it was made. */
-  async function reload(sensor: SensorRef): Promise<void> {
+  /**
+   * After a change, or one of which nobody knows whether it was made. Values are read by whoever
+   * asks for them next, unless it is known what there is now.
+   */
+  async function reload(sensor: SensorRef, now?: Overlay): Promise<void> {
     const known = knownOf(sensor);
-    known.version += 1;
-    overlays.delete(known);
+    known.version = sensors.nextVersion();
+    if (now === undefined) overlays.delete(known);
+    else overlays.set(known, now);
     const { version } = known;
-    const corrections = await store.list(sensor);
+    const heads = await store.heads(sensor);
     if (known.version !== version || find(sensor) !== known) return;
-    known.reaches = corrections.length === 0 ? [] : joined(corrections.map(({ reach }) => reach));
-    dropIfEmpty(sensor, known);
+    known.reaches = heads.length === 0 ? [] : joined(heads.map(({ reach }) => reach));
+    sensors.dropIfEmpty(sensor, known);
   }
 
+  /** `change` makes of the corrections that were at hand what they are after the write. */
   async function changing<Outcome>(
     sensor: SensorRef,
     write: () => Promise<Outcome>,
+    change: (corrections: readonly Correction[], outcome: Outcome) => readonly Correction[],
   ): Promise<Outcome> {
+    const known = knownOf(sensor);
+    const { version } = known;
+    const before = overlays.get(known);
+    let now: Overlay | undefined;
     try {
-      return await write();
+      const outcome = await write();
+      const isSame = known.version === version && find(sensor) === known;
+      if (isSame && before) now = createOverlay(change(before.corrections, outcome));
+      return outcome;
     } finally {
       // When it fails, reads ask the store again, and fail as long as it does.
-      await reload(sensor).catch(ignore);
+      await reload(sensor, now).catch(ignore);
     }
   }
 
   return {
+    heads: store.heads,
     list: store.list,
     insert(correction: Correction) {
       // First: whatever becomes of the write, reads look for it from now on.
       const known = knownOf(correction);
       known.reaches = joined([...known.reaches, correction.reach]);
-      return changing(correction, () => store.insert(correction));
+      return changing(
+        correction,
+        () => store.insert(correction),
+        (before, outcome) => (outcome === 'inserted' ? [...before, correction] : before),
+      );
     },
-    remove: (sensor, id: CorrectionId) => changing(sensor, () => store.remove(sensor, id)),
+    remove: (sensor, id: CorrectionId) =>
+      changing(
+        sensor,
+        () => store.remove(sensor, id),
+        (before) => before.filter((one) => one.id !== id),
+      ),
     hold(sensor, until) {
       const known = knownOf(sensor);
       const reach: Reach = { until };
@@ -129,21 +196,21 @@ export function createCorrectionBook(
         settled: Promise.allSettled([...underWay]).then(() => undefined),
         release() {
           known.held = known.held.filter((one) => one !== reach);
-          dropIfEmpty(sensor, known);
+          sensors.dropIfEmpty(sensor, known);
         },
       };
     },
+    versionOf: (sensor) => corrected(sensor)?.version,
     overlayOf(sensor) {
-      if (devices.size === 0) return undefined;
-      const known = find(sensor);
-      if (known === undefined || known.reaches.length === 0) return undefined;
+      const known = corrected(sensor);
+      if (known === undefined) return undefined;
       const overlay = overlays.get(known);
       return overlay === undefined ? load(sensor, known) : Promise.resolve(overlay);
     },
     correctedSensors(deviceId) {
-      const sensors = devices.get(deviceId);
-      if (sensors === undefined) return [];
-      return [...sensors].flatMap(([id, { reaches }]) => (reaches.length > 0 ? [id] : []));
+      const ofDevice = devices.get(deviceId);
+      if (ofDevice === undefined) return [];
+      return [...ofDevice].flatMap(([id, { reaches }]) => (reaches.length > 0 ? [id] : []));
     },
     outsideReach(batch) {
       if (devices.size === 0) return batch;
@@ -158,16 +225,16 @@ export function createCorrectionBook(
       underWay.add(over);
       return running;
     },
-    refresh: reload,
+    refresh: (sensor) => reload(sensor),
     forget(deviceId, sensorId) {
-      const sensors = devices.get(deviceId);
-      for (const [id, known] of sensors ?? []) {
+      const ofDevice = devices.get(deviceId);
+      for (const [id, known] of ofDevice ?? []) {
         if (sensorId !== undefined && sensorId !== id) continue;
-        known.version += 1;
+        known.version = sensors.nextVersion();
         overlays.delete(known);
-        sensors?.delete(id);
+        ofDevice?.delete(id);
       }
-      if (sensors?.size === 0) devices.delete(deviceId);
+      if (ofDevice?.size === 0) devices.delete(deviceId);
     },
   };
 }
@@ -189,20 +256,3 @@ function moved(push: Push, reaches: readonly Reach[]): Push {
   const isMoved = received.some((receivedAt, row) => receivedAt !== batch.received[row]);
   return isMoved ? { ...push, batch: withReceipts(batch, received) } : push;
 }
-
-const correctionBytes = 512;
-const itemBytes = 160;
-
-/** About what an overlay takes in memory. */
-function weightOf({ corrections }: Overlay): number {
-  let bytes = 0;
-  for (const { items, value } of corrections) {
-    bytes += correctionBytes + itemBytes * items.length;
-    for (const item of items) bytes += textLength(item.value);
-    if (value !== undefined) bytes += textLength(value);
-  }
-  return bytes;
-}
-
-const textLength = (value: Correction['value']): number =>
-  typeof value === 'number' ? 0 : 2 * JSON.stringify(value).length;

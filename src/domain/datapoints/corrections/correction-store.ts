@@ -1,6 +1,7 @@
+import type { Pace } from '../../../lib/fair-turns.ts';
 import type { CorrectionId } from '../../ids.ts';
 import type { SensorRef } from '../datapoint.ts';
-import type { Correction, Reach } from './correction.ts';
+import type { Correction, CorrectionHead, Reach } from './correction.ts';
 
 /** A sensor that has corrections, and what they reach. */
 export interface CorrectedSensor extends SensorRef {
@@ -11,8 +12,13 @@ export interface CorrectedSensor extends SensorRef {
 export interface CorrectionStore {
   /** One entry for each correction. */
   reaches(): Promise<readonly CorrectedSensor[]>;
-  /** In the order in which they were made. */
-  list(sensor: SensorRef): Promise<readonly Correction[]>;
+  /** Those of a sensor in the order in which they were made, without their values. */
+  heads(sensor: SensorRef): Promise<readonly CorrectionHead[]>;
+  /**
+   * The same with their values, which are read in turns; without a pace this process does nothing
+   * else. One whose values cannot be understood is left out.
+   */
+  list(sensor: SensorRef, pace?: Pace): Promise<readonly Correction[]>;
   /**
    * One row, one commit. missing: there is no such sensor. too_many: the sensor, or all that its
    * owner has, holds as many corrections, or as many bytes of them, as there may be.

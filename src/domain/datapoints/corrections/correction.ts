@@ -1,6 +1,8 @@
 import type { Instant } from '../../../lib/clock.ts';
 import type { JsonValue } from '../../../lib/json.ts';
+import { invalid } from '../../errors.ts';
 import type { CorrectionId, Username } from '../../ids.ts';
+import { limits } from '../../limits.ts';
 import type { Datapoint, SensorRef } from '../datapoint.ts';
 
 /** A value that takes the place of another. */
@@ -12,25 +14,29 @@ export interface CorrectedItem {
   readonly value: JsonValue;
 }
 
-/**
- * What somebody said was wrong about datapoints of one sensor [contract 10]. It changes none of
- * them: it is laid over what was pushed whenever that is read, and undone by being dropped.
- */
-export interface Correction extends SensorRef {
+/** What is said of a correction without its values: these may be many, and long. */
+export interface CorrectionHead extends SensorRef {
   readonly id: CorrectionId;
   readonly kind: 'removed' | 'corrected';
   /** The order times of the first and the last datapoint that it touched. */
   readonly from: Instant;
   readonly to: Instant;
-  /** A removal: only datapoints that showed this value. Absent: all of them. */
-  readonly value?: JsonValue;
-  /** What was put right, by time; empty for a removal. */
-  readonly items: readonly CorrectedItem[];
   /** How many datapoints it touched. */
   readonly count: number;
   readonly by: Username;
   readonly createdAt: Instant;
   readonly reach: Reach;
+}
+
+/**
+ * What somebody said was wrong about datapoints of one sensor [contract 10]. It changes none of
+ * them: it is laid over what was pushed whenever that is read, and undone by being dropped.
+ */
+export interface Correction extends CorrectionHead {
+  /** A removal: only datapoints that showed this value. Absent: all of them. */
+  readonly value?: JsonValue;
+  /** What was put right, by time; empty for a removal. */
+  readonly items: readonly CorrectedItem[];
 }
 
 /**
@@ -74,3 +80,9 @@ export const overlap = (
   one: Pick<Correction, 'from' | 'to'>,
   other: Pick<Correction, 'from' | 'to'>,
 ): boolean => one.from <= other.to && other.from <= one.to;
+
+/** Throws invalid: asked before the items are read, since a body may hold very many. */
+export function requireItemCount(count: number): void {
+  const max = limits.correctionItemsMax;
+  if (count > max) throw invalid(`one correction takes at most ${max} values: send several`);
+}

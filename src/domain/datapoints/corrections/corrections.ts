@@ -12,12 +12,19 @@ import { sensorOf } from '../../devices/device.ts';
 import type { DeviceStore } from '../../devices/device-store.ts';
 import { deviceResource, noSensor, requireDevice } from '../../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../../devices/value-size.ts';
-import { DomainError, invalid, notFound } from '../../errors.ts';
+import { DomainError, notFound } from '../../errors.ts';
 import { type CorrectionId, guestUsername, parseCorrectionId, type Username } from '../../ids.ts';
 import { limits } from '../../limits.ts';
 import type { SensorRef } from '../datapoint.ts';
 import type { DatapointStore, Range } from '../datapoint-store.ts';
-import { type CorrectedItem, type Correction, itemKey, overlap } from './correction.ts';
+import {
+  type CorrectedItem,
+  type Correction,
+  type CorrectionHead,
+  itemKey,
+  overlap,
+  requireItemCount,
+} from './correction.ts';
 import type { CorrectionBook } from './correction-book.ts';
 import { findInRange, findItems, type Search, type Touched } from './find-datapoints.ts';
 
@@ -47,7 +54,7 @@ export interface Corrections {
     items: readonly CorrectedItem[],
   ): Promise<CorrectionOutcome & { readonly missing: readonly CorrectedItem[] }>;
   /** Those of a sensor, newest first. */
-  list(actor: Actor, sensor: SensorRef): Promise<readonly Correction[]>;
+  list(actor: Actor, sensor: SensorRef): Promise<readonly CorrectionHead[]>;
   /** Throws not_found, and blocked when a later one overlaps it or its time is over. */
   undo(actor: Actor, sensor: SensorRef, id: CorrectionId): Promise<void>;
 }
@@ -133,12 +140,12 @@ export function createCorrections(options: CorrectionOptions): Corrections {
     },
     async list(actor, sensor) {
       await allow(actor, sensor);
-      return (await book.list(sensor)).toReversed();
+      return (await book.heads(sensor)).toReversed();
     },
     async undo(actor, sensor, id) {
       await allow(actor, sensor);
       await oneByOne(sensor, async () => {
-        const corrections = await book.list(sensor);
+        const corrections = await book.heads(sensor);
         const correction = corrections.find((one) => one.id === id);
         if (correction === undefined) throw noCorrection();
         requireUndoable(correction, corrections, clock);
@@ -164,8 +171,7 @@ async function requireSensor(
 }
 
 function requireItems(actor: Actor, items: readonly CorrectedItem[], valueBytesMax: number): void {
-  const max = limits.correctionItemsMax;
-  if (items.length > max) throw invalid(`one correction takes at most ${max} values: send several`);
+  requireItemCount(items.length);
   let bytes = 0;
   for (const [index, { value }] of items.entries()) {
     const where = ` of value ${index + 1}`;
@@ -177,8 +183,8 @@ function requireItems(actor: Actor, items: readonly CorrectedItem[], valueBytesM
 }
 
 function requireUndoable(
-  correction: Correction,
-  corrections: readonly Correction[],
+  correction: CorrectionHead,
+  corrections: readonly CorrectionHead[],
   clock: Clock,
 ): void {
   const age = clock.now() - correction.createdAt;

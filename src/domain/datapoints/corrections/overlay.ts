@@ -1,4 +1,5 @@
 import type { Instant } from '../../../lib/clock.ts';
+import type { Pace } from '../../../lib/fair-turns.ts';
 import type { JsonValue } from '../../../lib/json.ts';
 import { writeJson } from '../../../lib/long-json.ts';
 import type { CorrectionId } from '../../ids.ts';
@@ -21,6 +22,8 @@ export interface Segment extends Interval {
 /** What the corrections of one sensor make of its datapoints. Pure. */
 export interface Overlay {
   readonly corrections: readonly Correction[];
+  /** About what it takes in memory. */
+  readonly bytes: number;
   /** Where datapoints may be removed, by time; none of them touch each other. */
   readonly removals: readonly Interval[];
   /** The datapoint as it is shown; undefined: it is removed. Untouched: the very same object. */
@@ -40,16 +43,53 @@ interface Step {
   /** What is put right, by timestamp, and by time of receipt. */
   readonly timed: ReadonlyMap<Instant, JsonValue>;
   readonly untimed: ReadonlyMap<Instant, JsonValue>;
+  readonly bytes: number;
 }
 
+/** A correction that was read never changes: it is taken apart once. */
+const stepsMade = new WeakMap<Correction, Step>();
+
 function stepOf(correction: Correction): Step {
+  const known = stepsMade.get(correction);
+  if (known !== undefined) return known;
+  const step = makeStep(correction);
+  stepsMade.set(correction, step);
+  return step;
+}
+
+function makeStep(correction: Correction): Step {
   const { items, value } = correction;
   const valuesOf = (isTimed: boolean): ReadonlyMap<Instant, JsonValue> =>
     new Map(
       items.filter((item) => item.isTimed === isTimed).map((item) => [item.time, item.value]),
     );
   const text = value === undefined ? undefined : JSON.stringify(value);
-  return { correction, text, timed: valuesOf(true), untimed: valuesOf(false) };
+  const bytes = bytesOf(correction);
+  return { correction, text, timed: valuesOf(true), untimed: valuesOf(false), bytes };
+}
+
+const correctionBytes = 512;
+const itemBytes = 160;
+
+function bytesOf({ items, value }: Correction): number {
+  let bytes = correctionBytes + itemBytes * items.length;
+  for (const item of items) bytes += textLength(item.value);
+  return value === undefined ? bytes : bytes + textLength(value);
+}
+
+const textLength = (value: JsonValue): number =>
+  typeof value === 'number' ? 0 : 2 * JSON.stringify(value).length;
+
+/** The same as `createOverlay`, in turns: there may be half a megabyte of values. */
+export async function loadOverlay(
+  corrections: readonly Correction[],
+  pace: Pace,
+): Promise<Overlay> {
+  for (const correction of corrections) {
+    stepOf(correction);
+    if (pace.isOver()) await pace.rest();
+  }
+  return createOverlay(corrections);
 }
 
 /** `corrections` in the order in which they were made. */
@@ -88,6 +128,7 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
 
   return {
     corrections,
+    bytes: steps.reduce((sum, { bytes }) => sum + bytes, 0),
     removals,
     show: (datapoint) => follow(datapoint, steps).shown,
     touching: (datapoint) => follow(datapoint, steps).by,

@@ -45,7 +45,7 @@ export interface Retaining {
 export function createRetaining(options: {
   readonly pushed: Pick<DatapointStore, 'lastValue'>;
   readonly datapoints: Pick<DatapointStore, 'lastValue'>;
-  readonly book: Pick<CorrectionBook, 'overlayOf' | 'refresh'>;
+  readonly book: Pick<CorrectionBook, 'versionOf' | 'refresh'>;
   readonly take: (sensor: SensorRef, limits: RetentionLimits) => Promise<RetentionStep>;
   readonly state: Retaining['state'];
   readonly restore: Retaining['restore'];
@@ -67,7 +67,7 @@ export function createRetaining(options: {
   return {
     ...{ state, restore },
     async step(sensor, limits) {
-      if (limits.rawBefore === undefined || book.overlayOf(sensor) === undefined) {
+      if (limits.rawBefore === undefined || book.versionOf(sensor) === undefined) {
         return take(sensor, limits);
       }
       const rawBefore = await keepsLast(sensor, limits.rawBefore);
