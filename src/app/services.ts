@@ -137,7 +137,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
   const { consequences, notifications, preview, testMessages } = built;
   const appender = createAppender({ store: datapoints, feed, clock, reporter, consequences });
-  const pushPath = createPushServices(parts, access, appender);
+  const pushPath = createPushServices(parts, { access, appender, longWork });
   const { pushedDatapoints, corrections: book } = storage;
   const readPath = { devices: storage.devices, datapoints, pushedDatapoints, access, longWork };
   const readHistory = createHistory(readPath);
@@ -201,11 +201,15 @@ function createRetentionServices(
 }
 
 /** What takes datapoints in, and remembers what was refused. */
-function createPushServices(parts: ServiceParts, access: Access, appender: Appender) {
+function createPushServices(
+  parts: ServiceParts,
+  given: { readonly access: Access; readonly appender: Appender; readonly longWork: LongWork },
+) {
   const { storage, clock, room } = parts;
   const { devices, users } = storage;
   const { valueBytesMax } = parts.config.datapoints;
-  const path = { devices, access, appender, clock, valueBytesMax, room };
+  const { access } = given;
+  const path = { devices, ...given, clock, valueBytesMax, room };
   const refusedPushes = createRefusedPushes({ devices, users, access, clock });
   const ingestMany = createIngestMany({
     ...path,

@@ -1,6 +1,7 @@
-import type { BulkStep } from '../domain/datapoints/bulk-step.ts';
+import type { BulkLine, BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { withoutStackTraces } from '../lib/stackless.ts';
 import { readBulkLine } from '../wire/bulk.ts';
 import { createBulkByteReader } from '../wire/bulk-bytes.ts';
 import type { Spelling } from '../wire/spelling.ts';
@@ -18,13 +19,16 @@ export function createBulkElementReader(
     if ('bytes' in element && readBytes(element.bytes, element.start, element.end, line, step)) {
       return;
     }
-    const text = textOfElement(element);
-    step.put(
-      typeof text === 'string'
-        ? readBulkLine(text, line, spelling)
-        : { line, refusal: refusalOf(text.problem) },
-    );
+    // Thousands may be refused: each costs what it is to say why, and no more.
+    step.put(withoutStackTraces(() => readElement(element, line, spelling)));
   };
+}
+
+function readElement(element: BodyElement, line: number, spelling: Spelling): BulkLine {
+  const text = textOfElement(element);
+  return typeof text === 'string'
+    ? readBulkLine(text, line, spelling)
+    : { line, refusal: refusalOf(text.problem) };
 }
 
 const refusalOf = (problem: 'too large' | 'not UTF-8'): DomainError =>

@@ -4,15 +4,22 @@ import { limits } from '../domain/limits.ts';
 import type { BodyElement, BodySplitter } from './body-elements.ts';
 import type { StreamBody } from './stream-body.ts';
 
-/** Hands the elements of a body over in steps; the sender waits while two steps are under way. */
+/** Lines between two looks at the clock: empty and broken ones cost little, but there are many. */
+const linesPerLook = 32;
+
+/**
+ * Hands the elements of a body over in steps; the sender waits while two steps are under way. The
+ * lines take turns with what others want.
+ */
 export async function feedBulk(options: {
   readonly pieces: StreamBody['pieces'];
   readonly splitter: BodySplitter;
   /** Puts what an element holds into the step, if anything; its number counts from 1. */
   readonly read: (element: BodyElement, line: number, step: BulkStep) => void;
   readonly handOver: (step: BulkStep) => ReturnType<BulkIngest['add']>;
+  readonly work: BulkIngest['work'];
 }): Promise<void> {
-  const { pieces, splitter, read } = options;
+  const { pieces, splitter, read, work } = options;
   let line = 0;
   let bytes = 0;
   let step = new BulkStep();
@@ -29,10 +36,13 @@ export async function feedBulk(options: {
       line += 1;
       read(element, line, step);
       if (step.count >= limits.bulkLinesPerStep) await handOver();
+      if (line % linesPerLook === 0 && work.pace.isOver()) await work.pace.rest();
     }
     if (bytes >= limits.bulkBytesPerStep) await handOver();
   };
   for await (const piece of pieces) {
+    const turn = work.arrive();
+    if (turn !== undefined) await turn;
     bytes += piece.byteLength;
     await take(splitter.push(piece));
   }

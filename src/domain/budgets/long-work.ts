@@ -10,6 +10,8 @@ import { type Payer, payerOf } from './payer.ts';
 export interface LongWork {
   /** The pace of an answer that is written while it is read; its length is the reader's affair. */
   paceOf(actor: Actor): Pace;
+  /** The turns of work that comes piece by piece, for instance the lines of a body. */
+  arriving(actor: Actor): ArrivingWork;
   /**
    * Runs work whose answer comes at its end: few at once for each payer, and of bounded length.
    * What it keeps for the answer counts until it is over, as the answer does from then on. Throws
@@ -22,6 +24,16 @@ export interface LongWork {
    * where more is held.
    */
   during<Step>(actor: Actor, begin: (hold: Hold) => AsyncIterable<Step>): AsyncIterable<Step>;
+}
+
+/** Work that waits for its next piece now and then. */
+export interface ArrivingWork {
+  /**
+   * Called with each piece, before it is looked at: undefined when it may begin, a promise of its
+   * turn when other pieces that came with it have taken a few turns already.
+   */
+  arrive(): Promise<void> | undefined;
+  readonly pace: Pace;
 }
 
 /** So many bytes are kept from now on, instead of those before. Throws rate_limited. */
@@ -44,6 +56,19 @@ export function createLongWork(budgets: Budgets): LongWork {
 
   return {
     paceOf: (actor) => turns.paceOf(payerOf(actor)),
+    arriving(actor) {
+      const payer = payerOf(actor);
+      const pace = turns.paceOf(payer);
+      return {
+        pace,
+        arrive() {
+          const turn = turns.enter(payer);
+          if (turn !== undefined) return turn.then(pace.begin);
+          pace.begin();
+          return undefined;
+        },
+      };
+    },
     async run(actor, work) {
       const payer = payerOf(actor);
       budget.takeOrThrow(payer, 1);

@@ -1,3 +1,4 @@
+import { withoutStackTraces } from '../../lib/stackless.ts';
 import type { Actor } from '../actor.ts';
 import { noSensor } from '../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
@@ -51,7 +52,7 @@ const refused = -1;
 /** Puts lines that may be stored beside others of their sensor, in order; refuses the others. */
 export function groupStep(step: BulkStep, rules: StepRules): GroupedStep {
   const places = createPlaces(rules.gates);
-  const groupOfRow = findGroups(step, places, rules);
+  const groupOfRow = withoutStackTraces(() => findGroups(step, places, rules));
   const groups = places.all.map(({ sensor, owner, count }) => ({
     ...{ sensor, owner },
     builder: createBatchBuilder(count),
@@ -70,17 +71,27 @@ export function groupStep(step: BulkStep, rules: StepRules): GroupedStep {
       builder.put(line.datapoint.value, line.datapoint.timestamp, rules.now);
     }
   }
+  let lines: ReadonlyMap<BulkGroup, number[]> | undefined;
   return {
     groups,
     linesOf(group) {
-      const index = groups.indexOf(group);
-      const lines: number[] = [];
-      for (let row = 0; row < step.count; row += 1) {
-        if (groupOfRow[row] === index) lines.push(step.lineAt(row));
-      }
-      return lines;
+      // For all at once: every group of a step may have lost its sensor meanwhile.
+      lines ??= linesByGroup(step, groups, groupOfRow);
+      return lines.get(group) ?? [];
     },
   };
+}
+
+function linesByGroup(
+  step: BulkStep,
+  groups: readonly BulkGroup[],
+  groupOfRow: Int32Array,
+): ReadonlyMap<BulkGroup, number[]> {
+  const lines = groups.map((): number[] => []);
+  for (let row = 0; row < step.count; row += 1) {
+    lines[groupOfRow[row] ?? refused]?.push(step.lineAt(row));
+  }
+  return new Map(groups.map((group, index) => [group, lines[index] ?? []]));
 }
 
 /** The group of each row, or `refused`; counts them. */
@@ -88,6 +99,7 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
   const ofSensor: (Place | undefined)[] = new Array(step.sensors.length).fill(undefined);
   const groupOfRow = new Int32Array(step.count).fill(refused);
   const latest = latestTaken(rules.now);
+  let ahead: DomainError | undefined;
   for (let row = 0; row < step.count; row += 1) {
     const at = step.placeAt(row);
     const line = at < 0 ? step.others[-1 - at] : undefined;
@@ -101,8 +113,9 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
     ofSensor[at] = place;
     // No number is too large: a value may have 1,024 bytes at least.
     if ('refusal' in place || step.timestampAt(row) > latest) {
-      const refusal = 'refusal' in place ? place.refusal : aheadOfClock(rules.now, '');
-      rules.refuse(step.lineAt(row), refusal, sensor);
+      if (!('refusal' in place)) ahead ??= aheadOfClock(rules.now, '');
+      const refusal = 'refusal' in place ? place.refusal : ahead;
+      if (refusal !== undefined) rules.refuse(step.lineAt(row), refusal, sensor);
     } else {
       place.count += 1;
       groupOfRow[row] = place.index;

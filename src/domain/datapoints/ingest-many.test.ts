@@ -4,6 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { endlessRoom } from '../../../test/endless-room.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { createAccess } from '../access/access.ts';
+import { createBudgets } from '../budgets/budgets.ts';
+import { createLongWork, type LongWork } from '../budgets/long-work.ts';
 import type { Device } from '../devices/device.ts';
 import { DomainError } from '../errors.ts';
 import { guestUsername, parseDeviceId, parseSensorId, type SensorId } from '../ids.ts';
@@ -26,13 +28,14 @@ const device: Device = {
 };
 
 /** The ingest path with a store whose commits the test ends one by one. */
-function openReadPath() {
+function openReadPath(longWork: Pick<LongWork, 'arriving'> = createLongWork(createBudgets())) {
   const commits: { push: Push; end: (outcome: AppendOutcome | Error) => void }[] = [];
   let finds = 0;
   let { sensors } = device;
   const ingestMany = createIngestMany({
     valueBytesMax: 65_536,
     room: endlessRoom(),
+    longWork,
     devices: {
       peek: () => undefined,
       find: async (id: string) => {
@@ -152,4 +155,23 @@ test('a commit that fails ends the request, with what was stored before', async 
   endAll(new DomainError('unavailable', 'the disk failed'));
   await assert.rejects(bulk.finish(), /the disk failed/);
   assert.equal(bulk.stored, 1);
+});
+
+test('many devices, there or not, are looked for in turns', async () => {
+  let rests = 0;
+  const pace = {
+    isOver: () => true,
+    async rest() {
+      rests += 1;
+    },
+    begin: () => undefined,
+  };
+  const { bulk, endAll } = openReadPath({ arriving: () => ({ arrive: () => undefined, pace }) });
+  const nowhere = Array.from({ length: 640 }, (_, at) =>
+    lineOf(at + 1, first, parseDeviceId(`nowhere-${at}`)),
+  );
+  await bulk.add(bulkStepOf(nowhere));
+  endAll();
+  assert.equal((await bulk.finish()).refusedCount, nowhere.length);
+  assert.ok(rests >= 20, `${rests} turns`);
 });

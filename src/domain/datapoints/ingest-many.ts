@@ -1,9 +1,11 @@
+import type { Pace } from '../../lib/fair-turns.ts';
 import type { Actor } from '../actor.ts';
+import type { ArrivingWork, LongWork } from '../budgets/long-work.ts';
 import { payerOf } from '../budgets/payer.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
 import { noSensor } from '../devices/devices.ts';
 import { DomainError } from '../errors.ts';
-import type { DeviceId } from '../ids.ts';
+import type { DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type BulkGroup, type Gate, type Gates, groupStep } from './bulk-groups.ts';
 import type { BulkStep } from './bulk-step.ts';
@@ -35,6 +37,8 @@ export interface BulkIngest {
   finish(): Promise<BulkReport>;
   /** Lines on disk so far. */
   readonly stored: number;
+  /** How its lines, and whoever reads them, take turns with others. */
+  readonly work: ArrivingWork;
 }
 
 /**
@@ -44,6 +48,7 @@ export type IngestMany = (actor: Actor) => BulkIngest;
 
 export function createIngestMany(
   options: IngestOptions & {
+    readonly longWork: Pick<LongWork, 'arriving'>;
     /** Told of some of the lines that were refused, by their sensor. */
     readonly onRefused?: (actor: Actor, sensor: SensorRef, refusal: DomainError) => void;
   },
@@ -51,7 +56,8 @@ export function createIngestMany(
   const { clock, valueBytesMax } = options;
 
   return (actor) => {
-    const gateOf = createGates(options, actor);
+    const work = options.longWork.arriving(actor);
+    const gateOf = createGates(options, actor, work.pace);
     const payer = payerOf(actor);
     let told = 0;
     const refusals = createRefusals((sensor, refusal) => {
@@ -91,7 +97,12 @@ export function createIngestMany(
           refuse: refusals.addOne,
         });
         await settle();
-        pending = Promise.all(groups.map((group) => append(group, () => linesOf(group))));
+        const appending: Promise<void>[] = [];
+        for (const group of groups) {
+          appending.push(append(group, () => linesOf(group)));
+          if (work.pace.isOver()) await work.pace.rest();
+        }
+        pending = Promise.all(appending);
       },
       async finish() {
         await settle();
@@ -100,12 +111,20 @@ export function createIngestMany(
       get stored() {
         return stored;
       },
+      work,
     };
   };
 }
 
+/** Devices that are looked for at once. */
+const gatesAtOnce = 32;
+
 /** Asks for the rights on each device once, as long as it remembers. */
-function createGates(options: IngestOptions, actor: Actor): (step: BulkStep) => Promise<Gates> {
+function createGates(
+  options: IngestOptions,
+  actor: Actor,
+  pace: Pace,
+): (step: BulkStep) => Promise<Gates> {
   const known = new Map<DeviceId, Gate>();
 
   async function open(deviceId: DeviceId): Promise<Gate> {
@@ -118,6 +137,19 @@ function createGates(options: IngestOptions, actor: Actor): (step: BulkStep) => 
       if (!isAboutDevice) throw reason;
       return { kind: 'closed', refusal: reason };
     }
+  }
+
+  /** The gates of many devices; none of them may be there. */
+  async function openAll(
+    ids: readonly DeviceId[],
+  ): Promise<readonly (readonly [DeviceId, Gate])[]> {
+    const opened: (readonly [DeviceId, Gate])[] = [];
+    for (let at = 0; at < ids.length; at += gatesAtOnce) {
+      const some = ids.slice(at, at + gatesAtOnce);
+      opened.push(...(await Promise.all(some.map(async (id) => [id, await open(id)] as const))));
+      if (pace.isOver()) await pace.rest();
+    }
+    return opened;
   }
 
   return async (step) => {
@@ -133,7 +165,7 @@ function createGates(options: IngestOptions, actor: Actor): (step: BulkStep) => 
     };
     for (const sensor of step.sensors) look(sensor);
     for (const line of step.others) if (!('refusal' in line)) look(line.sensor);
-    const opened = await Promise.all([...unknown].map(async (id) => [id, await open(id)] as const));
+    const opened = await openAll([...unknown]);
     if (known.size + opened.length > limits.bulkDevicesMax) known.clear();
     for (const [deviceId, gate] of opened) {
       known.set(deviceId, gate);
@@ -145,19 +177,25 @@ function createGates(options: IngestOptions, actor: Actor): (step: BulkStep) => 
 
 /** Closes the gates of owners who have no room left: asked in each step. */
 function withRoom(gates: Gates, room: StorageRoom, actor: Actor): Gates {
+  const full = new Map<Username, DomainError | undefined>();
   const asked = new Map<DeviceId, Gate>();
-  for (const [deviceId, gate] of gates) asked.set(deviceId, roomFor(gate, room, actor));
+  for (const [deviceId, gate] of gates) {
+    if (gate.kind === 'open' && !full.has(gate.owner)) {
+      full.set(gate.owner, fullnessOf(gate.owner, room, actor));
+    }
+    const refusal = gate.kind === 'open' ? full.get(gate.owner) : undefined;
+    asked.set(deviceId, refusal === undefined ? gate : { kind: 'closed', refusal });
+  }
   return asked;
 }
 
-function roomFor(gate: Gate, room: StorageRoom, actor: Actor): Gate {
-  if (gate.kind === 'closed') return gate;
+function fullnessOf(owner: Username, room: StorageRoom, actor: Actor): DomainError | undefined {
   try {
-    room.require(actor, gate.owner);
-    return gate;
+    room.require(actor, owner);
+    return undefined;
   } catch (reason) {
-    if (!(reason instanceof DomainError)) throw reason;
-    return { kind: 'closed', refusal: reason };
+    if (reason instanceof DomainError) return reason;
+    throw reason;
   }
 }
 

@@ -5,6 +5,8 @@ import type { MissingSensors, SensorMaker, Unmade } from '../../domain/devices/m
 import { DomainError, invalid } from '../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import type { Pace } from '../../lib/fair-turns.ts';
+import { withoutStackTraces } from '../../lib/stackless.ts';
 import { datapointsOfPoint, type Precision } from '../../wire/line-points.ts';
 import { readLinePoint } from '../../wire/line-protocol.ts';
 import { type BodyElement, createLineSplitter, textOfElement } from '../body-elements.ts';
@@ -39,9 +41,10 @@ export function createWriteLines(services: {
         pieces: write.pieces,
         splitter: createLineSplitter(limits.bulkLineBytesMax),
         read: (element, line, step) => {
-          for (const one of readLine(element, line, write.precision)) step.put(one);
+          for (const one of linesOf(element, line, write.precision)) step.put(one);
         },
-        handOver: async (step) => bulk.add(await withSensors(step, maker)),
+        handOver: async (step) => bulk.add(await withSensors(step, maker, bulk.work.pace)),
+        work: bulk.work,
       });
     } catch (reason) {
       throw await explained(reason, bulk);
@@ -52,7 +55,10 @@ export function createWriteLines(services: {
 
 const noLines: readonly BulkLine[] = [];
 
-/** The datapoints of a line, or why it has none. */
+/** The datapoints of a line, or why it has none: that of thousands costs little. */
+const linesOf = (element: BodyElement, line: number, precision: Precision) =>
+  withoutStackTraces(() => readLine(element, line, precision));
+
 function readLine(element: BodyElement, line: number, precision: Precision): readonly BulkLine[] {
   if ('bytes' in element && element.start === element.end) return noLines;
   try {
@@ -73,7 +79,7 @@ const brokenLine = (problem: 'too large' | 'not UTF-8'): DomainError =>
     : invalid('the line is not valid UTF-8');
 
 /** The lines, those refused whose sensor is not there and cannot be made. */
-async function withSensors(step: BulkStep, maker: SensorMaker): Promise<BulkStep> {
+async function withSensors(step: BulkStep, maker: SensorMaker, pace: Pace): Promise<BulkStep> {
   const lines = step.others;
   const wanted = new Map<DeviceId, Set<SensorId>>();
   for (const line of lines) {
@@ -88,6 +94,7 @@ async function withSensors(step: BulkStep, maker: SensorMaker): Promise<BulkStep
     // One after the other: each may be a commit, and their number is limited for the request.
     const left = await maker.makeOn(deviceId, sensorIds);
     if (left.size > 0) unmade.set(deviceId, left);
+    if (pace.isOver()) await pace.rest();
   }
   if (unmade.size === 0) return step;
   const made = lines.map((line): BulkLine => {

@@ -39,6 +39,7 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
             if (!splitter.passesEmpty || !isEmptyLine(element)) read(element, line, step);
           },
           handOver: (step) => bulk.add(step),
+          work: bulk.work,
         });
         return json(bulkReportToWire(await bulk.finish()));
       } catch (reason) {

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BulkStep } from '../domain/datapoints/bulk-step.ts';
+import { limits } from '../domain/limits.ts';
+import { v2Spelling } from '../wire/spelling.ts';
+import { createLineSplitter } from './body-elements.ts';
+import { createBulkElementReader } from './bulk-elements.ts';
+import { feedBulk } from './bulk-feed.ts';
+
+/** Feeds these pieces of lines to whoever has every turn at once; counts its turns. */
+async function feed(pieces: readonly string[]) {
+  const count = { rests: 0, arrivals: 0 };
+  const steps: BulkStep[] = [];
+  const read = createBulkElementReader(v2Spelling);
+  await feedBulk({
+    pieces: (async function* () {
+      for (const piece of pieces) yield Buffer.from(piece);
+    })(),
+    splitter: createLineSplitter(limits.bulkLineBytesMax),
+    read,
+    handOver: async (step) => void steps.push(step),
+    work: {
+      arrive() {
+        count.arrivals += 1;
+        return undefined;
+      },
+      pace: {
+        isOver: () => true,
+        async rest() {
+          count.rests += 1;
+        },
+        begin: () => undefined,
+      },
+    },
+  });
+  return { ...count, lines: steps.flatMap(({ others }) => others) };
+}
+
+test('the lines of one piece take turns, whatever they hold', async () => {
+  const { rests, lines } = await feed(['x\n'.repeat(3_200)]);
+  assert.equal(lines.length, 3_200);
+  assert.ok(rests >= 100, `${rests} turns`);
+});
+
+test('each piece waits for its turn', async () => {
+  const { arrivals } = await feed(['x\n', 'x\nx', '\n']);
+  assert.equal(arrivals, 3);
+});
+
+test('the refusal of a line has no stack trace, which would cost more than all else', async () => {
+  const { lines } = await feed(['x\n{"device_id": 7}\n{}\n']);
+  for (const line of lines) {
+    assert.ok('refusal' in line, 'a broken line was taken');
+    assert.doesNotMatch(line.refusal.stack ?? '', /\n\s+at /);
+  }
+  assert.match(new Error('another one').stack ?? '', /\n\s+at /);
+});
