@@ -79,6 +79,25 @@ export const storeFor = (
   { isRaw }: Pick<HistoryQuery, 'isRaw'>,
 ): DatapointStore => (isRaw === true ? stores.pushedDatapoints : stores.datapoints);
 
+/** Sensors whose retention is asked for at once. */
+const sensorsPerLook = 128;
+
+/** From when the datapoints of many sensors stand, in turns. */
+export async function standsFromOf(
+  store: Pick<DatapointStore, 'standsFrom'>,
+  sensors: readonly SensorRef[],
+  range: Range,
+  pace: Pace,
+): Promise<Instant | undefined> {
+  let latest: Instant | undefined;
+  for (let at = 0; at < sensors.length; at += sensorsPerLook) {
+    const stands = await store.standsFrom(sensors.slice(at, at + sensorsPerLook), range);
+    if (stands !== undefined) latest = Math.max(latest ?? stands, stands);
+    if (pace.isOver()) await pace.rest();
+  }
+  return latest;
+}
+
 /** The page that is asked for, of `total` datapoints in its range. */
 export function pageOf(query: HistoryQuery, total: number): Page {
   if (query.lastN === undefined) return query;
@@ -134,7 +153,10 @@ const calibrated = (
     : steps;
 
 /** The datapoint as the sensor's calibration shows it; the stored one stays as it is. */
-export function calibratedDatapoint(sensor: Sensor, datapoint: Datapoint): Datapoint {
+export function calibratedDatapoint(
+  sensor: Pick<Sensor, 'calibration'>,
+  datapoint: Datapoint,
+): Datapoint {
   if (sensor.calibration === undefined) return datapoint;
   const value: JsonValue = calibrate(sensor.calibration, datapoint.value);
   return value === datapoint.value ? datapoint : { ...datapoint, value };

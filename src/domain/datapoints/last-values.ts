@@ -1,10 +1,14 @@
+import type { Pace } from '../../lib/fair-turns.ts';
+import { type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
+import type { LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
+import { limits } from '../limits.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
-import type { DatapointStore } from './datapoint-store.ts';
+import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
 import { calibratedDatapoint } from './history.ts';
-import { createSourceOpening, type SensorSelection } from './sensor-selection.ts';
+import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
 
 /** The last value of one of many sensors. */
 export interface LastValue {
@@ -14,27 +18,69 @@ export interface LastValue {
 
 /**
  * The last value of each sensor of the selection that has one, device after device; for those who
- * may view the data of every device named. Throws not_found when no device has a sensor named.
+ * may view the data of every device named. They are read while the answer is: a large one is a step
+ * of its own. Throws not_found when no device has a sensor named.
  */
 export type ReadLastValues = (
   actor: Actor,
   selection: SensorSelection & { readonly isCalibrated: boolean },
-) => Promise<readonly LastValue[]>;
+) => Promise<AsyncIterable<readonly LastValue[]>>;
 
 export function createReadLastValues(options: {
   readonly devices: DeviceStore;
   readonly datapoints: DatapointStore;
   readonly access: Access;
+  readonly longWork: LongWork;
 }): ReadLastValues {
-  const { datapoints } = options;
+  const { datapoints, longWork } = options;
   const open = createSourceOpening(options);
   return async (actor, { isCalibrated, ...selection }) => {
-    const sources = await open(actor, selection);
-    const values = await datapoints.lastValues(selection.deviceIds);
-    return sources.flatMap(({ ref, sensor }): readonly LastValue[] => {
-      const raw = values.get(ref.deviceId)?.get(ref.sensorId);
-      if (raw === undefined) return [];
-      return [{ sensor: ref, datapoint: isCalibrated ? calibratedDatapoint(sensor, raw) : raw }];
+    const sources = await longWork.run(actor, (pace, hold) => open(actor, selection, pace, hold));
+    const show = ({ ref, sensor }: Source, raw: Datapoint): LastValue => ({
+      sensor: ref,
+      datapoint: isCalibrated ? calibratedDatapoint(sensor, raw) : raw,
     });
+    return lastValueSteps({ sources, datapoints, show, pace: longWork.paceOf(actor) });
   };
+}
+
+function lastValueSteps(options: {
+  readonly sources: readonly Source[];
+  readonly datapoints: Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
+  readonly show: (source: Source, raw: Datapoint) => LastValue;
+  readonly pace: Pace;
+}): Steps<readonly LastValue[]> {
+  const { sources, datapoints, show, pace } = options;
+  let at = 0;
+  let end = 0;
+  let brief: BriefLastValues = new Map();
+
+  /** The small ones of the next sensors. */
+  async function readBrief(): Promise<void> {
+    end = Math.min(sources.length, at + limits.resourcesPerStep);
+    const ids = new Set(sources.slice(at, end).map(({ ref }) => ref.deviceId));
+    brief = await datapoints.briefLastValues([...ids]);
+  }
+
+  return stepsOf(async () => {
+    const step: LastValue[] = [];
+    for (; at < sources.length; at += 1) {
+      if (at === end && step.length > 0) return step;
+      if (at === end) await readBrief();
+      if (pace.isOver()) await pace.rest();
+      const source = sources[at] as Source;
+      const last = brief.get(source.ref.deviceId)?.get(source.ref.sensorId);
+      if (last === 'large') {
+        if (step.length > 0) return step;
+        // One of anybody's at a time: each may be several megabytes.
+        await pace.rest();
+        const raw = await datapoints.lastValue(source.ref);
+        if (raw === undefined) continue;
+        at += 1;
+        return [show(source, raw)];
+      }
+      if (last !== undefined) step.push(show(source, last));
+    }
+    return step.length > 0 ? step : undefined;
+  });
 }

@@ -13,8 +13,20 @@ import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
-import { calibratedDatapoint, type HistoryQuery, pageOf, readSteps, storeFor } from './history.ts';
-import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
+import {
+  calibratedDatapoint,
+  type HistoryQuery,
+  pageOf,
+  readSteps,
+  standsFromOf,
+  storeFor,
+} from './history.ts';
+import {
+  bytesOfSources,
+  createSourceOpening,
+  type SensorSelection,
+  type Source,
+} from './sensor-selection.ts';
 import { bytesPerWeight, weigh, weightOf } from './weight.ts';
 
 export interface SensorDatapoint {
@@ -63,19 +75,18 @@ export function createReadMany(options: {
   const { devices, access, longWork } = options;
   const open = createSourceOpening(options);
 
-  const countAll = (
-    actor: Actor,
-    sources: readonly Source[],
-    query: HistoryQuery,
-  ): Promise<number> =>
-    longWork.run(actor, async (pace) => {
+  /** The sensors of a selection, and what is to be told before their datapoints. */
+  const openAll = (actor: Actor, selection: SensorSelection, query: HistoryQuery) =>
+    longWork.run(actor, async (pace, hold) => {
+      const sources = await open(actor, selection, pace, hold);
       const datapoints = storeFor(options, query);
       let total = 0;
       for (const { ref } of sources) {
         total += await datapoints.count(ref, query);
         if (pace.isOver()) await pace.rest();
       }
-      return total;
+      const refs = sources.map(({ ref }) => ref);
+      return { sources, total, standsFrom: await standsFromOf(datapoints, refs, query, pace) };
     });
 
   async function viewable(actor: Actor, deviceId: DeviceId): Promise<Device | undefined> {
@@ -90,26 +101,23 @@ export function createReadMany(options: {
     selection: SensorSelection,
     query: HistoryQuery,
   ): Promise<MergedHistory> {
-    const sources = await open(actor, selection);
-    const total = await countAll(actor, sources, query);
+    const { sources, total, standsFrom } = await openAll(actor, selection, query);
     const store = storeFor(options, query);
-    const refs = sources.map(({ ref }) => ref);
-    const standsFrom = await store.standsFrom(refs, query);
     const steps = stepsInTurn(store, sources, query, longWork.paceOf(actor));
     return { total, standsFrom, steps: calibrated(steps, query) };
   }
 
   return {
     async merged(actor, selection, query) {
-      const sources = await open(actor, selection);
-      const total = await countAll(actor, sources, query);
+      const { sources, total, standsFrom } = await openAll(actor, selection, query);
       const page = pageOf(query, total);
       const store = storeFor(options, query);
-      const refs = sources.map(({ ref }) => ref);
-      const standsFrom = await store.standsFrom(refs, query);
-      const steps = longWork.during(actor, (hold) =>
-        calibrated(mergeSteps(store, sources, page, longWork.paceOf(actor), hold), query),
-      );
+      const bytes = bytesOfSources(sources);
+      const steps = longWork.during(actor, (hold) => {
+        const holdMore: Hold = (more) => hold(bytes + more);
+        const merged = mergeSteps(store, sources, page, longWork.paceOf(actor), holdMore);
+        return calibrated(merged, query);
+      });
       return { total, standsFrom, steps };
     },
     sequential,
@@ -119,7 +127,7 @@ export function createReadMany(options: {
         for (const deviceId of deviceIds) {
           const device = await viewable(actor, deviceId);
           const refs = (device?.sensors ?? []).map(({ id: sensorId }) => ({ deviceId, sensorId }));
-          const stands = await storeFor(options, query).standsFrom(refs, query);
+          const stands = await standsFromOf(storeFor(options, query), refs, query, pace);
           if (stands !== undefined) found.push(stands);
           if (pace.isOver()) await pace.rest();
         }

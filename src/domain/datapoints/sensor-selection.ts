@@ -1,5 +1,7 @@
+import type { Pace } from '../../lib/fair-turns.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
+import type { Hold } from '../budgets/long-work.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { deviceResource, requireDevice } from '../devices/devices.ts';
@@ -18,10 +20,28 @@ export interface SensorSelection {
   readonly areFound?: boolean;
 }
 
-/** A sensor to read, as it is described. */
+/** A sensor to read, with what its values are calibrated by: of its notes there may be much. */
 export interface Source {
   readonly ref: SensorRef;
-  readonly sensor: Sensor;
+  readonly sensor: Pick<Sensor, 'id' | 'calibration'>;
+}
+
+/** Finds the sensors of a selection in turns; `hold` is told the bytes that they take. */
+export type OpenSources = (
+  actor: Actor,
+  selection: SensorSelection,
+  pace: Pace,
+  hold: Hold,
+) => Promise<readonly Source[]>;
+
+const sourceBytes = 200;
+const pointBytes = 100;
+
+/** About what the sensors take in memory while they are read. */
+export function bytesOfSources(sources: readonly Source[]): number {
+  let bytes = sourceBytes * sources.length;
+  for (const { sensor } of sources) bytes += pointBytes * (sensor.calibration?.points.length ?? 0);
+  return bytes;
 }
 
 /**
@@ -32,7 +52,7 @@ export interface Source {
 export function createSourceOpening(options: {
   readonly devices: DeviceStore;
   readonly access: Access;
-}): (actor: Actor, selection: SensorSelection) => Promise<readonly Source[]> {
+}): OpenSources {
   const { devices, access } = options;
   /** Undefined: it is passed over. */
   async function view(actor: Actor, id: DeviceId, isFound: boolean): Promise<Device | undefined> {
@@ -47,27 +67,44 @@ export function createSourceOpening(options: {
     return maySee ? device : undefined;
   }
 
-  return async (actor, { deviceIds, sensorIds, areFound = false }) => {
+  return async (actor, { deviceIds, sensorIds, areFound = false }, pace, hold) => {
     refuseTooMany('devices', deviceIds.length, limits.mergedDevicesMax);
     const sources: Source[] = [];
+    let bytes = 0;
     for (const deviceId of deviceIds) {
       const device = await view(actor, deviceId, areFound);
-      for (const sensor of device === undefined ? [] : sensorsOf(device, sensorIds)) {
-        sources.push({ ref: { deviceId, sensorId: sensor.id }, sensor });
-      }
+      const ofDevice = device === undefined ? [] : sourcesOf(device, sensorIds);
+      sources.push(...ofDevice);
+      refuseTooMany('sensors', sources.length, limits.mergedSensorsMax);
+      bytes += bytesOfSources(ofDevice);
+      hold(bytes);
+      if (pace.isOver()) await pace.rest();
     }
     const found = new Set(sources.map(({ sensor }) => sensor.id));
     const missing = sensorIds?.find((id) => !found.has(id));
     if (missing !== undefined) {
       throw notFound(`none of these devices has a sensor with id ${missing}`);
     }
-    refuseTooMany('sensors', sources.length, limits.mergedSensorsMax);
     return sources;
   };
 }
 
-function sensorsOf(device: Device, ids: readonly SensorId[] | undefined): readonly Sensor[] {
-  return ids === undefined ? device.sensors : ids.flatMap((id) => sensorOf(device, id) ?? []);
+function sourcesOf(device: Device, ids: readonly SensorId[] | undefined): readonly Source[] {
+  const sensors = ids === undefined ? device.sensors : named(device, ids);
+  return sensors.map(({ id, calibration }) => ({
+    ref: { deviceId: device.id, sensorId: id },
+    sensor: calibration === undefined ? { id } : { id, calibration },
+  }));
+}
+
+function named(device: Device, ids: readonly SensorId[]): readonly Sensor[] {
+  const [only, ...others] = ids;
+  if (only !== undefined && others.length === 0) {
+    const sensor = sensorOf(device, only);
+    return sensor === undefined ? [] : [sensor];
+  }
+  const byId = new Map(device.sensors.map((sensor) => [sensor.id, sensor]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 function refuseTooMany(what: string, count: number, max: number): void {

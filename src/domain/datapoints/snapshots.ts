@@ -30,6 +30,8 @@ export interface SensorSnapshot {
 
 /** Devices that are read from the store as whoever writes the answer asks for more. */
 export interface SnapshotList {
+  /** Those of the page; what they are is read step by step. */
+  readonly ids: readonly DeviceId[];
   readonly steps: AsyncIterable<readonly DeviceSnapshot[]>;
   readonly total: number;
 }
@@ -156,7 +158,7 @@ export function createSnapshots(options: {
       : longWork.run(actor, (pace) => search(viewer, { filter, limit, offset, pace })));
     const ids = listing.devices.map(({ id }) => id);
     const options = { ...page, pace: longWork.paceOf(actor) };
-    return { steps: stepsOf(actor, viewer, ids, options), total: listing.total };
+    return { ids, steps: stepsOf(actor, viewer, ids, options), total: listing.total };
   }
 
   return {

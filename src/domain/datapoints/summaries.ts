@@ -1,8 +1,9 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Pace } from '../../lib/fair-turns.ts';
+import { createMerge } from '../../lib/merge.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import type { LongWork } from '../budgets/long-work.ts';
+import type { Hold, LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -13,10 +14,15 @@ import { orderTime } from './datapoint.ts';
 import { calibratedColumns, type DatapointColumns } from './datapoint-columns.ts';
 import type { DatapointStore, Page, SummarisedStep } from './datapoint-store.ts';
 import { downsample } from './downsampling.ts';
-import { type HistoryQuery, pageOf, storeFor } from './history.ts';
+import { type HistoryQuery, pageOf, standsFromOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
 import { readHourEnds } from './retention/hour-ends.ts';
-import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
+import {
+  bytesOfSources,
+  createSourceOpening,
+  type SensorSelection,
+  type Source,
+} from './sensor-selection.ts';
 import { calibratedRun, mayStandFor } from './standing.ts';
 import { isStretchRun, type SummarisedPart } from './stretches.ts';
 import { readTotals, type Totals } from './totals.ts';
@@ -103,54 +109,93 @@ export function createSummaries(options: {
     return { ...(await downsample(all, { count, pointsMax })), total };
   }
 
-  const standing = async (sources: readonly Source[], query: HistoryQuery): Promise<Standing> => {
-    const refs = sources.map(({ ref }) => ref);
-    return { standsFrom: await storeFor(options, query).standsFrom(refs, query) };
-  };
+  /** Work on the sensors of a selection, in turns from the first look for them on. */
+  const onSources = <Result>(
+    actor: Actor,
+    { selection, query }: { readonly selection: SensorSelection; readonly query: HistoryQuery },
+    work: (on: OpenWork) => Promise<Result>,
+  ): Promise<Result & Standing> =>
+    longWork.run(actor, async (pace, hold) => {
+      const sources = await open(actor, selection, pace, hold);
+      const bytes = bytesOfSources(sources);
+      const result = await work({ sources, pace, hold: (more) => hold(bytes + more) });
+      const refs = sources.map(({ ref }) => ref);
+      return {
+        ...result,
+        standsFrom: await standsFromOf(storeFor(options, query), refs, query, pace),
+      };
+    });
 
   return {
-    async aggregate(actor, selection, query, plan) {
-      const sources = await open(actor, selection);
-      const stands = await standing(sources, query);
-      const page = await longWork.run(actor, (pace, hold) => {
+    aggregate: (actor, selection, query, plan) =>
+      onSources(actor, { selection, query }, ({ sources, pace, hold }) => {
         const parts = createReader(query, plan, pace);
         const read = (source: Source, room: StepRoom) => aggregate(parts(source, room), plan);
         return readBucketPage({ sources, read, page: query, pace, hold });
-      });
-      return { ...page, ...stands };
-    },
-    async totals(actor, selection, query, plan) {
-      const sources = await open(actor, selection);
-      const stands = await standing(sources, query);
-      const totals = await longWork.run(actor, (pace, hold) => {
+      }),
+    totals: (actor, selection, query, plan) =>
+      onSources(actor, { selection, query }, ({ sources, pace, hold }) => {
         const parts = createReader(query, plan, pace);
         const read = (source: Source) => tally(parts(source, wholeStep), plan);
         return readTotals({ sources, read, plan, page: query, pace, hold });
-      });
-      return { ...totals, ...stands };
-    },
-    async downsample(actor, selection, query, pointsMax) {
-      const sources = await open(actor, selection);
-      refuseTooManyPoints(sources.length, pointsMax);
-      const merged: SensorDatapoint[] = [];
-      let [skipped, total] = [0, 0];
-      await longWork.run(actor, async (pace, hold) => {
+      }),
+    downsample: (actor, selection, query, pointsMax) =>
+      onSources(actor, { selection, query }, async ({ sources, pace, hold }) => {
+        refuseTooManyPoints(sources.length, pointsMax);
+        const ofSources: (readonly SensorDatapoint[])[] = [];
+        let [count, skipped, total] = [0, 0, 0];
         for (const source of sources) {
           if (pace.isOver()) await pace.rest();
-          hold(limits.summaryItemBytes * (merged.length + pointsMax));
+          hold(limits.summaryItemBytes * (count + pointsMax));
           const one = await downsampleOne({ source, query, pointsMax, pace });
-          for (const datapoint of one.datapoints) merged.push({ sensor: source.ref, datapoint });
+          const sensor = source.ref;
+          ofSources.push(one.datapoints.map((datapoint) => ({ sensor, datapoint })));
+          count += one.datapoints.length;
           skipped += one.skipped;
           total += one.total;
         }
-      });
-      const sign = query.order === 'asc' ? 1 : -1;
-      merged.sort((a, b) => sign * (orderTime(a.datapoint) - orderTime(b.datapoint)));
-      const keptBytes = limits.summaryItemBytes * merged.length;
-      const stands = await standing(sources, query);
-      return { datapoints: merged, skipped, total, keptBytes, ...stands };
-    },
+        const datapoints = await inOrder(ofSources, query, pace);
+        const keptBytes = limits.summaryItemBytes * datapoints.length;
+        return { datapoints, skipped, total, keptBytes };
+      }),
   };
+}
+
+/** The sensors of one request, while they are worked on. */
+interface OpenWork {
+  readonly sources: readonly Source[];
+  readonly pace: Pace;
+  readonly hold: Hold;
+}
+
+/** Datapoints between two looks at the clock. */
+const datapointsPerLook = 64;
+
+/** The datapoints of all sensors in one order; those of one sensor are nearly so. */
+async function inOrder(
+  ofSources: readonly (readonly SensorDatapoint[])[],
+  { order }: Pick<HistoryQuery, 'order'>,
+  pace: Pace,
+): Promise<readonly SensorDatapoint[]> {
+  const sign = order === 'asc' ? 1 : -1;
+  const merge = createMerge<SensorDatapoint>(({ datapoint }) => sign * orderTime(datapoint));
+  for (const one of ofSources) {
+    const sorted = one.toSorted((a, b) => sign * (orderTime(a.datapoint) - orderTime(b.datapoint)));
+    await merge.add(inOneStep(sorted));
+    if (pace.isOver()) await pace.rest();
+  }
+  const merged: SensorDatapoint[] = [];
+  for (let top = merge.top(); top !== undefined; top = merge.top()) {
+    merged.push(top.item);
+    const fetched = merge.next();
+    if (fetched !== undefined) await fetched;
+    if (merged.length % datapointsPerLook === 0 && pace.isOver()) await pace.rest();
+  }
+  return merged;
+}
+
+async function* inOneStep<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
+  yield items;
 }
 
 function refuseTooManyPoints(sensors: number, pointsMax: number): void {

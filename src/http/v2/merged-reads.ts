@@ -18,9 +18,16 @@ import {
 import { Word } from '../../wire/fields.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
-import { jsonType, text } from '../answer.ts';
+import { jsonType } from '../answer.ts';
 import { defineRoute, messageAnswer, type Route } from '../route.ts';
-import { answerWith, csvFormat, type Format, jsonFormat, wantsCsv } from './datapoint-answer.ts';
+import {
+  answerWith,
+  csvFormat,
+  type Format,
+  jsonFormat,
+  listText,
+  wantsCsv,
+} from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
 import { valueOptions, valueParameters } from './fields.ts';
 import { answerSummary } from './summary-answer.ts';
@@ -77,9 +84,9 @@ function lastValuesRoute(readLastValues: ReadLastValues): Route {
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, query, spelling }) => {
       const selection = selectionOf(query);
-      const last = await readLastValues(actor, { ...selection, ...valueOptions(query) });
-      const write = createManySensorsWriter(spelling);
-      return text(jsonType, `[${last.map(write).join(',')}]`);
+      const steps = await readLastValues(actor, { ...selection, ...valueOptions(query) });
+      const chunks = listText(steps, formatOf(false, spelling));
+      return { kind: 'stream', contentType: jsonType, chunks, headers: {}, isWholeIfShort: true };
     },
   });
 }
@@ -168,11 +175,9 @@ async function foundBy(
   if (q === undefined) return undefined;
   const filter = parseFilter(q, spelling.queryField);
   const limit = limits.mergedDevicesMax;
-  const { steps, total } = await snapshots.devices(actor, { filter, limit, offset: 0 });
+  const { ids, total } = await snapshots.devices(actor, { filter, limit, offset: 0 });
   if (total > limit) throw invalid(`one request reads at most ${limit} devices, q finds ${total}`);
-  const found: DeviceId[] = [];
-  for await (const step of steps) for (const { device } of step) found.push(device.id);
-  return found;
+  return ids;
 }
 
 /** How datapoints of many sensors are written. */

@@ -93,9 +93,9 @@ export function createRetentions(options: RetentionsOptions): Retentions {
         const sensors = await store.sensors(page);
         for (const sensor of sensors) {
           after = sensor.number;
+          if (pace.isOver()) await pace.rest();
           if (!place.isIn(sensor) || isNearer(sensor, place.scope)) continue;
           count += await options.pushedDatapoints.count(sensor, { to: before - 1 });
-          if (pace.isOver()) await pace.rest();
         }
         if (sensors.length < page.max) return count;
       }
