@@ -161,10 +161,11 @@ export const limits = {
   queryElementsMax: 1_000,
 
   // Refused pushes, in memory: for who wonders why nothing arrives.
-  /** Kinds of refusals of one device, the last ones. */
+  /** Kinds of refusals of one device and sender, the last ones; and senders beside its owner. */
   refusalsPerDeviceMax: 10,
+  refusalSendersPerDeviceMax: 16,
   refusalMs: day,
-  refusalBytesPerOwnerMax: 65_536,
+  refusalBytesPerSenderMax: 65_536,
   refusalBytesMax: 4 * 1_048_576,
   /** Lines of one bulk request. */
   refusalsPerBulkMax: 10,

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import type { Reporter } from '../domain/reporter.ts';
 import type { Log } from '../lib/log.ts';
 import { jsonType } from './answer.ts';
+import type { RequestSource } from './clients.ts';
 import { type ErrorAnswer, errorAnswer } from './errors.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -21,6 +22,7 @@ export interface RefusedRequest {
   readonly params: unknown;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  readonly raw: RequestSource;
 }
 
 /** Told of each refusal, before it is answered. */

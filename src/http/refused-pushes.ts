@@ -2,12 +2,14 @@ import type { Actor } from '../domain/actor.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { Authenticate } from './authentication.ts';
+import type { Clients } from './clients.ts';
 import type { OnRefused, RefusedRequest } from './error-handler.ts';
 
 /** Tells of pushes that were refused, whatever part of the server refused them. */
 export function createNoteRefusal(
   refusedPushes: Pick<RefusedPushes, 'note'>,
   authenticate: Authenticate,
+  clients: Pick<Clients, 'of'>,
 ): OnRefused {
   return (request, code, error) => {
     const meant = pushOf(request);
@@ -17,7 +19,8 @@ export function createNoteRefusal(
     const ids = idsOf(meant);
     if (ids === undefined) return;
     const sender = actor === undefined ? {} : { actor };
-    void refusedPushes.note({ via: 'http', code: problem, error, ...sender, ...ids });
+    const { address } = clients.of(request.raw);
+    void refusedPushes.note({ via: 'http', code: problem, error, address, ...sender, ...ids });
   };
 }
 

@@ -109,7 +109,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     ...{ clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
   });
   allowOrigins(fastify);
-  const onRefused = createNoteRefusal(services.refusedPushes, authenticate);
+  const onRefused = createNoteRefusal(services.refusedPushes, authenticate, clients);
   answerErrors(fastify, { reporter, log, refuse: refuseAsUsual, onRefused });
   refuseUnknownPaths(fastify);
   const turns = createFairTurns({ turnMs: limits.turnMs });

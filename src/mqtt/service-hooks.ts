@@ -50,9 +50,9 @@ export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
           log.error({ err: error }, 'a login over MQTT met a bug');
           return refuse('unavailable');
         }
-        const { username } = request;
+        const { username, address } = request;
         if (username !== undefined) {
-          void refusedPushes.note({ via: 'mqtt', code: error.code, username });
+          void refusedPushes.note({ via: 'mqtt', code: error.code, username, address });
         }
         return refuse(refusalOf(error));
       }

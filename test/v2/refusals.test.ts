@@ -208,3 +208,22 @@ test('of a device that belongs to nobody everybody is told, and of nothing else'
     [['unknown_sensor', 'TD']],
   );
 });
+
+test('a stranger hides nothing of what the own pushes were refused for', async () => {
+  const token = await service.tokenOf('ama');
+  const body = 'public';
+  await service.as('ama')({ method: 'PUT', path: '/devices/pond/visibility', body });
+  const to = (sensor: string) => ({ path: `/devices/pond/sensors/${sensor}/value` });
+  for (const sensor of ['own-1', 'own-2']) await push({ token, ...to(sensor) });
+  for (let at = 0; at < 40; at += 1) await push({ ...to(`strange-${at}`) });
+  const told = await list();
+  assert.equal(told.length, 10);
+  const own = told.filter(({ sensor_id }) => sensor_id?.startsWith('own'));
+  assert.deepEqual(
+    own.map(({ sensor_id, count }) => [sensor_id, count]),
+    [
+      ['own-2', 1],
+      ['own-1', 1],
+    ],
+  );
+});

@@ -14,7 +14,7 @@ import { limits } from '../limits.ts';
 import { readColumnSteps } from './column-steps.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import type { DatapointColumns } from './datapoint-columns.ts';
-import type { DatapointStore, Page } from './datapoint-store.ts';
+import type { DatapointStore, Page, Range } from './datapoint-store.ts';
 import { following } from './pages.ts';
 
 export interface HistoryQuery extends Page {

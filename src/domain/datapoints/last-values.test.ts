@@ -5,6 +5,7 @@ import type { Access } from '../access/access.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
+import type { Datapoint } from './datapoint.ts';
 import type { DatapointStore } from './datapoint-store.ts';
 import { createReadLastValues } from './last-values.ts';
 
@@ -13,7 +14,7 @@ const large = 'x'.repeat(60_000);
 test('a large last value is read when the answer comes to it, by itself', async () => {
   let read = 0;
   const sensors = ['s1', 's2', 's3', 's4'].map((id) => aSensor(id));
-  const ofDevice = new Map([
+  const ofDevice = new Map<string, Datapoint | 'large'>([
     [sensorId('s1'), { value: 1, receivedAt: 1 }],
     [sensorId('s2'), 'large'],
     [sensorId('s3'), 'large'],

@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { Payer } from '../budgets/payer.ts';
 
 /** What was wrong with a push, as plainly as its sender can be told. */
 export type PushProblem =
@@ -31,76 +32,127 @@ export type NewRefusal = Omit<RefusedPush, 'count'>;
 
 /** How much is remembered. */
 export interface RefusalBookLimits {
-  /** Of one device, or of what an account sent to devices that are not there. */
-  readonly perPageMax: number;
-  readonly bytesPerOwnerMax: number;
+  /** Kinds of what one sender wrote on one page. */
+  readonly perSheetMax: number;
+  /** Senders of one page beside its owner. */
+  readonly sheetsPerPageMax: number;
+  readonly bytesPerSenderMax: number;
   readonly bytesMax: number;
 }
 
-interface Page {
+/** Who sent it: whoever pays for what they do elsewhere, and whether that is the owner. */
+export interface Sender {
+  readonly payer: Payer;
+  readonly isOwner: boolean;
+}
+
+/** A page of one owner: a device, or what was sent to none. */
+export interface PageName {
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** What one sender wrote on one page. */
+interface Sheet {
+  readonly page: PageName;
+  readonly payer: Payer;
   refusals: readonly RefusedPush[];
   bytes: number;
 }
 
-/** Pages of one owner, those written last at the end. */
-interface Shelf {
-  readonly pages: Map<string, Page>;
+/** The sheets of one sender, those written last at the end. */
+interface Writer {
+  readonly payer: Payer;
+  readonly sheets: Set<Sheet>;
   bytes: number;
 }
 
-const pageBytes = 300;
+interface Page {
+  own: Sheet | undefined;
+  /** Those of others, who wrote last at the end. */
+  readonly others: Map<Payer, Sheet>;
+}
+
+const sheetBytes = 400;
 const refusalBytes = 200;
 
 /**
  * The last refusals, by owner and page; in memory alone. What is alike is counted, so that a flood
- * of one kind hides no other; an owner who has much forgets the own oldest pages first.
+ * of one kind hides no other. Each sender writes on sheets of its own and forgets the own oldest
+ * ones first: nobody's pushes hide what was wrong with those of somebody else.
  */
 export function createRefusalBook(limits: RefusalBookLimits) {
-  // By the username in lower case; who was written for last is at the end.
-  const shelves = new Map<string, Shelf>();
+  // By the username in lower case.
+  const owners = new Map<string, Map<string, Page>>();
+  const writers = createWriters();
   let bytes = 0;
 
-  function resize(shelf: Shelf, page: Page, size: number): void {
-    shelf.bytes += size - page.bytes;
-    bytes += size - page.bytes;
-    page.bytes = size;
+  function pageOf({ owner, name }: PageName): Page {
+    const pages = owners.get(owner) ?? new Map<string, Page>();
+    owners.set(owner, pages);
+    const page = pages.get(name) ?? { own: undefined, others: new Map() };
+    pages.set(name, page);
+    return page;
   }
 
-  function dropOldest(owner: string, shelf: Shelf): void {
-    const [oldest] = shelf.pages;
-    if (oldest === undefined) return;
-    const [name, page] = oldest;
-    resize(shelf, page, 0);
-    shelf.pages.delete(name);
-    if (shelf.pages.size === 0) shelves.delete(owner);
+  function drop(sheet: Sheet): void {
+    const { owner, name } = sheet.page;
+    const pages = owners.get(owner);
+    const page = pages?.get(name);
+    if (page?.own === sheet) page.own = undefined;
+    if (page?.others.get(sheet.payer) === sheet) page.others.delete(sheet.payer);
+    if (page !== undefined && page.own === undefined && page.others.size === 0) pages?.delete(name);
+    if (pages?.size === 0) owners.delete(owner);
+    bytes -= sheet.bytes;
+    writers.drop(sheet);
+  }
+
+  /** The sheet of a sender on a page, the newest of both from now on. */
+  function open(where: PageName, { payer, isOwner }: Sender): Sheet {
+    const page = pageOf(where);
+    const known = isOwner ? page.own : page.others.get(payer);
+    const sheet = known ?? { page: where, payer, refusals: [], bytes: 0 };
+    if (isOwner) {
+      page.own = sheet;
+    } else {
+      page.others.delete(payer);
+      page.others.set(payer, sheet);
+    }
+    return sheet;
   }
 
   return {
-    /** Writes it on a page, which becomes the newest of its owner. */
-    write(owner: string, name: string, refusal: NewRefusal): void {
-      const key = owner.toLowerCase();
-      const shelf = shelves.get(key) ?? { pages: new Map<string, Page>(), bytes: 0 };
-      const page = shelf.pages.get(name) ?? { refusals: [], bytes: 0 };
-      const alike = page.refusals.find((one) => isAlike(one, refusal));
-      const others = page.refusals.filter((one) => one !== alike);
-      page.refusals = [...others, { ...refusal, count: (alike?.count ?? 0) + 1 }].slice(
-        -limits.perPageMax,
+    /** Writes it on the sender's sheet of a page. */
+    write(owner: string, name: string, sender: Sender, refusal: NewRefusal): void {
+      const where = { owner: owner.toLowerCase(), name };
+      const sheet = open(where, sender);
+      const alike = sheet.refusals.find((one) => isAlike(one, refusal));
+      const others = sheet.refusals.filter((one) => one !== alike);
+      sheet.refusals = [...others, { ...refusal, count: (alike?.count ?? 0) + 1 }].slice(
+        -limits.perSheetMax,
       );
-      shelves.delete(key);
-      shelves.set(key, shelf);
-      shelf.pages.delete(name);
-      shelf.pages.set(name, page);
-      resize(shelf, page, sizeOf(name, page.refusals));
-      while (shelf.bytes > limits.bytesPerOwnerMax) dropOldest(key, shelf);
+      const size = sizeOf(name, sheet.refusals);
+      bytes += size - sheet.bytes;
+      const writer = writers.put(sheet, size);
+      const [oldest] = pageOf(where).others.values();
+      const isCrowded = pageOf(where).others.size > limits.sheetsPerPageMax;
+      if (isCrowded && oldest !== undefined) drop(oldest);
+      while (writer.bytes > limits.bytesPerSenderMax) drop(oldestOf(writer));
       while (bytes > limits.bytesMax) {
-        const [oldest] = shelves;
-        if (oldest === undefined) break;
-        dropOldest(...oldest);
+        const largest = writers.largest();
+        if (largest === undefined) break;
+        drop(oldestOf(largest));
       }
     },
-    /** Oldest first. */
-    read: (owner: string, name: string): readonly RefusedPush[] =>
-      shelves.get(owner.toLowerCase())?.pages.get(name)?.refusals ?? [],
+    /** What was refused of the owner and of others; each oldest first. */
+    read(owner: string, name: string): RefusalPage {
+      const page = owners.get(owner.toLowerCase())?.get(name);
+      const others = [...(page?.others.values() ?? [])].flatMap(({ refusals }) => refusals);
+      return {
+        own: page?.own?.refusals ?? [],
+        others: others.toSorted((one, other) => one.at - other.at),
+      };
+    },
     /** What it takes, about. */
     get bytes() {
       return bytes;
@@ -108,9 +160,70 @@ export function createRefusalBook(limits: RefusalBookLimits) {
   };
 }
 
+export interface RefusalPage {
+  readonly own: readonly RefusedPush[];
+  readonly others: readonly RefusedPush[];
+}
+
 export type RefusalBook = ReturnType<typeof createRefusalBook>;
 
-const isAlike = (one: RefusedPush, other: NewRefusal): boolean =>
+function oldestOf({ sheets, payer }: Writer): Sheet {
+  const [sheet] = sheets;
+  if (sheet === undefined) throw new Error(`${payer} has bytes and no sheet`);
+  return sheet;
+}
+
+/** Who wrote how much, by how much it is: whoever has most is found at once. */
+function createWriters() {
+  const writers = new Map<Payer, Writer>();
+  /** By the power of two that their bytes have reached; who wrote last is at the end. */
+  const levels = new Map<number, Set<Writer>>();
+
+  const levelOf = ({ bytes }: Writer): number => 31 - Math.clz32(bytes);
+
+  function leave(writer: Writer): void {
+    const level = levels.get(levelOf(writer));
+    level?.delete(writer);
+    if (level?.size === 0) levels.delete(levelOf(writer));
+  }
+
+  function enter(writer: Writer): void {
+    const level = levels.get(levelOf(writer)) ?? new Set();
+    levels.set(levelOf(writer), level.add(writer));
+  }
+
+  return {
+    /** The sheet, which has so many bytes now, is the newest of its writer. */
+    put(sheet: Sheet, bytes: number): Writer {
+      const { payer } = sheet;
+      const writer = writers.get(payer) ?? { payer, sheets: new Set<Sheet>(), bytes: 0 };
+      writers.set(payer, writer);
+      leave(writer);
+      writer.sheets.delete(sheet);
+      writer.sheets.add(sheet);
+      writer.bytes += bytes - sheet.bytes;
+      sheet.bytes = bytes;
+      enter(writer);
+      return writer;
+    },
+    drop(sheet: Sheet): void {
+      const writer = writers.get(sheet.payer);
+      if (writer === undefined || !writer.sheets.delete(sheet)) return;
+      leave(writer);
+      writer.bytes -= sheet.bytes;
+      if (writer.sheets.size === 0) writers.delete(sheet.payer);
+      else enter(writer);
+    },
+    /** One of those with most, and of them who wrote least lately. */
+    largest(): Writer | undefined {
+      const [writer] = levels.get(Math.max(...levels.keys())) ?? [];
+      return writer;
+    },
+  };
+}
+
+/** Whether both are one kind of refusal, whoever sent them. */
+export const isAlike = (one: RefusedPush, other: NewRefusal): boolean =>
   one.problem === other.problem &&
   one.via === other.via &&
   one.deviceId === other.deviceId &&
@@ -122,5 +235,5 @@ function sizeOf(name: string, refusals: readonly RefusedPush[]): number {
     (sum, { deviceId = '', sensorId = '' }) => sum + deviceId.length + sensorId.length,
     name.length,
   );
-  return pageBytes + refusals.length * refusalBytes + 2 * texts;
+  return sheetBytes + refusals.length * refusalBytes + 2 * texts;
 }

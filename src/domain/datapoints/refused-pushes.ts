@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
+import { type Payer, payerAt, payerOf } from '../budgets/payer.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
 import { deviceResource, noDevice } from '../devices/devices.ts';
 import { type DeviceId, parseUsername, type SensorId } from '../ids.ts';
@@ -8,7 +9,7 @@ import { limits } from '../limits.ts';
 import type { UserStore } from '../users/user-store.ts';
 import { ClockAheadError } from './ingest.ts';
 import { isNear } from './near-ids.ts';
-import { createRefusalBook, type PushProblem, type RefusedPush } from './refusal-book.ts';
+import { createRefusalBook, isAlike, type PushProblem, type RefusedPush } from './refusal-book.ts';
 
 /** A push that was refused, as the edge that it came by knows it. */
 export interface SeenRefusal {
@@ -18,6 +19,8 @@ export interface SeenRefusal {
   readonly error?: unknown;
   /** Who sent it; absent: nobody knows, as the key is wrong. */
   readonly actor?: Actor;
+  /** The IP address that it came from, where the actor does not tell. */
+  readonly address?: string;
   readonly deviceId?: DeviceId;
   readonly sensorId?: SensorId;
   /** What a client that was not let in called itself. */
@@ -30,8 +33,9 @@ export interface RefusedPushes {
   note(refusal: SeenRefusal): Promise<void>;
   /**
    * The last of a day, newest first: those to this device, and those of its owner to ids like its
-   * own. Throws not_found, and forbidden for all but the owner and administrators; of a device
-   * that belongs to nobody everybody is an owner.
+   * own. The owner's have most of the room, whatever others send. Throws not_found, and forbidden
+   * for all but the owner and administrators; of a device that belongs to nobody everybody is an
+   * owner.
    */
   list(actor: Actor, deviceId: DeviceId): Promise<readonly RefusedPush[]>;
 }
@@ -47,8 +51,9 @@ export function createRefusedPushes(options: {
 }): RefusedPushes {
   const { devices, users, access, clock } = options;
   const book = createRefusalBook({
-    perPageMax: limits.refusalsPerDeviceMax,
-    bytesPerOwnerMax: limits.refusalBytesPerOwnerMax,
+    perSheetMax: limits.refusalsPerDeviceMax,
+    sheetsPerPageMax: limits.refusalSendersPerDeviceMax,
+    bytesPerSenderMax: limits.refusalBytesPerSenderMax,
     bytesMax: limits.refusalBytesMax,
   });
 
@@ -60,16 +65,18 @@ export function createRefusedPushes(options: {
       ...(sensorId !== undefined && { sensorId }),
     };
     const sender = actor === undefined || actor.kind === 'guest' ? undefined : actor.username;
+    const payer = payerOfRefusal(seen);
+    const by = (owner: string) => ({ payer, isOwner: sender === owner });
     if (deviceId === undefined) {
       const account = sender ?? (await accountCalled(username));
-      if (account !== undefined) book.write(account, stray, refusal);
+      if (account !== undefined) book.write(account, stray, by(account), refusal);
       return;
     }
     const owner = (devices.peek(deviceId) ?? (await devices.find(deviceId)))?.owner;
-    if (owner !== undefined) book.write(owner, deviceId, refusal);
+    if (owner !== undefined) book.write(owner, deviceId, by(owner), refusal);
     if (sender === undefined || sender === owner) return;
     const missing = { ...refusal, problem: 'unknown_device' } as const;
-    book.write(sender, stray, owner === undefined ? missing : refusal);
+    book.write(sender, stray, by(sender), owner === undefined ? missing : refusal);
   }
 
   /** Only of accounts that are there: strangers cannot fill the book with names. */
@@ -94,16 +101,54 @@ export function createRefusedPushes(options: {
       access.requireOwner(actor, deviceResource(device));
       const { owner, createdAt } = device;
       const since = Math.max(createdAt, clock.now() - limits.refusalMs);
-      const strays = book
-        .read(owner, stray)
-        .filter((one) => one.deviceId === undefined || isNear(one.deviceId, deviceId));
-      return [...book.read(owner, deviceId), ...strays]
-        .filter(({ at }) => at >= since)
-        .toReversed()
-        .toSorted((one, other) => other.at - one.at)
-        .slice(0, limits.refusalsPerDeviceMax);
+      const page = book.read(owner, deviceId);
+      const strays = book.read(owner, stray);
+      const isMeant = (one: RefusedPush) =>
+        one.deviceId === undefined || isNear(one.deviceId, deviceId);
+      const newest = (all: readonly RefusedPush[]) =>
+        newestFirst(all.filter(({ at }) => at >= since));
+      return shownOf(
+        newest([...page.own, ...strays.own.filter(isMeant)]),
+        newest([...page.others, ...strays.others.filter(isMeant)]),
+      );
     },
   };
+}
+
+/** An account, a guest's address, or the address of somebody whose key is wrong. */
+function payerOfRefusal({ actor, address }: SeenRefusal): Payer {
+  if (actor !== undefined && (actor.kind !== 'guest' || address === undefined)) {
+    return payerOf(actor);
+  }
+  return payerAt(address ?? 'unknown');
+}
+
+const newestFirst = (refusals: readonly RefusedPush[]): readonly RefusedPush[] =>
+  refusals.toReversed().toSorted((one, other) => other.at - one.at);
+
+/** Of what is shown, as long as the owner's own need the rest. */
+const placesOfOthersMin = 3;
+
+/** The owner's own, and some places for those of others; what is alike is one. */
+function shownOf(
+  own: readonly RefusedPush[],
+  others: readonly RefusedPush[],
+): readonly RefusedPush[] {
+  const max = limits.refusalsPerDeviceMax;
+  const alike = others.filter((one) => !own.some((other) => isAlike(one, other)));
+  const kinds: RefusedPush[] = [];
+  for (const one of alike) {
+    const at = kinds.findIndex((other) => isAlike(one, other));
+    const known = kinds[at];
+    if (known === undefined) kinds.push(one);
+    else kinds[at] = { ...known, count: known.count + one.count };
+  }
+  const placesOfOthers = Math.min(kinds.length, placesOfOthersMin);
+  const shownOwn = own.slice(0, max - placesOfOthers).map((one) => {
+    const same = others.filter((other) => isAlike(one, other));
+    return { ...one, count: same.reduce((sum, { count }) => sum + count, one.count) };
+  });
+  return newestFirst([...shownOwn, ...kinds.slice(0, max - shownOwn.length)].toReversed());
 }
 
 const problems: ReadonlyMap<string, PushProblem> = new Map([

@@ -23,7 +23,11 @@ function countedPace() {
 test('devices are looked for in turns, and what is kept of their sensors is told', async () => {
   const notes = 'x'.repeat(10_000);
   const points = Array.from({ length: 100 }, (_, at) => ({ measured: at, real: at + 1 }));
-  const sensor = { ...aSensor('s1'), meta: { notes }, calibration: { points } };
+  const sensor = {
+    ...aSensor('s1'),
+    meta: { notes },
+    calibration: { points, spelling: 'current' } as never,
+  };
   const open = createSourceOpening({
     devices: {
       find: async (id: string) => aDevice(id, { sensors: [sensor] }),

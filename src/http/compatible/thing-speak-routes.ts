@@ -67,7 +67,8 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
         const ofAddress = queryOf(request.url);
         const sent = await readBody(request.body, request.headers['content-encoding']).catch(
           async (reason: unknown) => {
-            note(parts, reason, await knownOfAddress(parts, request, ofAddress));
+            const known = await knownOfAddress(parts, request, ofAddress);
+            note(parts, reason, { ...known, address: request.address });
             throw reason;
           },
         );
@@ -82,7 +83,7 @@ const noStore = { 'cache-control': 'no-store' };
 
 async function update(
   parts: ThingSpeakParts,
-  request: Pick<RouteRequest, 'actor' | 'headers' | 'url'>,
+  request: Pick<RouteRequest, 'actor' | 'address' | 'headers' | 'url'>,
   parameters: UpdateParameters,
 ): Promise<TextAnswer | JsonAnswer<Wire<typeof UpdateMessage>>> {
   const now = parts.clock.now();
@@ -96,7 +97,7 @@ async function update(
     known = { ...known, deviceId };
     refusal = await store(parts, actor, deviceId, parameters);
   } catch (reason) {
-    note(parts, reason, known);
+    note(parts, reason, { ...known, address: request.address });
     throw reason;
   }
   if (refusal !== undefined) throw refusal;
@@ -159,7 +160,7 @@ async function knownOfAddress(
 function note(
   { refusedPushes }: ThingSpeakParts,
   error: unknown,
-  known: KnownOfUpdate & { readonly sensorId?: SensorId },
+  known: KnownOfUpdate & { readonly sensorId?: SensorId; readonly address?: string },
 ): void {
   if (!(error instanceof DomainError || error instanceof EdgeError)) return;
   const code = known.deviceId === undefined && error.code === 'invalid' ? 'wrong_path' : error.code;

@@ -120,8 +120,9 @@ function hotTarget(
         return written.bytes;
       } catch (error) {
         const durationMs = performance.now() - startedAt;
-        const { params, url, headers } = call;
-        const refused = { ...{ method, is404: false, routeOptions }, ...{ params, url, headers } };
+        const { params, url, headers, raw } = call;
+        const asked = { params, url, headers, raw };
+        const refused = { ...{ method, is404: false, routeOptions }, ...asked };
         return writer.refusal(refusalOf(error, refused, durationMs, refusal)).bytes;
       }
     },
