@@ -17,6 +17,61 @@ export const plantsOfReads: readonly Plant[] = [
     patches: [limit('turnMs: 5', 'turnMs: 5_000')],
   },
   {
+    name: 'corrections are loaded in turns',
+    ...{ file: 'test/neighbours/reads-corrections.test.ts', test: 'as many corrected values' },
+    ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/domain/datapoints/corrections/correction-book.ts',
+        'createFairTurns({ turnMs: limits.turnMs })',
+        'createFairTurns({ turnMs: 60_000 })',
+      ),
+      patch(
+        'src/domain/datapoints/corrections/corrected-datapoints.ts',
+        'const turns = createFairTurns({ turnMs: limits.turnMs });\n  const paceFor',
+        'const turns = createFairTurns({ turnMs: 60_000 });\n  const paceFor',
+      ),
+    ],
+  },
+  {
+    name: 'devices of a choice are looked for in turns',
+    ...{ file: 'test/neighbours/reads-totals.test.ts', test: 'totals of many large devices' },
+    ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/domain/datapoints/sensor-selection.ts',
+        '      if (pace.isOver()) await pace.rest();\n',
+        '',
+      ),
+    ],
+  },
+  {
+    name: 'totals are put in order in turns',
+    ...{ file: 'src/domain/datapoints/totals.test.ts', test: 'put in order in turns' },
+    says: /turns/,
+    patches: [
+      patch(
+        'src/domain/datapoints/totals.ts',
+        '    if (at % bucketsPerLook === 0 && pace.isOver()) await pace.rest();\n',
+        '',
+      ),
+    ],
+  },
+  {
+    name: 'last values of many sensors are written while they are read',
+    ...{ file: 'test/neighbours/reads-last-values.test.ts', test: 'never all in memory' },
+    says: /MiB are held|the program died|other side closed|ECONN|honest client's/,
+    patches: [
+      patch(
+        'src/http/v2/merged-reads.ts',
+        'const chunks = listText(steps, formatOf(false, spelling));',
+        'const all = await Array.fromAsync(steps);\n' +
+          '      const whole = (async function* () { yield all.flat(); })();\n' +
+          '      const chunks = listText(whole, formatOf(false, spelling));',
+      ),
+    ],
+  },
+  {
     name: 'a value has a largest size',
     ...{ file: 'test/v2/value-size.test.ts', test: 'a value up to the limit', says: /413/ },
     patches: [

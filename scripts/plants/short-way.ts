@@ -11,6 +11,18 @@ const differential = {
 /** What the short way may not understand by itself, beside node:http. */
 export const plantsOfShortWay: readonly Plant[] = [
   {
+    name: 'pushes in one breath have an end on the short way',
+    ...{ file: 'test/neighbours/sockets-short-way.test.ts', test: 'half requests' },
+    says: /were cut off that asked too much/,
+    patches: [
+      patch(
+        'src/http/short-way/answer-queue.ts',
+        'if (this.#waiting >= limits.pipelinedRequestsMax) return undefined;',
+        '',
+      ),
+    ],
+  },
+  {
     name: 'the short way reads no body but of one Content-Length',
     ...differential,
     patches: [patch(reader, "  'traceparent',\n", "  'traceparent',\n  'transfer-encoding',\n")],

@@ -62,6 +62,41 @@ export const plantsOfSockets: readonly Plant[] = [
     patches: [limit('largePushBytesMin: 131_072', 'largePushBytesMin: 1_000_000_000')],
   },
   {
+    name: 'lines of bulk requests take turns',
+    ...{ file: 'test/neighbours/sockets-bulk-lines.test.ts', test: 'bodies of refused lines' },
+    ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/http/bulk-feed.ts',
+        '      if (line % linesPerLook === 0 && work.pace.isOver()) await work.pace.rest();\n',
+        '',
+      ),
+      patch('src/http/bulk-feed.ts', '    if (turn !== undefined) await turn;\n', ''),
+      patch(
+        'src/domain/datapoints/ingest-many.ts',
+        '      if (pace.isOver()) await pace.rest();\n    }\n    return opened;',
+        '    }\n    return opened;',
+      ),
+    ],
+  },
+  {
+    name: 'a refused line costs no stack trace',
+    ...{ file: 'src/http/bulk-feed.test.ts', test: 'has no stack trace', says: /bulk-feed/ },
+    patches: [patch('src/lib/stackless.ts', '  Error.stackTraceLimit = 0;\n', '')],
+  },
+  {
+    name: 'refused pushes of strangers hide nothing of an owner’s',
+    ...{ file: 'test/neighbours/pushes-refused.test.ts', test: 'refused pushes of strangers' },
+    says: /strangers hid why/,
+    patches: [
+      patch(
+        'src/domain/datapoints/refused-pushes.ts',
+        'const by = (owner: string) => ({ payer, isOwner: sender === owner });',
+        "const by = () => ({ payer: payerAt(''), isOwner: false });",
+      ),
+    ],
+  },
+  {
     name: 'pushes that wait to be stored take turns by payer',
     ...{ file: 'src/domain/datapoints/appender.test.ts', test: 'who brings little' },
     says: /hers was commit/,

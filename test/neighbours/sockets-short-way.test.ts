@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Neighbourhood, startNeighbourhood } from './neighbours.ts';
+import { manyTimes } from './raw-mqtt.ts';
+import { residentMebibytes } from './unread.ts';
+
+const grownMebibytesMax = 250;
+
+/** A plain push, as devices send it: it takes the short way. */
+function pushOf(value: string, announced = value.length): string {
+  return (
+    'POST /api/v2/devices/eve-busy/sensors/s/value HTTP/1.1\r\nhost: a\r\n' +
+    `content-type: text/plain\r\ncontent-length: ${announced}\r\n\r\n${value}`
+  );
+}
+
+async function open(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  socket.on('error', () => undefined);
+  await new Promise<void>((resolve) => {
+    socket.once('connect', () => resolve());
+    socket.once('close', () => resolve());
+  });
+  return socket;
+}
+
+async function furnish(town: Neighbourhood): Promise<void> {
+  const json = { id: 'eve-busy', sensors: [{ id: 's' }] };
+  assert.equal((await town.call({ method: 'POST', path: '/devices', json })).status, 204);
+}
+
+test('half requests and unread answers take little on the short way', async () => {
+  await using town = await startNeighbourhood();
+  await furnish(town);
+  const before = residentMebibytes(town.process.pid);
+  const sockets: Socket[] = [];
+  let cutOff = 0;
+  await town.attack(async () => {
+    await manyTimes(3_000, async (at) => {
+      const socket = await open(town.url);
+      sockets.push(socket);
+      // A body that never ends, or more in one breath than may wait.
+      if (at % 3 > 0) return void socket.write(pushOf('1'.repeat(10), 4_096));
+      socket.pause();
+      socket.once('close', () => {
+        cutOff += 1;
+      });
+      socket.write(pushOf('1').repeat(4_000));
+    });
+    await sleep(6_000);
+  });
+  const grown = residentMebibytes(town.process.pid) - before;
+  assert.ok(grown <= grownMebibytesMax, `${grown} MiB are held on the short way`);
+  assert.ok(cutOff > 500, `${cutOff} of 1,000 were cut off that asked too much in one breath`);
+  for (const socket of sockets) socket.destroy();
+});
