@@ -2,13 +2,20 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
 import { freePort } from '../src/cli/bench/free-port.ts';
+import type { Traffic } from '../src/cli/bench/load-slice.ts';
 import { type Broker, mqttLoads, mqttPairsOf } from '../src/cli/bench/mqtt-bench.ts';
 import { createPublishTraffic } from '../src/cli/bench/mqtt-traffic.ts';
 import { openBenchClient } from '../src/cli/bench/population.ts';
 import { type Figures, median, type Pair, pairsOf, type Side } from '../src/cli/bench/rounds.ts';
 import { table } from '../src/cli/bench/table.ts';
 import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
-import { createPushTraffic, createReadTraffic, deviceIds } from '../src/cli/bench/traffic.ts';
+import {
+  createPushTraffic,
+  createReadTraffic,
+  deviceIds,
+  sensorIds,
+} from '../src/cli/bench/traffic.ts';
+import { formatTimestamp } from '../src/lib/timestamp.ts';
 
 // This checkout beside another one, both built, in alternating slices:
 // node bench/versions.ts OTHER_CHECKOUT [--pairs 30] [--seconds 1]
@@ -26,6 +33,38 @@ if (other === undefined) throw new Error('name the other checkout');
 const pace = { sliceMs: Number(values.seconds) * 1_000, rounds: Number(values.pairs) + 1 };
 const { signal } = new AbortController();
 const twelveHoursMs = 12 * 3_600_000;
+const yearMs = 365 * 24 * 3_600_000;
+
+/** Bulk requests of 1 000 lines: five new datapoints of each sensor, a second apart. */
+function createBulkTraffic(token: string, startAt: number): Traffic {
+  const sensors = deviceIds.flatMap((device) =>
+    sensorIds.map((sensor) => `{"device_id":"${device}","sensor_id":"${sensor}","value":`),
+  );
+  const head = [
+    'POST /api/v2/sensors_data HTTP/1.1',
+    'Host: 127.0.0.1',
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/x-ndjson',
+  ].join('\r\n');
+  let sequences = 0;
+  return {
+    expectedStatus: 200,
+    next() {
+      sequences += 1;
+      return sequences - 1;
+    },
+    requestOf(sequence) {
+      const lines: string[] = [];
+      for (let step = 5 * sequence; step < 5 * (sequence + 1); step += 1) {
+        const rest = `${20 + (step % 97) / 10},"timestamp":"${formatTimestamp(startAt + step * 1_000)}"}`;
+        for (const sensor of sensors) lines.push(sensor + rest);
+      }
+      const body = `${lines.join('\n')}\n`;
+      return `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    },
+    acknowledge: () => undefined,
+  };
+}
 
 async function openVersion(checkout: string) {
   const directory = temporaryDirectory();
@@ -48,6 +87,7 @@ async function openVersion(checkout: string) {
   return {
     push: { port: service.port, traffic: createPushTraffic({ token, startAt }) },
     read: { port: service.port, traffic: createReadTraffic({ paths, token }) },
+    bulk: { port: service.port, traffic: createBulkTraffic(token, startAt - yearMs) },
     broker,
     idleBytes,
     readyMs: service.readyMs,
@@ -88,6 +128,7 @@ const overHttp = (ourSide: Side, theirSide: Side, connections: number) =>
 addRow('push, durable, 64 connections', await overHttp(ours.push, theirs.push, 64));
 addRow('push, durable, 256 connections', await overHttp(ours.push, theirs.push, 256));
 addRow('read a device, 64 connections', await overHttp(ours.read, theirs.read, 64));
+addRow('bulk, requests of 1 000 datapoints', await overHttp(ours.bulk, theirs.bulk, 4));
 const brokers = [ours.broker('ours'), theirs.broker('theirs')] as const;
 addRow('publish, QoS 1', await mqttPairsOf({ pace, signal }, mqttLoads.publish, ...brokers));
 const inMegabytes = (count: number | undefined) => `${Math.round((count ?? 0) / 1e6)} MB`;
