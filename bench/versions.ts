@@ -18,13 +18,14 @@ import {
 import { formatTimestamp } from '../src/lib/timestamp.ts';
 
 // This checkout beside another one, both built, in alternating slices:
-// node bench/versions.ts OTHER_CHECKOUT [--pairs 30] [--seconds 1]
+// node bench/versions.ts OTHER_CHECKOUT [--pairs 30] [--seconds 1] [--only bulk]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     pairs: { type: 'string', default: '30' },
     seconds: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
   },
 });
 const [other] = positionals;
@@ -122,15 +123,20 @@ function addRow(what: string, pairs: readonly Pair<Figures>[]): void {
 await using ours = await openVersion(join(import.meta.dirname, '..'));
 await using theirs = await openVersion(other);
 
-const overHttp = (ourSide: Side, theirSide: Side, connections: number) =>
+/** Measures what `--only` does not leave out. */
+async function measure(what: string, pairs: () => Promise<readonly Pair<Figures>[]>) {
+  if (what.startsWith(values.only)) addRow(what, await pairs());
+}
+
+const overHttp = (ourSide: Side, theirSide: Side, connections: number) => () =>
   pairsOf({ ours: ourSide, noOp: theirSide, connections, pace, signal });
 
-addRow('push, durable, 64 connections', await overHttp(ours.push, theirs.push, 64));
-addRow('push, durable, 256 connections', await overHttp(ours.push, theirs.push, 256));
-addRow('read a device, 64 connections', await overHttp(ours.read, theirs.read, 64));
-addRow('bulk, requests of 1 000 datapoints', await overHttp(ours.bulk, theirs.bulk, 4));
+await measure('push, durable, 64 connections', overHttp(ours.push, theirs.push, 64));
+await measure('push, durable, 256 connections', overHttp(ours.push, theirs.push, 256));
+await measure('read a device, 64 connections', overHttp(ours.read, theirs.read, 64));
 const brokers = [ours.broker('ours'), theirs.broker('theirs')] as const;
-addRow('publish, QoS 1', await mqttPairsOf({ pace, signal }, mqttLoads.publish, ...brokers));
+await measure('publish, QoS 1', () => mqttPairsOf({ pace, signal }, mqttLoads.publish, ...brokers));
+await measure('bulk, requests of 1 000 datapoints', overHttp(ours.bulk, theirs.bulk, 4));
 const inMegabytes = (count: number | undefined) => `${Math.round((count ?? 0) / 1e6)} MB`;
 rows.push(
   ['idle memory', inMegabytes(ours.idleBytes), inMegabytes(theirs.idleBytes), '', ''],

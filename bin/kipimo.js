@@ -14,6 +14,7 @@ const generations = [
   '--max-semi-space-size=16',
   '--initial-old-space-size=64',
   '--heap-growing-percent=50',
+  '--no-allocation-site-pretenuring',
 ];
 // Packages that bring a Node; which of the two there is depends on the platform.
 const families = ['node-', 'node-bin-'];
