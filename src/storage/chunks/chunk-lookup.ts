@@ -1,25 +1,39 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { BlockHead } from './chunk-head.ts';
+import type { BlockHead, ChunkHead } from './chunk-head.ts';
 import { type Columns, rowAfter, rowFrom, valueTextAt } from './columns.ts';
 
 /** Answers which values a series has in chunks at one timestamp after the other. */
 export interface ChunkLookup {
   /** JSON texts of the values with exactly this timestamp. */
   valuesAt(timestamp: Instant): ReadonlySet<string>;
+  /** The gap that the last timestamp is in, as far as was looked; undefined: it is in none. */
+  gap(): Gap | undefined;
+}
+
+/** Between these two timestamps, both excluded, a series has nothing in chunks. */
+export interface Gap {
+  readonly after: Instant;
+  readonly before: Instant;
+}
+
+/** The chunks of one series, to look something up in. What cannot be read has nothing in it. */
+export interface LookupSource {
+  /** Those that end at a timestamp or later, in order of time. */
+  chunksFrom(timestamp: Instant): Iterable<ChunkHead>;
+  /** Its blocks in order of time. */
+  blocksOf(chunk: ChunkHead): readonly BlockHead[];
+  columnsOf(head: BlockHead): Columns;
 }
 
 const none: ReadonlySet<string> = new Set();
 
 /**
- * A look-up that remembers where it was: ascending timestamps cost one search in a chunk each.
+ * A look-up that remembers where it was: ascending timestamps cost one search in a chunk each, and
+ * in a gap between chunks none is read.
  * Where one timestamp fills more than `crowdedChunksMax` chunks, as with a clock that stands still,
  * it looks into the last of them only: a push must not cost more with every one before it.
  */
-export function createChunkLookup(
-  headsFrom: (timestamp: Instant) => Iterable<BlockHead>,
-  columnsOf: (head: BlockHead) => Columns,
-  crowdedChunksMax: number,
-): ChunkLookup {
+export function createChunkLookup(source: LookupSource, crowdedChunksMax: number): ChunkLookup {
   // Between these two, both excluded, there is nothing but `columns`.
   let after = Number.POSITIVE_INFINITY;
   let before = Number.NEGATIVE_INFINITY;
@@ -35,12 +49,12 @@ export function createChunkLookup(
     after = Number.NEGATIVE_INFINITY;
     before = Number.POSITIVE_INFINITY;
     columns = undefined;
-    for (const head of headsFrom(timestamp)) {
-      const { minTime, maxTime } = head.block;
-      if (minTime > timestamp) {
-        before = minTime;
+    for (const head of headsFrom(source, timestamp, crowdedChunksMax)) {
+      if (typeof head === 'number') {
+        before = head;
         break;
       }
+      const { minTime, maxTime } = head.block;
       if (maxTime < timestamp) continue;
       touching.push(head);
       after = minTime;
@@ -49,12 +63,18 @@ export function createChunkLookup(
     }
     // In a gap nothing is known about what lies before the timestamp itself.
     if (touching.length === 0) after = timestamp;
-    const looked = touching.slice(-crowdedChunksMax).map(columnsOf);
+    const looked = touching.slice(-crowdedChunksMax).map((head) => source.columnsOf(head));
     columns = looked.at(-1);
     return collect(looked, timestamp);
   }
 
   return {
+    gap() {
+      if (timestampBefore === undefined || values.size > 0) return undefined;
+      if (columns === undefined) return { after, before };
+      const next = columns.times[rowAfter(columns.times, timestampBefore)];
+      return { after: timestampBefore, before: next ?? before };
+    },
     valuesAt(timestamp) {
       if (timestamp !== timestampBefore) {
         values = find(timestamp);
@@ -63,6 +83,38 @@ export function createChunkLookup(
       return values;
     },
   };
+}
+
+/**
+ * Blocks from a timestamp on, and where the first chunk or block begins that is later: it is not
+ * looked into. Of the chunks that hold the timestamp alone only the last ones.
+ */
+function* headsFrom(
+  source: LookupSource,
+  timestamp: Instant,
+  crowdedChunksMax: number,
+): Generator<BlockHead | Instant, void> {
+  const crowd: ChunkHead[] = [];
+  for (const chunk of source.chunksFrom(timestamp)) {
+    if (chunk.minTime === timestamp && chunk.maxTime === timestamp) {
+      crowd.push(chunk);
+      if (crowd.length > crowdedChunksMax) crowd.shift();
+      continue;
+    }
+    for (const held of crowd.splice(0)) yield* source.blocksOf(held);
+    if (chunk.minTime > timestamp) {
+      yield chunk.minTime;
+      return;
+    }
+    for (const head of source.blocksOf(chunk)) {
+      if (head.block.minTime > timestamp) {
+        yield head.block.minTime;
+        return;
+      }
+      yield head;
+    }
+  }
+  for (const held of crowd) yield* source.blocksOf(held);
 }
 
 function collect(chunks: readonly Columns[], timestamp: Instant): ReadonlySet<string> {

@@ -158,17 +158,6 @@ function createSource(parts: {
     }
   }
 
-  /** From this time on; of the chunks that hold it alone only the last ones. */
-  function* blocksFrom(series: number, from: Instant): Iterable<BlockHead> {
-    const isCrowd = ({ minTime, maxTime }: ChunkHead) => minTime === from && maxTime === from;
-    const touching = heads(series, { from }, 'asc');
-    const crowd = touching.filter(isCrowd).slice(-limits.crowdedChunksMax);
-    const looked = touching.filter((chunk) => !isCrowd(chunk) || crowd.includes(chunk));
-    for (const chunk of looked) {
-      yield* orElse<readonly BlockHead[]>([], () => [...blocks(chunk, 'asc')]);
-    }
-  }
-
   return {
     inSnapshot: (work) => work(),
     heads,
@@ -178,8 +167,11 @@ function createSource(parts: {
     count,
     createLookup: (series) =>
       createChunkLookup(
-        (timestamp) => blocksFrom(series, timestamp),
-        (head) => orElse(toColumns([]), () => columns(head)),
+        {
+          chunksFrom: (from) => heads(series, { from }, 'asc'),
+          blocksOf: (chunk) => orElse([], () => [...blocks(chunk, 'asc')]),
+          columnsOf: (head) => orElse(toColumns([]), () => columns(head)),
+        },
         limits.crowdedChunksMax,
       ),
   };

@@ -139,23 +139,6 @@ export function createChunkReader(
     }
   }
 
-  /** From this time on; of the chunks that hold it alone only the last ones. */
-  function* readableBlocks(series: number, from: Instant): Iterable<BlockHead> {
-    const crowd: ChunkHead[] = [];
-    const blocksOfChunk = (chunk: ChunkHead) =>
-      readable<readonly BlockHead[]>(chunk.id, [], () => [...blocks(chunk, 'asc')]);
-    for (const chunk of heads(series, { from }, 'asc')) {
-      if (chunk.minTime === from && chunk.maxTime === from) {
-        crowd.push(chunk);
-        if (crowd.length > limits.crowdedChunksMax) crowd.shift();
-        continue;
-      }
-      for (const held of crowd.splice(0)) yield* blocksOfChunk(held);
-      yield* blocksOfChunk(chunk);
-    }
-    for (const held of crowd) yield* blocksOfChunk(held);
-  }
-
   return {
     inSnapshot(work) {
       if (reader.isTransaction) return work();
@@ -177,8 +160,11 @@ export function createChunkReader(
     count,
     createLookup: (series) =>
       createChunkLookup(
-        (timestamp) => readableBlocks(series, timestamp),
-        (head) => readable(head.chunk, toColumns([]), () => columns(head)),
+        {
+          chunksFrom: (from) => heads(series, { from }, 'asc'),
+          blocksOf: (chunk) => readable(chunk.id, [], () => [...blocks(chunk, 'asc')]),
+          columnsOf: (head) => readable(head.chunk, toColumns([]), () => columns(head)),
+        },
         limits.crowdedChunksMax,
       ),
   };

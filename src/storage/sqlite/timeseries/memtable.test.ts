@@ -17,6 +17,7 @@ const seriesOf = (number: number): Series => ({
   last: undefined,
   newestTimestamp: Number.NEGATIVE_INFINITY,
   sequenceNumbers: undefined,
+  gap: undefined,
   sorted: undefined,
   isForgotten: false,
 });

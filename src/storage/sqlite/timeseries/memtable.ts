@@ -166,6 +166,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       const flushed = series.flushed + series.frozen.count;
       settleLast(series, flushed);
       series.flushed = flushed;
+      series.gap = undefined;
       frozenBytes -= series.frozen.bytes;
       series.frozen = undefined;
       series.sorted = undefined;

@@ -26,6 +26,7 @@ for (const how of ['atOnce', 'inSteps'] as const) {
       last: undefined,
       newestTimestamp: noon + long.length,
       sequenceNumbers: undefined,
+      gap: undefined,
       sorted: undefined,
       isForgotten: false,
     };

@@ -4,6 +4,7 @@ import {
   valueTextAt,
 } from '../../../domain/datapoints/column-batch.ts';
 import type { Instant } from '../../../lib/clock.ts';
+import type { Gap } from '../../chunks/chunk-lookup.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { appendRows, dropTail } from './memtable-columns.ts';
 import { SequenceIndex } from './sequence-index.ts';
@@ -181,11 +182,12 @@ function findInChunks(
   first: number,
 ): Set<number> | undefined {
   if (series.flushed === 0) return undefined;
+  const { gap } = series;
   const suspects: { readonly at: number; readonly timestamp: Instant }[] = [];
   const end = Math.min(first + datapointsPerStep, batch.count);
   for (let at = first; at < end; at += 1) {
     const timestamp = batch.times[at] ?? 0;
-    if (batch.timed[at] === 1 && timestamp <= series.newestTimestamp) {
+    if (batch.timed[at] === 1 && timestamp <= series.newestTimestamp && !isIn(gap, timestamp)) {
       suspects.push({ at, timestamp });
     }
   }
@@ -197,6 +199,11 @@ function findInChunks(
     for (const { at, timestamp } of suspects) {
       if (stored.valuesAt(timestamp).has(valueTextAt(batch, at))) found.add(at);
     }
+    // Of a backlog that comes beside live values, the next push goes on there.
+    series.gap = stored.gap();
     return found;
   });
 }
+
+const isIn = (gap: Gap | undefined, timestamp: Instant): boolean =>
+  gap !== undefined && timestamp > gap.after && timestamp < gap.before;

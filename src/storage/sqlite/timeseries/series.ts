@@ -7,6 +7,7 @@ import {
 import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import { storedJson } from '../../../lib/long-json.ts';
+import type { Gap } from '../../chunks/chunk-lookup.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
@@ -51,6 +52,8 @@ export interface Series {
   newestTimestamp: number;
   /** Which of frozen and memtableEntry has this timestamp and value; made when first asked for. */
   sequenceNumbers: SequenceIndex | undefined;
+  /** Where late datapoints came last and are in no chunk; until something is flushed. */
+  gap: Gap | undefined;
   /** Frozen and memtableEntry by order time; made when first asked for. */
   sorted: Columns | undefined;
   /** The sensor was removed. */
@@ -286,6 +289,7 @@ function seriesOf(row: SeriesRow, damaged: DamagedRows): Series {
     last: lastInRow(row, damaged),
     newestTimestamp: newest ?? Number.NEGATIVE_INFINITY,
     sequenceNumbers: undefined,
+    gap: undefined,
     sorted: undefined,
     isForgotten: false,
   };
