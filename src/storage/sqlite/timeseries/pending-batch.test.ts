@@ -36,7 +36,7 @@ for (const how of ['atOnce', 'inSteps'] as const) {
       createLookup() {
         lookUps += 1;
         if (lookUps === 2) throw new Error('disk I/O error');
-        return { valuesAt: () => new Set<string>() };
+        return { valuesAt: () => new Set<string>(), gap: () => undefined };
       },
     } as unknown as ChunkReader;
     const table = { resolve: () => series } as unknown as SeriesTable;
