@@ -57,7 +57,8 @@ function createBulkTraffic(token: string, startAt: number): Traffic {
     requestOf(sequence) {
       const lines: string[] = [];
       for (let step = 5 * sequence; step < 5 * (sequence + 1); step += 1) {
-        const rest = `${20 + (step % 97) / 10},"timestamp":"${formatTimestamp(startAt + step * 1_000)}"}`;
+        const timestamp = formatTimestamp(startAt + step * 1_000);
+        const rest = `${20 + (step % 97) / 10},"timestamp":"${timestamp}"}`;
         for (const sensor of sensors) lines.push(sensor + rest);
       }
       const body = `${lines.join('\n')}\n`;
