@@ -160,6 +160,23 @@ test('whatever is flushed between its steps, no datapoint is lost, doubled or mo
   );
 });
 
+test('a short chunk that is renewed where it stands gets no summary', async (t) => {
+  const database = await prepared(t);
+  const table = createChunkTable(database);
+  const flushes = [[0], [4, 6], [5], [0, 6], [0, 0, 7], [4, 4, 4], [5], [0, 0], [0, 6, 0, 6]];
+  for (const [value, times] of [...flushes, [0, 5, 6]].entries()) {
+    database.exec('begin');
+    table.place(series, sortByTime(toColumns(times.map((time) => at(time, value)))), limits);
+    database.exec('commit');
+  }
+  downgrade(database, 0);
+  assert.equal(walkToEnd(createChunkRenewal(database, limits)), true);
+  for (const { datapoints, count, summary } of rowsOf(database)) {
+    assert.equal(datapoints[0], 2);
+    assert.equal(summary !== null, count >= limits.summaryDatapointsMin, `${count}`);
+  }
+});
+
 test('many small rows become few, and the end of a series stays as it is', async (t) => {
   const database = await prepared(t);
   const insert = database.prepare(

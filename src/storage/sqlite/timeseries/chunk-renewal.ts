@@ -158,7 +158,8 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
       if (!isOld || own === undefined) continue;
       const encoded = encodeChunk(own);
       update.run(encoded, id);
-      const summary = summaryOfBlocks(own);
+      const count = own.reduce((sum, block) => sum + block.count, 0);
+      const summary = count < limits.summaryDatapointsMin ? undefined : summaryOfBlocks(own);
       if (summary !== undefined) summarise.run(id, summary);
       figures.bytesBefore += bytes;
       figures.bytesAfter += encoded.length;
