@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { matchesGlob, resolve } from 'node:path';
 import { run } from 'node:test';
 import { dot, spec } from 'node:test/reporters';
-import { engine, needsDurableEngine } from '../test/engine.ts';
+import { engine, needsDurableEngine, needsFiles } from '../test/engine.ts';
 import { sharedPostgres } from '../test/postgres-server.ts';
 import { groupTests, type TestGroup } from './test-groups.ts';
 
@@ -154,9 +154,13 @@ async function runGroups(
     // A suite can fail outside of any test.
     counts.set(file, { passed: all.passed, failed: success ? failed : Math.max(1, failed) });
   });
-  let leftOut = 0;
+  const leftOut = new Map([
+    [needsDurableEngine, 0],
+    [needsFiles, 0],
+  ]);
   stream.on('test:pass', ({ skip }) => {
-    if (skip === needsDurableEngine) leftOut += 1;
+    const count = leftOut.get(String(skip));
+    if (count !== undefined) leftOut.set(String(skip), count + 1);
   });
   const report = reporter === 'dot' ? stream.compose(dot) : stream.compose(spec);
   for await (const text of report) process.stdout.write(String(text));
@@ -164,7 +168,9 @@ async function runGroups(
   for (const { entry } of groups) {
     if (!counts.has(entry)) counts.set(entry, { passed: 0, failed: 1 });
   }
-  if (leftOut > 0) process.stdout.write(`${leftOut} tests need a durable engine\n`);
+  for (const [reason, count] of leftOut) {
+    if (count > 0) process.stdout.write(`${count} tests: ${reason}\n`);
+  }
   return counts;
 }
 

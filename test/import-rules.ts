@@ -92,19 +92,17 @@ export const strangers: readonly (readonly string[])[] = [
   ['src/storage/sqlite/', 'src/storage/postgres/', 'src/storage/memory/'],
 ];
 
-/** The files that may name an engine from outside of it; the commands are for the embedded one. */
+/** The files that may name an engine from outside of it; some commands are for the embedded one. */
 export const engineChoosers: readonly string[] = [
   'src/storage/open-storage.ts',
+  'src/storage/open-for-commands.ts',
   'src/app/app.ts',
-  'src/cli/user.ts',
   'src/cli/backup.ts',
   'src/cli/restore.ts',
   'src/cli/compact.ts',
   'src/cli/doctor.ts',
-  'src/cli/retention.ts',
   'src/cli/data-directory.ts',
   'src/cli/export.ts',
-  'src/cli/key.ts',
 ];
 
 /** What of src/ runs in the dashboard as well: pure, and small. Types it takes from src/wire/. */

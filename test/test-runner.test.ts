@@ -59,6 +59,6 @@ test('tests of what outlives the process are left out where nothing does, and co
   const kept = `import { durable } from ${engine}; durable('kept', () => {}); ${good}`;
   const onMemory = runOver([kept], { TEST_STORAGE: 'memory' });
   assertEnd(onMemory, '1 passed, 0 failed', 0);
-  assert.match(onMemory.out, /^1 tests need a durable engine$/m);
+  assert.match(onMemory.out, /^1 tests: needs a durable engine$/m);
   assertEnd(runOver([kept], { TEST_STORAGE: 'sqlite' }), '2 passed, 0 failed', 0);
 });

@@ -6,14 +6,15 @@ import { systemClock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { openStorage } from '../storage/open-storage.ts';
+import type { StoragePlace } from '../storage/place.ts';
 import { databasePath } from '../storage/sqlite/connection.ts';
 import { makeDirectory } from '../storage/sqlite/make-directory.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** How a command is told which data directory it works on. */
+/** How a command is told on which data it works. */
 export const dataDirOption = [
   '--data-dir <path>',
-  'data directory, instead of KIPIMO_DATA_DIR',
+  'data directory, instead of KIPIMO_DATA_DIR or KIPIMO_DATABASE_URL',
 ] as const;
 
 /** Which data directory a command works on. */
@@ -23,21 +24,55 @@ export interface DirectoryOption {
 
 /** The data directory that a command names, or that of the settings; throws where there is none. */
 export function directoryOf(options: DirectoryOption): string {
-  if (options.dataDir !== undefined) return options.dataDir;
-  const { engine, directory } = loadConfigHere().config.storage;
-  if (engine === 'sqlite') return directory;
-  throw new Error('KIPIMO_DATABASE_URL names no SQLite database: name one with --data-dir');
+  const place = placeOf(options);
+  if (place.kind === 'sqlite') return place.directory;
+  throw new Error(
+    'KIPIMO_DATABASE_URL names a PostgreSQL database, and this command works on a data ' +
+      'directory: name one with --data-dir',
+  );
 }
 
 /** The same where there is a database already: a mistyped directory must not become one. */
 export function knownDirectoryOf(options: DirectoryOption): string {
   const directory = directoryOf(options);
-  if (existsSync(databasePath(directory))) return directory;
-  throw new Error(`${directory} holds no data of Kipimo: name its place with --data-dir`);
+  requireKnown({ kind: 'sqlite', directory });
+  return directory;
 }
 
-/** The same for a first start: a directory that is named is there, that of the settings is made. */
-export function requirePlace(options: DirectoryOption): string {
+/** Where the data is: in the directory that a command names, or where the settings say. */
+export function placeOf(options: DirectoryOption): StoragePlace {
+  if (options.dataDir !== undefined) return { kind: 'sqlite', directory: options.dataDir };
+  const { config, secrets } = loadConfigHere();
+  const { engine, directory } = config.storage;
+  if (engine === 'sqlite') return { kind: 'sqlite', directory };
+  if (secrets.databaseUrl !== undefined) return { kind: 'postgres', url: secrets.databaseUrl };
+  throw new Error(
+    'KIPIMO_DATABASE_URL keeps everything in the memory of the service: name a data directory ' +
+      'with --data-dir',
+  );
+}
+
+/** The same where there is data already, as far as a look at files says. */
+export function knownPlaceOf(options: DirectoryOption): StoragePlace {
+  const place = placeOf(options);
+  requireKnown(place);
+  return place;
+}
+
+function requireKnown(place: StoragePlace): void {
+  if (place.kind !== 'sqlite' || existsSync(databasePath(place.directory))) return;
+  throw new Error(`${place.directory} holds no data of Kipimo: name its place with --data-dir`);
+}
+
+/** A place for a first start: a directory that is named is there, that of the settings is made. */
+export function requirePlace(options: DirectoryOption): StoragePlace {
+  const place = placeOf(options);
+  if (place.kind === 'sqlite') requireDirectory(options);
+  return place;
+}
+
+/** The same, of a data directory alone. */
+export function requireDirectory(options: DirectoryOption): string {
   const directory = directoryOf(options);
   if (options.dataDir !== undefined && !existsSync(directory)) {
     throw invalid(`there is no directory ${directory}: make it, if the data shall be there`);
@@ -46,14 +81,18 @@ export function requirePlace(options: DirectoryOption): string {
   return directory;
 }
 
-/** Opens all stores of a data directory for some work; refuses while a service runs on it. */
+/** What a report says of a place: never a password. */
+export const placeName = (place: StoragePlace): string =>
+  place.kind === 'sqlite' ? place.directory : 'the database of KIPIMO_DATABASE_URL';
+
+/** Opens all stores of a place for some work; refuses while a service runs on it. */
 export async function withStorage<Result>(
-  directory: string,
+  place: StoragePlace,
   work: (storage: Storage) => Promise<Result>,
 ): Promise<Result> {
   const storage = await openStorage({
-    kind: 'sqlite',
-    directory,
+    directory: '',
+    ...place,
     clock: systemClock,
     log: silentLog,
     reporter: silentReporter,

@@ -10,7 +10,7 @@ import {
   type DirectoryOption,
   dataDirOption,
   knownDirectoryOf,
-  requirePlace,
+  requireDirectory,
   withStorage,
 } from './data-directory.ts';
 import { readExport, writeExport } from './export/export-file.ts';
@@ -54,7 +54,7 @@ async function exportTo(
   const signal = stopSignal();
   using copy = await copyOf(directory, { isLocked: false, signal });
   const counts = new Map<string, number>();
-  await withStorage(copy.directory, async (storage) => {
+  await withStorage({ kind: 'sqlite', directory: copy.directory }, async (storage) => {
     const { account } = options;
     const user = account === undefined ? undefined : await requireUser(storage.users, account);
     await writeExport(
@@ -76,11 +76,12 @@ async function* counted(
 }
 
 async function importFrom(file: string, options: DirectoryOption): Promise<void> {
-  const directory = requirePlace(options);
+  const directory = requireDirectory(options);
   const signal = stopSignal();
   using copy = await copyOf(directory, { isLocked: true, signal });
-  const { counts, leftOut } = await withStorage(copy.directory, (storage) =>
-    importLines(storage, whileWanted(readExport(file), signal)),
+  const { counts, leftOut } = await withStorage(
+    { kind: 'sqlite', directory: copy.directory },
+    (storage) => importLines(storage, whileWanted(readExport(file), signal)),
   );
   signal.throwIfAborted();
   const aside = copy.replace(asideName('import'));

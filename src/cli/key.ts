@@ -3,17 +3,17 @@ import type { Actor } from '../domain/actor.ts';
 import { parseAccessKeyId } from '../domain/ids.ts';
 import { type AccessKeys, createAccessKeys } from '../domain/users/access-keys.ts';
 import { systemClock } from '../lib/clock.ts';
-import { openAccounts } from '../storage/sqlite/accounts.ts';
+import { openAccounts } from '../storage/open-for-commands.ts';
 import { accessKeyFromWire, accessKeyToWire } from '../wire/access-key.ts';
 import { requireUser } from './account-work.ts';
-import { type DirectoryOption, dataDirOption, knownDirectoryOf } from './data-directory.ts';
+import { type DirectoryOption, dataDirOption, knownPlaceOf } from './data-directory.ts';
 import { printableJson } from './printable.ts';
 
-/** `kipimo key`: access keys in the data directory, also while the service runs. */
+/** `kipimo key`: access keys where the data is, also while the service runs. */
 export function createKeyCommand(): Command {
   const key = new Command('key').description(
-    'Access keys of an account in the data directory (KIPIMO_DATA_DIR); works while the service ' +
-      'runs, too.',
+    'Access keys of an account in the data directory (KIPIMO_DATA_DIR), or in PostgreSQL ' +
+      '(KIPIMO_DATABASE_URL); works while the service runs, too.',
   );
   key
     .command('list <user>')
@@ -52,7 +52,7 @@ async function withKeys(
   options: DirectoryOption,
   work: (keys: AccessKeys, actor: Actor) => Promise<void>,
 ): Promise<void> {
-  const accounts = await openAccounts(knownDirectoryOf(options));
+  const accounts = await openAccounts(knownPlaceOf(options), { makes: false });
   try {
     const user = await requireUser(accounts.users, username);
     const keys = createAccessKeys({ credentials: accounts.credentials, clock: systemClock });

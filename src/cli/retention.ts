@@ -1,29 +1,25 @@
 import { Command } from 'commander';
 import { loadConfigHere } from '../config/environment-file.ts';
 import { systemClock } from '../lib/clock.ts';
-import { type DirectoryOption, dataDirOption, knownDirectoryOf } from './data-directory.ts';
+import { planRetentionOf } from '../storage/open-for-commands.ts';
+import type { PlannedDevice } from '../storage/retention-plan.ts';
+import { type DirectoryOption, dataDirOption, knownPlaceOf } from './data-directory.ts';
 import { printableLines } from './printable.ts';
-
-type Planned = Awaited<
-  ReturnType<typeof import('../storage/sqlite/examination/retention-plan.ts')['planRetention']>
->[number];
 
 /** `kipimo retention`: what would be deleted now, without deleting it. */
 export function createRetentionCommand(): Command {
   return new Command('retention')
     .description(
       'Say which datapoints are older than they are to be kept, by device, and delete nothing. ' +
-        'Reads the data directory (KIPIMO_DATA_DIR), also while the service runs, with the ' +
-        'settings that are stored there and KIPIMO_RETENTION_RAW_DAYS and ' +
-        'KIPIMO_RETENTION_HOURLY_DAYS as they are here. The service deletes by itself, an hour ' +
-        'later at most.',
+        'Reads the data directory (KIPIMO_DATA_DIR) or PostgreSQL (KIPIMO_DATABASE_URL), also ' +
+        'while the service runs, with the settings that are stored there and ' +
+        'KIPIMO_RETENTION_RAW_DAYS and KIPIMO_RETENTION_HOURLY_DAYS as they are here. The ' +
+        'service deletes by itself, an hour later at most.',
     )
     .option(...dataDirOption)
     .option('--json', 'one JSON object for each device, a line each')
     .action(async (options: DirectoryOption & { readonly json?: boolean }) => {
-      const { planRetention } = await import('../storage/sqlite/examination/retention-plan.ts');
-      const devices = await planRetention({
-        directory: knownDirectoryOf(options),
+      const devices = await planRetentionOf(knownPlaceOf(options), {
         now: systemClock.now(),
         ofService: loadConfigHere().config.datapoints.retention,
       });
@@ -31,12 +27,12 @@ export function createRetentionCommand(): Command {
     });
 }
 
-const linesOf = (devices: readonly Planned[]): string =>
+const linesOf = (devices: readonly PlannedDevice[]): string =>
   devices.map((device) => `${JSON.stringify(device)}\n`).join('');
 
 const count = (number: number): string => number.toLocaleString('en');
 
-function reportOf(devices: readonly Planned[]): string {
+function reportOf(devices: readonly PlannedDevice[]): string {
   if (devices.length === 0) return 'Nothing is older than it is to be kept.\n';
   const lines = devices.map(
     ({ owner, device, sensors, datapoints, days }) =>

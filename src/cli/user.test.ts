@@ -7,7 +7,7 @@ import { isProven } from '../domain/users/address-proofs.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 import { createManualClock } from '../lib/clock.ts';
 import { verifyPassword } from '../lib/password-hash.ts';
-import { openAccounts } from '../storage/sqlite/accounts.ts';
+import { openAccounts } from '../storage/open-for-commands.ts';
 import { addAccount, allAccounts, replacePassword } from './account-work.ts';
 import { importAccounts, parseImport } from './user-import.ts';
 
@@ -15,7 +15,7 @@ const clock = createManualClock(Date.parse('2026-01-02T03:04:05Z'));
 
 async function withUsers(work: (users: UserStore) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-user-'));
-  const accounts = await openAccounts(directory);
+  const accounts = await openAccounts({ kind: 'sqlite', directory }, { makes: true });
   try {
     await work(accounts.users);
   } finally {

@@ -7,6 +7,8 @@ import { requireStrongPassword } from '../domain/users/profile.ts';
 import type { User } from '../domain/users/user.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
 import { systemClock } from '../lib/clock.ts';
+import { openAccounts } from '../storage/open-for-commands.ts';
+import type { StoragePlace } from '../storage/place.ts';
 import { profileFromWire } from '../wire/user.ts';
 import { addAccount, allAccounts, replacePassword, requireUser } from './account-work.ts';
 import { addPasswordOptions, givenPassword, type PasswordOptions } from './client/login-options.ts';
@@ -15,7 +17,7 @@ import { openProgressBar } from './copy-progress.ts';
 import {
   type DirectoryOption,
   dataDirOption,
-  knownDirectoryOf,
+  knownPlaceOf,
   requirePlace,
   withStorage,
 } from './data-directory.ts';
@@ -24,10 +26,11 @@ import { type ImportReport, importAccounts, parseImport } from './user-import.ts
 
 const absent = 'asked for, or generated and printed once';
 
-/** `kipimo user`: accounts in the data directory, also while the service runs. */
+/** `kipimo user`: accounts where the data is, also while the service runs. */
 export function createUserCommand(): Command {
   const user = new Command('user').description(
-    'Accounts in the data directory (KIPIMO_DATA_DIR); works while the service runs, too.',
+    'Accounts in the data directory (KIPIMO_DATA_DIR), or in PostgreSQL (KIPIMO_DATABASE_URL); ' +
+      'works while the service runs, too.',
   );
   addPasswordOptions(command(user, 'add <name>', 'Add an account.'), { absent })
     .option('--admin', 'may do everything')
@@ -84,7 +87,7 @@ async function add(
   parseNewUsername(name);
   const { password, isGenerated } = await choosePassword(await givenPassword(options));
   requireStrongPassword(password);
-  await withUsers(options, async (users) => {
+  await withUsers(requirePlace(options), { makes: true }, async (users) => {
     const isAdmin = options.admin === true;
     const account = { username: name, password, isAdmin, profile };
     const user = await addAccount({ users, clock: systemClock }, account);
@@ -119,7 +122,7 @@ async function importFile(file: string, options: DirectoryOption): Promise<void>
     throw invalid(`${file} has ${size} bytes, at most ${limits.importBytesMax} can be imported`);
   }
   const entries = parseImport(await readFile(file, 'utf8'));
-  await withUsers(options, async (users) => {
+  await withUsers(requirePlace(options), { makes: true }, async (users) => {
     const wasWithoutAdmin = (await users.countAdmins()) === 0;
     const bar = openProgressBar('users');
     const report = await importAccounts({
@@ -138,13 +141,12 @@ async function importFile(file: string, options: DirectoryOption): Promise<void>
   });
 }
 
-/** As `withUsers`, where there is a database already: a mistyped directory must not become one. */
+/** Where there is a database already: a mistyped place must not become one. */
 async function withKnownUsers(
   options: DirectoryOption,
   work: (users: UserStore) => Promise<void>,
 ): Promise<void> {
-  knownDirectoryOf(options);
-  await withUsers(options, work);
+  await withUsers(knownPlaceOf(options), { makes: false }, work);
 }
 
 async function setDisabled(name: string, isDisabled: boolean, options: DirectoryOption) {
@@ -171,8 +173,7 @@ async function setAdmin(name: string, options: DirectoryOption & { readonly off?
 }
 
 async function remove(name: string, options: DirectoryOption & { readonly yes?: boolean }) {
-  const directory = knownDirectoryOf(options);
-  await withStorage(directory, async ({ users, devices }) => {
+  await withStorage(knownPlaceOf(options), async ({ users, devices }) => {
     const user = await requireUser(users, name);
     await requireAnotherAdmin(users, user);
     const owned = await devices.countOwnedBy(user.username);
@@ -189,13 +190,13 @@ async function requireAnotherAdmin(users: UserStore, user: User): Promise<void> 
   throw invalid(`${user.username} is the last admin: make another user admin first`);
 }
 
-/** As `withKnownUsers`, also before the first start: then the database is made. */
+/** `makes`: also before the first start; then the database is made. */
 async function withUsers(
-  options: DirectoryOption,
+  place: StoragePlace,
+  { makes }: { readonly makes: boolean },
   work: (users: UserStore) => Promise<void>,
 ): Promise<void> {
-  const { openAccounts } = await import('../storage/sqlite/accounts.ts');
-  const accounts = await openAccounts(requirePlace(options));
+  const accounts = await openAccounts(place, { makes });
   try {
     await work(accounts.users);
   } finally {

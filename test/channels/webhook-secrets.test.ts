@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { webhookSecretOf } from '../../src/channels/webhook/signature.ts';
 import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
 import { ensureInstallationSecret } from '../../src/storage/sqlite/installation-secret.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone } from '../v2/refusal.ts';
 
@@ -40,7 +40,7 @@ test('an account made again under the same name has another secret', async () =>
   assert.notEqual(after.text, before);
 });
 
-durable('an account of a database of before keeps its secret for itself', async (context) => {
+embedded('an account of a database of before keeps its secret for itself', async (context) => {
   const directory = temporaryDirectory(context);
   {
     await using service = await startService({ directory });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { durable } from '../engine.ts';
+import { durable, embedded } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 import { openSensor } from './sensor-endpoint.ts';
@@ -121,7 +121,7 @@ test('descriptions count: devices, sensors and what is attached to them', async 
   assertDone(await add());
 });
 
-durable('below the floor of free space guests are refused first, then everybody', async () => {
+embedded('below the floor of free space guests are refused first, then everybody', async () => {
   const { bavail, bsize } = statfsSync(tmpdir());
   const free = bavail * bsize;
   const floor = (bytes: number) => ({ KIPIMO_DISK_FLOOR_BYTES: String(Math.floor(bytes)) });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { durable } from '../engine.ts';
+import { durable, embedded } from '../engine.ts';
 import { runProgram, type ServiceProcess, startProcess } from '../service-process.ts';
 
 const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1' };
@@ -142,7 +142,7 @@ durable('an account is disabled, enabled and made admin while the service runs',
   assert.match((await kipimoUser('admin', 'zawadi', '--off')).stdout, /no admin any more/);
 });
 
-durable('no command makes an empty database of a mistyped --data-dir', async () => {
+embedded('no command makes an empty database of a mistyped --data-dir', async () => {
   const typo = join(directory, 'typo');
   const file = join(directory, 'some.json');
   writeFileSync(file, '[]');
@@ -171,7 +171,7 @@ function missingPlace(): string {
   return place;
 }
 
-durable('no raw ENOENT from any command', async () => {
+embedded('no raw ENOENT from any command', async () => {
   const none = join(directory, 'none');
   const nobody = ['--url', 'http://127.0.0.1:1', '--username', 'ama', '--password-file', none];
   for (const words of [
@@ -235,7 +235,7 @@ durable('files that a command cannot find are named', async () => {
   assert.doesNotMatch(missing.stderr, /ENOENT/);
 });
 
-durable(
+embedded(
   'an import with an admin before the first start says that it is the first admin',
   async () => {
     const file = join(directory, 'first.json');

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { backUp, restoreBackup } from '../../src/storage/sqlite/backup.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { startService } from '../service.ts';
 import { runProgram } from '../service-process.ts';
 import { doorOf, minute, valuesOf } from '../v2/sensor-endpoint.ts';
@@ -30,7 +30,7 @@ const quietly = () => undefined;
 const restore = (file: string, directory: string, isForced = false) =>
   restoreBackup({ file, directory, isForced, label: 'aside', onProgress: quietly });
 
-durable('a backup taken during a load has all that was acknowledged before it began', async () => {
+embedded('a backup taken during a load has all that was acknowledged before it began', async () => {
   const [directory, file] = [place('loaded'), place('loaded.backup')];
   const acknowledged: number[] = [];
   let atBegin = 0;
@@ -70,7 +70,7 @@ durable('a backup taken during a load has all that was acknowledged before it be
   assert.equal((await restored.as('ama')({ path: '/users/me' })).status, 200);
 });
 
-durable(
+embedded(
   'a restore runs neither beside a service nor over data, unless it may move that',
   async () => {
     const [directory, file] = [place('here'), place('here.backup')];
@@ -97,7 +97,7 @@ durable(
   },
 );
 
-durable('what is no backup is refused, and leaves nothing behind', async () => {
+embedded('what is no backup is refused, and leaves nothing behind', async () => {
   const [directory, file] = [place('empty'), place('no.backup')];
   await assert.rejects(restore(file, directory), /there is no file/);
   writeFileSync(file, 'not a database'.repeat(100));
@@ -114,7 +114,7 @@ durable('what is no backup is refused, and leaves nothing behind', async () => {
   );
 });
 
-durable('kipimo backup and kipimo restore do it from the command line', async () => {
+embedded('kipimo backup and kipimo restore do it from the command line', async () => {
   const environment = { KIPIMO_DATA_DIR: place('here') };
   const file = place('by-command.backup');
   const made = await runProgram(['backup', file], { directory: root, environment });

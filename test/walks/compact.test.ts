@@ -3,14 +3,14 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { startService } from '../service.ts';
 import { runProgram } from '../service-process.ts';
 import { doorOf, minute } from '../v2/sensor-endpoint.ts';
 
 const bytesOf = (directory: string): number => statSync(join(directory, 'kipimo.db')).size;
 
-durable('kipimo compact makes a database of before small, and every value is there', async (t) => {
+embedded('kipimo compact makes a database of before small, and every value is there', async (t) => {
   const directory = temporaryDirectory(t);
   // As version 0.1 left it: without auto_vacuum, with pages that are free.
   using early = new DatabaseSync(join(directory, 'kipimo.db'));

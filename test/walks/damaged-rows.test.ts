@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { connectAsync } from 'mqtt';
 import { type Log, silentLog } from '../../src/lib/log.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { adminPassword, type Service, type ServiceOptions, startService } from '../service.ts';
 import { startProcess } from '../service-process.ts';
 import { createRecordingChannels } from '../v2/recording-channels.ts';
@@ -102,7 +102,7 @@ function damage(database: DatabaseSync, table: string, kind: Damage): boolean {
   return database.prepare(`update ${table} set ${sets} where ${last}`).run().changes > 0;
 }
 
-durable('no stored row stops a start, or keeps others from being served', async (context) => {
+embedded('no stored row stops a start, or keeps others from being served', async (context) => {
   const origin = mkdtempSync(join(tmpdir(), 'kipimo-damage-'));
   context.after(() => rmSync(origin, { recursive: true, force: true }));
   const channels = createRecordingChannels(['sms']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { startService } from '../service.ts';
 import { runProgram } from '../service-process.ts';
 import { doorOf, minute } from '../v2/sensor-endpoint.ts';
@@ -22,7 +22,7 @@ const examine = async (directory: string) => {
   return { code: ended.code, told: JSON.parse(ended.stdout) as Told };
 };
 
-durable(
+embedded(
   'kipimo doctor looks beside a service that is pushed to, and finds what is damaged',
   async (t) => {
     const directory = temporaryDirectory(t);

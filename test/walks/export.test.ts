@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { promisify } from 'node:util';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { createCall, type Reply } from '../service.ts';
 import { runProgram, type ServiceProcess, startProcess } from '../service-process.ts';
 
@@ -90,7 +90,7 @@ async function seenAt(url: string): Promise<readonly unknown[]> {
   return seen;
 }
 
-durable('kipimo export and kipimo import on a fresh installation: equal', async () => {
+embedded('kipimo export and kipimo import on a fresh installation: equal', async () => {
   const file = join(root, 'all.kipimo-export');
   const exported = await kipimo('export', file);
   assert.equal(exported.code, 0, exported.stderr);
@@ -107,29 +107,35 @@ durable('kipimo export and kipimo import on a fresh installation: equal', async 
   assert.equal(byKey.status, 200, 'keys work as before');
 });
 
-durable('an import that fails changes nothing, nor does one beside a running service', async () => {
-  const file = join(root, 'one.kipimo-export');
-  const exported = await kipimo('export', file, '--account', 'ama');
-  assert.match(exported.stdout, /1 user, 1 key, 1 device/);
-  const beside = await kipimo('import', file, '--data-dir', directory);
-  assert.match(beside.stderr, /in use by another kipimo/);
-  const target = join(root, 'target');
-  mkdirSync(target);
-  assert.equal((await kipimo('import', file, '--data-dir', target)).code, 0);
-  const list = () => kipimo('user', 'list', '--data-dir', target);
-  const known = (await list()).stdout;
-  const again = await kipimo('import', file, '--data-dir', target);
-  assert.match(again.stderr, /the user ama is there already/);
-  writeFileSync(file, 'cut');
-  assert.match((await kipimo('import', file, '--data-dir', target)).stderr, /no export of kipimo/);
-  assert.equal((await list()).stdout, known);
-  assert.deepEqual(
-    readdirSync(target).filter((name) => /^copy-|^before-/.test(name)),
-    [],
-  );
-});
+embedded(
+  'an import that fails changes nothing, nor does one beside a running service',
+  async () => {
+    const file = join(root, 'one.kipimo-export');
+    const exported = await kipimo('export', file, '--account', 'ama');
+    assert.match(exported.stdout, /1 user, 1 key, 1 device/);
+    const beside = await kipimo('import', file, '--data-dir', directory);
+    assert.match(beside.stderr, /in use by another kipimo/);
+    const target = join(root, 'target');
+    mkdirSync(target);
+    assert.equal((await kipimo('import', file, '--data-dir', target)).code, 0);
+    const list = () => kipimo('user', 'list', '--data-dir', target);
+    const known = (await list()).stdout;
+    const again = await kipimo('import', file, '--data-dir', target);
+    assert.match(again.stderr, /the user ama is there already/);
+    writeFileSync(file, 'cut');
+    assert.match(
+      (await kipimo('import', file, '--data-dir', target)).stderr,
+      /no export of kipimo/,
+    );
+    assert.equal((await list()).stdout, known);
+    assert.deepEqual(
+      readdirSync(target).filter((name) => /^copy-|^before-/.test(name)),
+      [],
+    );
+  },
+);
 
-durable('kipimo user delete asks, or is told yes, and takes everything with it', async () => {
+embedded('kipimo user delete asks, or is told yes, and takes everything with it', async () => {
   const target = join(root, 'deleting');
   mkdirSync(target);
   const file = join(root, 'deleting.kipimo-export');
@@ -148,7 +154,7 @@ durable('kipimo user delete asks, or is told yes, and takes everything with it',
   assert.match(running.stderr, /in use by another kipimo/);
 });
 
-durable('kipimo key list, add and remove work beside the service', async () => {
+embedded('kipimo key list, add and remove work beside the service', async () => {
   const made = await kipimo('key', 'add', 'ama', 'roof', '--devices', 'pond');
   assert.equal(made.code, 0, made.stderr);
   const { id, key: secret } = JSON.parse(made.stdout) as { id: string; key: string };
@@ -160,7 +166,7 @@ durable('kipimo key list, add and remove work beside the service', async () => {
   assert.doesNotMatch((await kipimo('key', 'list', 'ama')).stdout, new RegExp(id));
 });
 
-durable('kipimo device list and kipimo stats tell what a running service has', async () => {
+embedded('kipimo device list and kipimo stats tell what a running service has', async () => {
   const place = ['--url', service.url];
   const devices = await kipimo('device', 'list', ...place, '--username', 'admin');
   assert.match(devices.stdout, /pond +ama +private +1/);
@@ -173,7 +179,7 @@ durable('kipimo device list and kipimo stats tell what a running service has', a
   assert.match((await kipimo('stats', ...place)).stdout, /datapoints stored since the start/);
 });
 
-durable('shell completion is made from the commands, and completes them', async () => {
+embedded('shell completion is made from the commands, and completes them', async () => {
   const { stdout: script } = await kipimo('completion', 'bash');
   const complete = async (...words: readonly string[]) => {
     const call = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${

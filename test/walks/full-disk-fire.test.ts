@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { DomainError } from '../../src/domain/errors.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { type Reply, type Service, startService } from '../service.ts';
 import { createRecordingChannels } from '../v2/recording-channels.ts';
 import { assertDone, assertRefused } from '../v2/refusal.ts';
@@ -82,28 +82,32 @@ test(
   },
 );
 
-durable('what a full disk held back leaves with the next start, once', options, async (context) => {
-  const directory = temporaryDirectory(context);
-  const channels = createRecordingChannels();
-  const settings = { directory, channels: channels.open } as const;
-  const { disk, wrapStorage } = createDisk();
-  {
-    await using service = await startService({ ...settings, wrapStorage });
-    await prepare(service);
-    disk.isFull = true;
-    assertRefused(await push(service, 31), 507);
-  }
-  assert.equal(channels.sent.length, 0);
-  for (const start of ['first', 'second']) {
-    await using service = await startService(settings);
-    await channels.until(2);
-    assertDone(await push(service, 31));
-    assert.deepEqual(await timesSent(service), [1, 1], `after the ${start} start`);
-  }
-  assert.equal(channels.sent.length, 2);
-});
+embedded(
+  'what a full disk held back leaves with the next start, once',
+  options,
+  async (context) => {
+    const directory = temporaryDirectory(context);
+    const channels = createRecordingChannels();
+    const settings = { directory, channels: channels.open } as const;
+    const { disk, wrapStorage } = createDisk();
+    {
+      await using service = await startService({ ...settings, wrapStorage });
+      await prepare(service);
+      disk.isFull = true;
+      assertRefused(await push(service, 31), 507);
+    }
+    assert.equal(channels.sent.length, 0);
+    for (const start of ['first', 'second']) {
+      await using service = await startService(settings);
+      await channels.until(2);
+      assertDone(await push(service, 31));
+      assert.deepEqual(await timesSent(service), [1, 1], `after the ${start} start`);
+    }
+    assert.equal(channels.sent.length, 2);
+  },
+);
 
-durable('what a crash left of one millisecond is made up for', options, async (context) => {
+embedded('what a crash left of one millisecond is made up for', options, async (context) => {
   const directory = temporaryDirectory(context);
   const channels = createRecordingChannels();
   const clock = createManualClock(Date.UTC(2026, 10, 20, 12));

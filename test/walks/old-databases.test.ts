@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { askAs, readWorld, retainedMessage, takeMessages } from '../old-databases/world.ts';
 import { type Service, startService } from '../service.ts';
 import { createRecordingChannels } from '../v2/recording-channels.ts';
@@ -52,7 +52,7 @@ async function pushLevel(service: Service, key: string, value: number): Promise<
 }
 
 for (const version of versions) {
-  durable(`a database of version ${version} reads the same, and goes on`, async (context) => {
+  embedded(`a database of version ${version} reads the same, and goes on`, async (context) => {
     const directory = temporaryDirectory(context);
     unpack(version, directory);
     const { madeAt, key, answers } = toldOf(version);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { createCall } from '../service.ts';
 import { startProcess } from '../service-process.ts';
 import { repositoryRoot } from '../source-files.ts';
@@ -164,7 +164,7 @@ async function runPage(page: string): Promise<void> {
 for (const page of new Set(
   blocks.filter(({ notRun }) => notRun === undefined).map((b) => b.page),
 )) {
-  durable(`the commands of ${page} can be pasted and do what they say`, () => runPage(page));
+  embedded(`the commands of ${page} can be pasted and do what they say`, () => runPage(page));
 }
 
 test('what of the pages does not run says why, and is counted', () => {

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { blocksOf, columnsOf } from '../../src/storage/chunks/chunk.ts';
 import { cutColumns } from '../../src/storage/chunks/column-pieces.ts';
 import { encodeVersion1 } from '../../src/storage/contract/version-1-chunk.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { runProgram, startProcess } from '../service-process.ts';
 import { createCorrectingClient } from './correcting-client.ts';
 
@@ -49,7 +49,7 @@ function downgrade(directory: string): void {
   database.exec('commit');
 }
 
-durable(
+embedded(
   `${rounds} times kill -9 while chunks are renewed and corrected under load: all is there once`,
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-renewal-'));

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliDecompressSync } from 'node:zlib';
 import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { askAs } from '../old-databases/world.ts';
 import { runProgram, startProcess } from '../service-process.ts';
 import { minute } from '../v2/sensor-endpoint.ts';
@@ -46,7 +46,7 @@ const versionsIn = (directory: string): string => {
   return String(database.prepare(`select ${versions} as them from chunks`).get()?.['them']);
 };
 
-durable(
+embedded(
   'a data directory of version 0.1 is brought to the newest chunks while it serves',
   async (context) => {
     const directory = temporaryDirectory(context);

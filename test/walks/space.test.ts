@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
-import { durable } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { startService } from '../service.ts';
 
 /** So many that most of what was pushed last waits in memory. */
@@ -34,25 +34,28 @@ function* linesOf(deviceId: string): Generator<string> {
   }
 }
 
-durable('soon after a load the data directory holds little but the datapoints', async (context) => {
-  const directory = temporaryDirectory(context);
-  await using service = await startService({ directory });
-  const sensors = sensorIds.map((id) => ({ id }));
-  const made = { method: 'POST', path: '/devices', json: { id: 'field', sensors } } as const;
-  assert.equal((await service.call(made)).status, 204);
-  const emptyBytes = bytesIn(directory);
+embedded(
+  'soon after a load the data directory holds little but the datapoints',
+  async (context) => {
+    const directory = temporaryDirectory(context);
+    await using service = await startService({ directory });
+    const sensors = sensorIds.map((id) => ({ id }));
+    const made = { method: 'POST', path: '/devices', json: { id: 'field', sensors } } as const;
+    assert.equal((await service.call(made)).status, 204);
+    const emptyBytes = bytesIn(directory);
 
-  const lines = linesOf('field');
-  for (let sent = 0; sent < pointsTotal; sent += pointsPerRequest) {
-    const body = Array.from({ length: pointsPerRequest }, () => lines.next().value).join('\n');
-    const headers = { 'content-type': 'application/x-ndjson' };
-    const reply = await service.call({ method: 'POST', path: '/sensors_data', body, headers });
-    assert.equal(reply.status, 200, reply.text);
-  }
-  const loadedBytes = bytesIn(directory);
-  const deadline = performance.now() + restMsMax;
-  const bytesPerPoint = () => (bytesIn(directory) - emptyBytes) / pointsTotal;
-  while (bytesPerPoint() > bytesPerPointMax && performance.now() < deadline) await wait(200);
-  assert.ok(bytesPerPoint() <= bytesPerPointMax, `${bytesPerPoint()} bytes a point`);
-  assert.ok(loadedBytes > 2 * bytesIn(directory), 'there was nothing to give back');
-});
+    const lines = linesOf('field');
+    for (let sent = 0; sent < pointsTotal; sent += pointsPerRequest) {
+      const body = Array.from({ length: pointsPerRequest }, () => lines.next().value).join('\n');
+      const headers = { 'content-type': 'application/x-ndjson' };
+      const reply = await service.call({ method: 'POST', path: '/sensors_data', body, headers });
+      assert.equal(reply.status, 200, reply.text);
+    }
+    const loadedBytes = bytesIn(directory);
+    const deadline = performance.now() + restMsMax;
+    const bytesPerPoint = () => (bytesIn(directory) - emptyBytes) / pointsTotal;
+    while (bytesPerPoint() > bytesPerPointMax && performance.now() < deadline) await wait(200);
+    assert.ok(bytesPerPoint() <= bytesPerPointMax, `${bytesPerPoint()} bytes a point`);
+    assert.ok(loadedBytes > 2 * bytesIn(directory), 'there was nothing to give back');
+  },
+);

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
@@ -7,7 +6,7 @@ import { type Session, sessionOn } from './connection.ts';
 import { isConnectionLost, unavailable } from './failures.ts';
 import { migrate } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
-import { postgresLimits } from './postgres-limits.ts';
+import { type Backend, lockService } from './service-lock.ts';
 
 /** A commit that is being made. */
 export interface Transaction {
@@ -37,20 +36,6 @@ interface Open {
   seq: number;
 }
 
-/** A process of the server: its id alone may be that of another one by now. */
-interface Backend {
-  readonly pid: number;
-  readonly since: string;
-}
-
-const key = `hashtext('kipimo service'), hashtext(current_schema())`;
-const tryLock = `
-  select pg_try_advisory_lock(${key}) as locked, pid, backend_start::text as since
-  from pg_stat_activity where pid = pg_backend_pid()`;
-/** Our own connection of before, whose end the server has not noticed. */
-const endBackend = `
-  select pg_terminate_backend(pid) from pg_stat_activity
-  where pid = $1 and backend_start::text = $2`;
 // A commit of its own: what a standby did not have when the connection was lost it has afterwards.
 const takeOver = `
   update writers set member = $1 where writer = 0 and (member = $1 or $2) returning seq`;
@@ -158,7 +143,7 @@ class FencedError extends UnusableStorageError {}
 async function connect(url: string, member: string, before: Backend | undefined): Promise<Open> {
   const client = await connectWriter(url);
   try {
-    const backend = await lock(client, before);
+    const backend = await lockService(client, before);
     if (before === undefined) await migrate(client);
     const session = sessionOn(client);
     const found = await session.first<{ seq: number }>(takeOver, member, before === undefined);
@@ -167,22 +152,5 @@ async function connect(url: string, member: string, before: Backend | undefined)
   } catch (error) {
     client.end().catch(() => undefined);
     throw error;
-  }
-}
-
-async function lock(client: pg.Client, before: Backend | undefined): Promise<Backend> {
-  const giveUpAt = performance.now() + postgresLimits.lockWaitMs;
-  const session = sessionOn(client);
-  for (;;) {
-    const tried = await session.first<Backend & { locked: boolean }>(tryLock);
-    if (tried?.locked === true) return { pid: tried.pid, since: tried.since };
-    if (before !== undefined) await session.all(endBackend, before.pid, before.since);
-    if (performance.now() > giveUpAt) {
-      throw new UnusableStorageError(
-        'another process of Kipimo serves this database: stop it first, as one process serves a ' +
-          'database in this version',
-      );
-    }
-    await wait(postgresLimits.retryMs);
   }
 }

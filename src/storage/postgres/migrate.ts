@@ -69,7 +69,7 @@ async function take(client: pg.Client, { version, name, sql }: Migration): Promi
 }
 
 /** The version of the tables; 0: none yet. */
-async function versionOf(client: pg.Client): Promise<number> {
+export async function versionOf(client: pg.Client): Promise<number> {
   const { rows } = await client.query(
     `select to_regclass(quote_ident(current_schema()) || '.schema_version') is not null as there`,
   );

@@ -1,20 +1,12 @@
 import { silentReporter } from '../../domain/reporter.ts';
-import type { CredentialStore } from '../../domain/users/credential-store.ts';
-import type { UserStore } from '../../domain/users/user-store.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
+import type { AccountStorage } from '../account-storage.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { openConnection } from './connection.ts';
 import { createCredentialStore } from './credentials.ts';
 import { prepareForCommand } from './opening.ts';
 import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
-
-/** The accounts of a data directory, for commands; a service may run on it meanwhile. */
-export interface AccountStorage {
-  readonly users: UserStore;
-  readonly credentials: CredentialStore;
-  close(): Promise<void>;
-}
 
 /** Opens users and credentials of the data directory, and makes its database if there is none. */
 export async function openAccounts(

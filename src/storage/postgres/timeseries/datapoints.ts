@@ -3,6 +3,7 @@ import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns
 import type {
   DatapointStore,
   PagePart,
+  Range,
   SummarisedStep,
 } from '../../../domain/datapoints/datapoint-store.ts';
 import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
@@ -102,14 +103,7 @@ export function createDatapointStore(
       look<SummarisedStep>(sensor, { ...page, hasHours: true }, { parts: [] }, (seen) =>
         summariseStanding({ ...seen, page }, how, seen),
       ),
-    count: (sensor, range) =>
-      look(
-        sensor,
-        range,
-        0,
-        ({ chunks, series, unflushed }) =>
-          chunks.count(series, range) + countInRange(unflushed, range),
-      ),
+    count: (sensor, range) => look(sensor, range, 0, countDatapoints(range)),
     lastValues: lasts.whole,
     briefLastValues: lasts.brief,
     lastValue: lasts.one,
@@ -122,6 +116,12 @@ export function createDatapointStore(
     close: flusher.close,
   };
 }
+
+/** How many datapoints the range has. */
+export const countDatapoints =
+  (range: Range) =>
+  ({ chunks, series, unflushed }: SeriesView): number =>
+    chunks.count(series, range) + countInRange(unflushed, range);
 
 /** Takes old datapoints out of chunks, once all that are as old have arrived there. */
 function createOldTaking(parts: {

@@ -3,8 +3,8 @@ import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { blocksOf, columnsOf } from '../../chunks/chunk.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { decodePushes } from '../../chunks/datapoint-log.ts';
+import type { Pace } from '../../pace.ts';
 import { type Findings, restoreBackup } from './finding.ts';
-import type { Pace } from './pace.ts';
 import { createSummaryChecks } from './summary-checks.ts';
 import { reasonOf } from './table-checks.ts';
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createPace, type Pace } from '../../pace.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { databasePath, openConnection } from '../connection.ts';
 import { resultCodeOf } from '../failures.ts';
@@ -9,7 +10,6 @@ import { checkDatapoints, type DatapointSizes } from './chunk-checks.ts';
 import { type DiskUse, judgeDisk, measureDisk } from './disk-checks.ts';
 import { createFindings, type Finding, type Findings, restoreBackup } from './finding.ts';
 import { type Largest, largestOf } from './largest.ts';
-import { createPace, type Pace } from './pace.ts';
 import { checkSeries } from './series-checks.ts';
 import { measureSyncs, type SyncRate } from './sync-rate.ts';
 import { checkTables, reasonOf, sizesOf, tablesOf } from './table-checks.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Pace } from '../../pace.ts';
 import { describeFailure } from '../failures.ts';
 import { type Findings, restoreBackup } from './finding.ts';
-import type { Pace } from './pace.ts';
 
 /** These are walked row by row instead: they may be of any size. */
 const walked = new Set(['chunks', 'datapoint_log']);

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import {
+  findPostgres,
+  onServer,
+  type PostgresServer,
+  schemaUrl,
+  sharedPostgres,
+} from '../../../test/postgres-server.ts';
+import { silentLog } from '../../lib/log.ts';
+import { aDevice, aSensor, aUser, noon } from '../contract/builders.ts';
+import { at, push } from '../contract/datapoint-builders.ts';
+import { openAccounts } from './accounts.ts';
+import { openPostgres } from './postgres-storage.ts';
+
+const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
+
+let server: PostgresServer | undefined;
+after(() => server?.close());
+
+async function emptySchemaNamed(name: string): Promise<string> {
+  server ??= await sharedPostgres();
+  await onServer(server.url, `drop schema if exists "${name}" cascade`);
+  return schemaUrl(server.url, name);
+}
+
+describe('accounts beside a service', { skip: isAbsent ? 'needs PostgreSQL' : false }, () => {
+  test('a command takes its turn between the commits of the service', async () => {
+    const url = await emptySchemaNamed('accounts-turns');
+    const storage = await openPostgres({ url, log: silentLog });
+    await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));
+    const { users, close } = await openAccounts(url, { makes: false });
+    const pushes = async () => {
+      for (let n = 0; n < 100; n += 1) await storage.datapoints.append([push([at(n, n)])]);
+    };
+    const accounts = async () => {
+      for (let n = 0; n < 40; n += 1) await users.insert(aUser(`user${n}`), 'hash');
+      await assert.rejects(users.insert({ ...aUser('x'), id: null as never }, 'hash'));
+      assert.equal(await users.insert(aUser('USER1'), 'hash'), 'duplicate');
+    };
+    await Promise.all([pushes(), accounts()]);
+    assert.equal(await storage.datapoints.count(push([]), {}), 100);
+    assert.equal((await storage.users.list({ limit: 1, offset: 0 })).total, 40);
+    // A service that is there for itself: the number of its commits is its own.
+    await storage.users.insert(aUser('last'), 'hash');
+    assert.equal((await users.list({ limit: 1, offset: 0 })).total, 41);
+    await close();
+    await storage.close();
+  });
+
+  test('tables of an earlier version are changed while no service runs', async () => {
+    const url = await emptySchemaNamed('accounts-version');
+    const storage = await openPostgres({ url, log: silentLog });
+    const older = 'update schema_version set version = 1';
+    await onServer(
+      url,
+      `${older}; drop table retentions, hourly_summaries, retained_series;
+      drop index sensors_by_series`,
+    );
+    await assert.rejects(openAccounts(url, { makes: false }), /another process of Kipimo serves/);
+    await storage.close();
+    const accounts = await openAccounts(url, { makes: false });
+    await accounts.users.insert({ ...aUser('ama'), createdAt: noon }, 'hash');
+    await accounts.close();
+    assert.equal((await onServer(url, 'select version from schema_version')).rows[0].version, 2);
+    // The lock was given back at once.
+    await (await openPostgres({ url, log: silentLog })).close();
+  });
+});

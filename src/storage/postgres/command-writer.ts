@@ -1,0 +1,43 @@
+import type pg from 'pg';
+import { createSequence } from '../../lib/sequence.ts';
+import { sessionOn, type Value } from './connection.ts';
+import { asRefusal } from './failures.ts';
+import type { Work, Writer, WriteSession } from './writer.ts';
+
+/**
+ * Its turn among the commits of a service: it waits for the one that is being made, and the next
+ * one waits for it. The number of the service's commits stays as it is.
+ */
+const takeTurn = 'begin; select seq from writers where writer = 0 for update';
+
+/** Changes of a command, each a commit of its own, beside a service or without one. */
+export function createCommandWriter(client: pg.Client): Writer {
+  const turns = createSequence();
+
+  async function commit<Answer>(work: Work<Answer>): Promise<Answer> {
+    try {
+      await client.query(takeTurn);
+      const ends: (readonly [string, ...Value[]])[] = [];
+      const session: WriteSession = {
+        ...sessionOn(client),
+        atEnd: (sql, ...values) => void ends.push([sql, ...values]),
+      };
+      const answer = await work(session);
+      for (const end of ends) await session.run(...end);
+      await client.query('commit');
+      return answer;
+    } catch (error) {
+      // Only a connection that is lost during the commit leaves open whether it was made.
+      await client.query('rollback').catch(() => undefined);
+      throw asRefusal(error);
+    }
+  }
+
+  return {
+    call: (work) => turns.run(() => commit(work)),
+    async close() {
+      await turns.drain();
+      await client.end();
+    },
+  };
+}

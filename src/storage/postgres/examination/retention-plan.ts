@@ -1,0 +1,57 @@
+import { silentReporter } from '../../../domain/reporter.ts';
+import { silentLog } from '../../../lib/log.ts';
+import { createDamagedRows } from '../../damaged-rows.ts';
+import { createPace } from '../../pace.ts';
+import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
+import { type RetainedRow, sensorFromRow } from '../../sql/retention-row.ts';
+import { openForReading } from '../command-opening.ts';
+import { retainedSensors } from '../retentions.ts';
+import { createChunkCache } from '../timeseries/chunk-cache.ts';
+import { countDatapoints } from '../timeseries/datapoints.ts';
+import { hotLimits } from '../timeseries/hot-limits.ts';
+import { createViewSeries } from '../timeseries/series-view.ts';
+
+const pageOfSensors = retainedSensors('true');
+const countDays = `
+  select count(*) as days from hourly_summaries
+  where (bucket, series) =
+    (select bucket, series from sensors where device_id = $1 and sensor_id = $2) and day < $3`;
+
+/**
+ * What retention would take now, beside a service or without one; it reads alone. Throws
+ * UnusableStorageError when there is nothing that it could look at.
+ */
+export async function planRetentionOf(
+  url: string,
+  options: PlanOptions,
+): Promise<readonly PlannedDevice[]> {
+  const reader = await openForReading(url);
+  const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
+  const cache = createChunkCache(hotLimits, silentLog);
+  const view = createViewSeries({ cache, limits: hotLimits, damaged });
+  const pace = createPace();
+  try {
+    return await planRetention(options, {
+      sensorsAfter: async (after, max) =>
+        (await reader.all<RetainedRow>(pageOfSensors, after, max)).map(sensorFromRow),
+      async countOld(sensor, { rawBefore, hourlyBefore }) {
+        await pace();
+        const { deviceId, sensorId, oldest = rawBefore } = sensor;
+        const range = { to: rawBefore - 1 };
+        const days =
+          hourlyBefore === undefined
+            ? undefined
+            : await reader.first<{ days: number }>(countDays, deviceId, sensorId, hourlyBefore);
+        return {
+          datapoints:
+            oldest < rawBefore
+              ? ((await view(reader, sensor, range, countDatapoints(range))) ?? 0)
+              : 0,
+          days: days?.days ?? 0,
+        };
+      },
+    });
+  } finally {
+    await reader.close();
+  }
+}

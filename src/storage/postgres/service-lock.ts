@@ -1,0 +1,62 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { type Session, sessionOn } from './connection.ts';
+import { postgresLimits } from './postgres-limits.ts';
+
+/** A process of the server: its id alone may be that of another one by now. */
+export interface Backend {
+  readonly pid: number;
+  readonly since: string;
+}
+
+const key = `hashtext('kipimo service'), hashtext(current_schema())`;
+const tryLock = `
+  select pg_try_advisory_lock(${key}) as locked, pid, backend_start::text as since
+  from pg_stat_activity where pid = pg_backend_pid()`;
+/** Our own connection of before, whose end the server has not noticed. */
+const endBackend = `
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where pid = $1 and backend_start::text = $2`;
+// Halves of the key are kept as numbers without a sign.
+const findHolder = `
+  select exists (
+    select 1 from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+      and database = (select oid from pg_database where datname = current_database())
+      and classid::bigint = hashtext('kipimo service')::bigint & 4294967295
+      and objid::bigint = hashtext(current_schema())::bigint & 4294967295) as found`;
+
+/**
+ * Takes the lock of whoever serves this schema, for as long as the connection lasts; waits a moment
+ * for a process that just ended. `before`: the connection that held it for this process. Throws
+ * UnusableStorageError while another process has it.
+ */
+export async function lockService(
+  client: pg.Client,
+  before: Backend | undefined,
+): Promise<Backend> {
+  const giveUpAt = performance.now() + postgresLimits.lockWaitMs;
+  const session = sessionOn(client);
+  for (;;) {
+    const tried = await session.first<Backend & { locked: boolean }>(tryLock);
+    if (tried?.locked === true) return { pid: tried.pid, since: tried.since };
+    if (before !== undefined) await session.all(endBackend, before.pid, before.since);
+    if (performance.now() > giveUpAt) {
+      throw new UnusableStorageError(
+        'another process of Kipimo serves this database: stop it first, as one process serves a ' +
+          'database in this version',
+      );
+    }
+    await wait(postgresLimits.retryMs);
+  }
+}
+
+/** Gives the lock back, before the connection ends. */
+export async function unlockService(client: pg.Client): Promise<void> {
+  await client.query(`select pg_advisory_unlock(${key})`);
+}
+
+/** Whether a service has the lock, or a command that needs the database alone. */
+export async function isServed(session: Session): Promise<boolean> {
+  return (await session.first<{ found: boolean }>(findHolder))?.found === true;
+}
