@@ -5,6 +5,7 @@ import { run } from 'node:test';
 import { dot, spec } from 'node:test/reporters';
 import { engine, needsDurableEngine, needsFiles } from '../test/engine.ts';
 import { sharedPostgres } from '../test/postgres-server.ts';
+import { packWriter } from './pack-writer.ts';
 import { groupTests, type TestGroup } from './test-groups.ts';
 
 interface Suite {
@@ -59,6 +60,7 @@ export function suiteNamed(name: string): Suite {
 }
 
 const propertySeed = new URL('../test/property-seed.ts', import.meta.url).href;
+const packedWriter = new URL('../test/packed-writer.ts', import.meta.url).href;
 
 /** Files that wait for a disk, a timer or another process while others have the processors. */
 const waitingFiles = 1;
@@ -105,10 +107,21 @@ async function runOnEngine(options: RunOptions): Promise<TestCounts> {
   const entries = resolve('node_modules/.cache/test-groups', `${process.pid}`);
   const groups = groupTests(files, entries);
   try {
+    // For a few files it would take longer than it saves: they start the thread from its sources.
+    const isLong = groups.length < files.length && engine === 'sqlite';
+    if (isLong) process.env['TEST_WRITER'] = await writerIn(entries);
+    else delete process.env['TEST_WRITER'];
     return await runTwice(groups, options);
   } finally {
     rmSync(entries, { recursive: true, force: true });
   }
+}
+
+/** The file with the thread that writes, packed from the sources of this moment. */
+async function writerIn(directory: string): Promise<string> {
+  const file = resolve(directory, 'writer-thread.mjs');
+  await packWriter(file);
+  return file;
 }
 
 /** Once more, if asked for, what failed. */
@@ -145,7 +158,7 @@ async function runGroups(
     files: groups.map(({ entry }) => entry),
     concurrency: sideBySide ?? Math.min(4, availableParallelism() + waitingFiles),
     timeout: testMsMax,
-    ...(process.env['FUZZ_SEED'] !== undefined && { execArgv: ['--import', propertySeed] }),
+    execArgv: preloads(),
   });
   stream.on('test:summary', ({ file, success, counts: all }) => {
     // The one without a file is about the whole run.
@@ -172,6 +185,15 @@ async function runGroups(
     if (count > 0) process.stdout.write(`${count} tests: ${reason}\n`);
   }
   return counts;
+}
+
+/** What each test file finds loaded. */
+function preloads(): string[] {
+  const modules = [
+    ...(process.env['FUZZ_SEED'] === undefined ? [] : [propertySeed]),
+    ...(process.env['TEST_WRITER'] === undefined ? [] : [packedWriter]),
+  ];
+  return modules.flatMap((url) => ['--import', url]);
 }
 
 function sumOf(all: ReadonlyMap<string, TestCounts>): TestCounts {

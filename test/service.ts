@@ -197,6 +197,7 @@ async function send(url: string, request: Call): Promise<Reply> {
 }
 
 function parsed(text: string): unknown {
+  if (text === '') return undefined;
   try {
     return JSON.parse(text);
   } catch {
