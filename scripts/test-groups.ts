@@ -17,6 +17,12 @@ const sharing: readonly string[] = [
   'test/{v1,v2,mqtt,clients,channels,compatible}/**',
 ];
 
+/** Tests of an engine, which open a database each and sync at every write: on no disk of theirs. */
+const inMemory: readonly string[] = [
+  'src/storage/sqlite/*.test.ts',
+  'src/storage/sqlite/timeseries/*.test.ts',
+];
+
 /** How a file begins that changes or measures its process. */
 const ownProcess = '// In a process of its own: ';
 
@@ -35,21 +41,31 @@ export function groupTests(files: readonly string[], directory: string): readonl
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const together = files.filter(mayShare);
-  const apart = files.filter((file) => !together.includes(file)).map(alone);
   const groups: TestGroup[] = [];
-  for (let at = 0; at < together.length; at += filesPerGroup) {
-    const members = together.slice(at, at + filesPerGroup);
+  const apart = files.filter((file) => !together.includes(file));
+  const group = (members: readonly string[]): void => {
     const entry = resolve(directory, `group-${groups.length + 1}.test.mjs`);
     writeFileSync(entry, entryText(members));
     groups.push({ entry, files: members });
+  };
+  // The longest are among those that do not share: they begin first.
+  for (const file of apart) {
+    if (isOneOf(inMemory, file)) group([file]);
+    else groups.push(alone(file));
   }
-  // The longest are among those: they begin first.
-  return [...apart, ...groups];
+  for (let at = 0; at < together.length; at += filesPerGroup) {
+    group(together.slice(at, at + filesPerGroup));
+  }
+  return groups;
 }
 
-function mayShare(file: string): boolean {
+const isOneOf = (patterns: readonly string[], file: string): boolean => {
   const path = relative(join(import.meta.dirname, '..'), file);
-  if (!sharing.some((pattern) => matchesGlob(path, pattern))) return false;
+  return patterns.some((pattern) => matchesGlob(path, pattern));
+};
+
+function mayShare(file: string): boolean {
+  if (!isOneOf(sharing, file)) return false;
   return !readFileSync(file, 'utf8').startsWith(ownProcess);
 }
 
@@ -70,7 +86,7 @@ function quickFolder(): string | undefined {
 
 /**
  * A module that runs these files. Each is a suite, so that its hooks are its own. What they store
- * is in memory where there is room: tests of what a disk keeps have processes of their own.
+ * is in memory where there is room: tests that start programs, or measure a disk, have no module.
  */
 export const entryText = (files: readonly string[], folder = quickFolder()): string =>
   [

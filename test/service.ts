@@ -11,6 +11,7 @@ import type { PasswordCost } from '../src/lib/password-hash.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import { requireDocumented } from './answer-check.ts';
 import { engineEnvironment } from './engine.ts';
+import { exchange } from './http-client.ts';
 import { callInV1, replyFromV1 } from './v1/dialect.ts';
 
 export const adminPassword = 'admin-password-1';
@@ -175,25 +176,21 @@ async function send(url: string, request: Call): Promise<Reply> {
   const target = path.startsWith('//') ? url + path.slice(1) : `${url}/api/v2${path}`;
   const sentType = type ?? (json === undefined ? 'text/plain' : 'application/json');
   const sentBody = json === undefined ? body : JSON.stringify(json);
-  const response = await fetch(target, {
+  const answer = await exchange(target, {
     method,
-    redirect: 'manual',
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(sentBody !== undefined && sentType !== '' && { 'content-type': sentType }),
       ...headers,
     },
-    ...(sentBody !== undefined && { body: sentBody }),
+    body: sentBody,
   });
-  const text = await response.text();
-  const exchange = {
-    // As it was sent: fetch takes . and .. out of a path.
-    ...{ method, path: response.url.slice(new URL(url).origin.length), text },
-    status: response.status,
-    contentType: response.headers.get('content-type'),
-  };
-  if (request.mayFail !== true || response.status !== 500) requireDocumented(exchange);
-  return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  const { status, text, path: sentPath } = answer;
+  if (request.mayFail !== true || status !== 500) {
+    const contentType = answer.headers.get('content-type');
+    requireDocumented({ method, path: sentPath, text, status, contentType });
+  }
+  return { status, headers: answer.headers, text, json: parsed(text) };
 }
 
 function parsed(text: string): unknown {
