@@ -11,7 +11,7 @@ import { packWriter } from './pack-writer.ts';
 const preload = new URL('../test/packed-writer.ts', import.meta.url).href;
 const sqlite = new URL('../src/storage/sqlite/sqlite-storage.ts', import.meta.url).href;
 
-/** Opens storage, makes an account and reads it, as a test of a long run would, with this writer. */
+/** Opens storage, makes an account and reads it, as a test of a long run does, with this writer. */
 function storeWith(writer: string, directory: string): { out: string; failure: string } {
   const script = join(directory, 'store.mjs');
   const user = aUser('alice');

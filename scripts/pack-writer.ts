@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { build } from 'esbuild-wasm';
+import { build, stop } from 'esbuild-wasm';
 
 const entry = join(import.meta.dirname, '../src/storage/sqlite/writer-thread.ts');
 
@@ -18,4 +18,5 @@ export async function packWriter(file: string): Promise<void> {
     platform: 'node',
     logLevel: 'error',
   });
+  await stop();
 }
