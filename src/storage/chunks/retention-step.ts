@@ -68,7 +68,8 @@ export function planRetention(options: {
   const kept = keepHours(options);
   const isDone = taken.nextTime >= rawBefore;
   const lastHour = startOfHour(taken.lastTime);
-  const isOpen = !isDone && startOfHour(taken.nextTime) === lastHour;
+  // An hour that was closed stays so, also if the next chunk has more of what came late for it.
+  const isOpen = !isDone && kept.made.has(lastHour) && startOfHour(taken.nextTime) === lastHour;
   return {
     report: {
       ...{ datapoints: taken.count, hours: 0, hoursKept: kept.hoursKept, damaged: taken.damaged },
@@ -81,7 +82,7 @@ export function planRetention(options: {
   };
 }
 
-/** Adds what went to its hours. */
+/** Adds what went to its hours; `made` are those that it was added to. */
 function keepHours(options: Parameters<typeof planRetention>[0]) {
   const { taken, openHour, hourlyBefore = Number.NEGATIVE_INFINITY, shown } = options;
   const before = options.there.flatMap(({ summary }) => readHours(summary));
@@ -92,6 +93,7 @@ function keepHours(options: Parameters<typeof planRetention>[0]) {
   }
   const kept = [...made.values()].filter(({ begin }) => begin >= hourlyBefore);
   return {
+    made,
     hoursKept: kept.filter(({ begin }) => !there.has(begin)).length,
     ...withHours(options.there, kept),
   };

@@ -4,14 +4,21 @@ import type { Aggregate } from '../../domain/datapoints/bucket-tally.ts';
 import { toDatapoints } from '../../domain/datapoints/column-batch.ts';
 import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
 import { findInRange, findItems } from '../../domain/datapoints/corrections/find-datapoints.ts';
-import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
+import {
+  type Datapoint,
+  lastAmong,
+  orderTime,
+  type SensorRef,
+} from '../../domain/datapoints/datapoint.ts';
 import { toDatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { Page } from '../../domain/datapoints/datapoint-store.ts';
 import { dayMs, hourMs, startOfDay } from '../../domain/datapoints/retention/retention.ts';
+import { mayStandFor } from '../../domain/datapoints/standing.ts';
 import type { SummarisedPart } from '../../domain/datapoints/stretches.ts';
 import type { CorrectionId, Username } from '../../domain/ids.ts';
 import { ownPace } from '../../lib/fair-turns.ts';
 import { createHexId } from '../../lib/secret-token.ts';
+import type { BucketOf } from '../../lib/time-bucket.ts';
 import type { Storage } from '../storage.ts';
 import { noon } from './builders.ts';
 import { push } from './datapoint-builders.ts';
@@ -39,13 +46,17 @@ export type HistoryCounts = Record<
   | 'hoursGone'
   | 'interrupted'
   | 'crashed'
-  | 'rewritten',
+  | 'rewritten'
+  /** Parts of datapoints in sums that stood for them, and last values that were hidden. */
+  | 'stood'
+  | 'hidden',
   number
 >;
 
 export const noCounts = (): HistoryCounts => ({
   ...{ pushed: 0, repeated: 0, late: 0, removed: 0, corrected: 0, undone: 0 },
   ...{ taken: 0, hoursKept: 0, hoursGone: 0, interrupted: 0, crashed: 0, rewritten: 0 },
+  ...{ stood: 0, hidden: 0 },
 });
 
 interface Entry {
@@ -67,13 +78,15 @@ const shownBy = ({ datapoint, shown }: Entry): Datapoint | undefined => {
 interface Lists {
   entries: Entry[];
   made: Correction[];
+  /** What was pushed last; retention may have taken it from the others. */
+  last: Entry | undefined;
   /** What was shown of hours that retention took. */
   readonly closed: Map<number, readonly Datapoint[]>;
 }
 
 /** Carries steps out on an engine and on plain lists beside it, and compares them. */
 export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts: HistoryCounts) {
-  const lists: Lists = { entries: [], made: [], closed: new Map() };
+  const lists: Lists = { entries: [], made: [], last: undefined, closed: new Map() };
   let now = noon + 10 * dayMs;
   let latest: readonly Datapoint[] = [];
 
@@ -82,11 +95,14 @@ export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts
     const [outcome] = await engine.storage().datapoints.append([push(pushed, ref)]);
     const newest = Math.max(...lists.entries.map(({ datapoint }) => orderTime(datapoint)));
     const fresh: Datapoint[] = [];
+    /** All but what the same push brought before. */
+    const said: Datapoint[] = [];
     for (const one of pushed) {
       const isSame = (other: Datapoint): boolean =>
         one.timestamp !== undefined &&
         one.timestamp === other.timestamp &&
         textOf(one.value) === textOf(other.value);
+      if (!said.some(isSame)) said.push(one);
       if (fresh.some(isSame) || lists.entries.some(({ datapoint }) => isSame(datapoint))) {
         counts.repeated += 1;
         continue;
@@ -96,7 +112,10 @@ export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts
     }
     assert.deepEqual(outcome?.kind === 'stored' && toDatapoints(outcome.fresh), fresh);
     counts.pushed += fresh.length;
-    lists.entries.push(...fresh.map((datapoint) => ({ datapoint, shown: [] })));
+    const entries = fresh.map((datapoint): Entry => ({ datapoint, shown: [] }));
+    lists.entries.push(...entries);
+    const last = lastAmong(said);
+    lists.last = entries.find(({ datapoint }) => datapoint === last) ?? lists.last;
   }
 
   async function file(
@@ -152,7 +171,7 @@ export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts
         counts.interrupted += 1;
         await engine.crash();
         // Whatever was taken by now, all of it counts as before.
-        if (hourlyBefore === undefined) await compareSums(engine, ref, lists);
+        if (hourlyBefore === undefined) await compareSums(engine, ref, lists, counts);
       }
     }
     counts.taken += taken;
@@ -211,7 +230,7 @@ export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts
         counts.rewritten += await engine.rewrite();
       }
     },
-    compare: () => compareAll(engine, ref, lists),
+    compare: () => compareAll(engine, ref, lists, counts),
   };
 }
 
@@ -283,7 +302,12 @@ async function rawLimit(
 const inOrder = (lists: Lists): readonly Entry[] =>
   lists.entries.toSorted((a, b) => orderTime(a.datapoint) - orderTime(b.datapoint));
 
-async function compareSums(engine: HistoryEngine, ref: SensorRef, lists: Lists): Promise<void> {
+async function compareSums(
+  engine: HistoryEngine,
+  ref: SensorRef,
+  lists: Lists,
+  counts: HistoryCounts,
+): Promise<void> {
   const live = inOrder(lists)
     .flatMap((entry) => shownBy(entry) ?? [])
     .filter((one) => !lists.closed.has(hourOf(one)));
@@ -292,7 +316,15 @@ async function compareSums(engine: HistoryEngine, ref: SensorRef, lists: Lists):
   for (const each of [hourMs, dayMs]) {
     const expected = await sumsOf([toDatapointColumns(counted)], each);
     const parts: SummarisedPart[] = [];
-    const room = { rowsMax: 5, charactersMax: 1_000, mayStand: () => false };
+    const mayStand = mayStandFor({ aggregates: names, bucketOf: bucketsOf(each) }, undefined);
+    const room = {
+      ...{ rowsMax: 5, charactersMax: 1_000 },
+      mayStand(...stretch: Parameters<typeof mayStand>): boolean {
+        const stands = mayStand(...stretch);
+        if (stands) counts.stood += 1;
+        return stands;
+      },
+    };
     for (
       let page: Page | undefined = { order: 'asc', skip: 0, limit: Number.POSITIVE_INFINITY };
       page !== undefined;
@@ -305,7 +337,12 @@ async function compareSums(engine: HistoryEngine, ref: SensorRef, lists: Lists):
   }
 }
 
-async function compareAll(engine: HistoryEngine, ref: SensorRef, lists: Lists): Promise<void> {
+async function compareAll(
+  engine: HistoryEngine,
+  ref: SensorRef,
+  lists: Lists,
+  counts: HistoryCounts,
+): Promise<void> {
   const { datapoints, pushedDatapoints } = engine.storage();
   const all = { order: 'asc', skip: 0, limit: 10_000 } as const;
   const shown = inOrder(lists).flatMap((entry) => shownBy(entry) ?? []);
@@ -320,23 +357,36 @@ async function compareAll(engine: HistoryEngine, ref: SensorRef, lists: Lists): 
     pushed,
     inOrder(lists).map(({ datapoint }) => datapoint),
   );
-  await compareSums(engine, ref, lists);
+  const { last } = lists;
+  assert.deepEqual(await pushedDatapoints.lastValue(ref), last?.datapoint);
+  // Of one that retention took, nobody can say any more what a later correction was about.
+  if (last !== undefined && lists.entries.includes(last)) {
+    const lastShown = shownBy(last) ?? shown.at(-1);
+    assert.deepEqual(await datapoints.lastValue(ref), lastShown);
+    if (shownBy(last) === undefined) counts.hidden += 1;
+  }
+  await compareSums(engine, ref, lists, counts);
 }
 
 /** First and last are those of numbers where hours stand, and of anything elsewhere. */
 const names: readonly Aggregate[] = ['count', 'min', 'max', 'sum', 'increase'];
 
-/** What parts come to, in buckets of so many ms. */
-async function sumsOf(parts: readonly SummarisedPart[], each: number): Promise<unknown[]> {
-  const bucketOf = (at: number) => {
+/** Buckets of so many ms. */
+const bucketsOf =
+  (each: number): BucketOf =>
+  (at) => {
     const start = Math.floor(at / each) * each;
     return { start, end: start + each };
   };
+
+/** What parts come to, in buckets of so many ms. */
+async function sumsOf(parts: readonly SummarisedPart[], each: number): Promise<unknown[]> {
   async function* inTurn(): AsyncGenerator<SummarisedPart> {
     yield* parts;
   }
   const found: unknown[] = [];
-  for await (const step of aggregate(inTurn(), { aggregates: names, bucketOf })) {
+  const plan = { aggregates: names, bucketOf: bucketsOf(each) };
+  for await (const step of aggregate(inTurn(), plan)) {
     for (const { start, values: ofBucket } of step.buckets) {
       found.push([(start - midnight) / hourMs, ...ofBucket]);
     }

@@ -6,12 +6,12 @@ export const midnight = noon - 12 * hourMs;
 /** Datapoints lie on a grid, so that many come again and many share an hour. */
 export const gridMs = 40 * 60_000;
 
-const place = fc.integer({ min: -100, max: 100 });
+const place = fc.integer({ min: -60, max: 60 });
 const value = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: -3, max: 3 }) },
   { weight: 2, arbitrary: fc.constantFrom('wet', '2.5', 0.25, null) },
 );
-const values = fc.array(fc.tuple(place, value), { minLength: 1, maxLength: 9 });
+const values = fc.array(fc.tuple(place, value), { minLength: 1, maxLength: 12, size: 'max' });
 const days = fc.integer({ min: -3, max: 3 });
 
 /** One step of any history. */
@@ -20,17 +20,17 @@ export const historyStep = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ do: 'again' as const }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('untimed' as const), value }) },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc.record({
       ...{ do: fc.constant('remove' as const), from: place, length: fc.nat({ max: 60 }) },
       value: fc.option(value, { nil: undefined }),
     }),
   },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc.record({
       ...{ do: fc.constant('correct' as const), value },
-      at: fc.array(place, { minLength: 1, maxLength: 30 }),
+      at: fc.array(place, { minLength: 1, maxLength: 30, size: 'max' }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('undo' as const), which: fc.nat(2) }) },
@@ -58,11 +58,13 @@ export const wholeHistory: readonly HistoryStep[] = [
   { do: 'remove', from: -30, length: 12, value: undefined },
   { do: 'remove', from: 20, length: 3, value: undefined },
   { do: 'undo', which: 2 },
+  { do: 'remove', from: 39, length: 5, value: undefined },
   { do: 'rewrite' },
   { do: 'retain', before: 0, hourly: undefined, steps: 1 },
   { do: 'push', values: [...line(-70, -20), [-80, 4]] },
   { do: 'crash' },
   { do: 'undo', which: 1 },
+  { do: 'retain', before: 0, hourly: undefined, steps: 0 },
   { do: 'retain', before: 1, hourly: 1, steps: 2 },
   { do: 'retain', before: 3, hourly: 0, steps: 0 },
 ];
