@@ -95,9 +95,11 @@ async function measure(storage: Storage): Promise<void> {
   await show('daily average, Europe/Paris', aggregate(planOf(['avg'], '1d', 'Europe/Paris')));
   await show('monthly, all aggregates', aggregate(planOf(aggregates, '1mo', 'Africa/Dakar')));
   await show('hourly average, Europe/Paris', aggregate(planOf(['avg'], '1h', 'Europe/Paris')));
-  await show('downsampled to 1 000 points', () =>
-    summaries.downsample(guest, selection, everything, 1_000),
-  );
+  for (const points of [1_000, 100, 20]) {
+    await show(`downsampled to ${points} points`, () =>
+      summaries.downsample(guest, selection, everything, points),
+    );
+  }
   await show('for comparison: every datapoint read', async () => {
     const { steps } = await readHistory(guest, sensor, everything);
     let sum = 0;

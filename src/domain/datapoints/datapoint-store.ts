@@ -61,8 +61,11 @@ export interface SummariseOptions {
   /** About how many datapoints one step hands over as they are, and how long their texts are. */
   readonly rowsMax: number;
   readonly charactersMax: number;
-  /** Whether a stretch may stand for its datapoints; else they are wanted as they are. */
-  readonly mayStand: (stretches: Stretches, at: number) => boolean;
+  /**
+   * Whether a stretch may stand for its datapoints; else they are wanted as they are. `before` are
+   * those of the page that come before it in this step; undefined: nobody knows how many.
+   */
+  readonly mayStand: (stretches: Stretches, at: number, before?: number) => boolean;
   /**
    * Ranges whose datapoints are wanted as they are, in order of time: of a store that stands in
    * front of another one and changes some datapoints.

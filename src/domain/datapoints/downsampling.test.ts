@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Datapoint } from './datapoint.ts';
-import { type DatapointColumns, toDatapointColumns } from './datapoint-columns.ts';
-import { type Downsampled, downsample } from './downsampling.ts';
+import { toDatapointColumns } from './datapoint-columns.ts';
+import { createDownsampling, type Downsampled } from './downsampling.ts';
 
 const series = (values: readonly JsonValue[]): readonly Datapoint[] =>
   values.map((value, n) => ({ value, timestamp: n * 1_000, receivedAt: n }));
@@ -15,12 +15,11 @@ function downsampled(
   stepSize = 3,
   count = datapoints.length,
 ): Promise<Downsampled> {
-  async function* steps(): AsyncGenerator<DatapointColumns> {
-    for (let at = 0; at < datapoints.length; at += stepSize) {
-      yield toDatapointColumns(datapoints.slice(at, at + stepSize));
-    }
+  const downsampling = createDownsampling({ count, pointsMax });
+  for (let at = 0; at < datapoints.length; at += stepSize) {
+    downsampling.add(toDatapointColumns(datapoints.slice(at, at + stepSize)));
   }
-  return downsample(steps(), { count, pointsMax });
+  return downsampling.finish();
 }
 
 const valuesOf = ({ datapoints }: Downsampled): readonly JsonValue[] =>

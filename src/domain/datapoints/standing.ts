@@ -26,7 +26,6 @@ export function mayStandFor(
   const { bucketOf } = plan;
   const wantsEnds = plan.aggregates.some((name) => name === 'first' || name === 'last');
   const wantsNumbers = plan.aggregates.some((name) => numeric.has(name));
-  const applied = isApplied(calibration) ? calibration : undefined;
   let isFirst = true;
   let bucket: TimeBucket | undefined;
 
@@ -48,13 +47,18 @@ export function mayStandFor(
     if (isCounted || (stretches.numbers[at] ?? 0) + (stretches.textNumbers[at] ?? 0) === 0)
       return true;
     if (Number.isNaN(stretches.sum[at] ?? 0)) return false;
-    return applied === undefined || isOnOneLine(stretches, at, applied);
+    return isShownExactly(stretches, at, calibration);
   };
 }
 
-function isOnOneLine(stretches: Stretches, at: number, calibration: Calibration): boolean {
+/** Whether what a stretch comes to is known of it as a calibration shows it: on one line. */
+export function isShownExactly(
+  stretches: Stretches,
+  at: number,
+  calibration: Calibration | undefined,
+): boolean {
   // Text is not calibrated.
-  if (stretches.numbers[at] === 0) return true;
+  if (!isApplied(calibration) || stretches.numbers[at] === 0) return true;
   if (stretches.textNumbers[at] !== 0) return false;
   const ends = [stretches.min[at] ?? 0, stretches.max[at] ?? 0] as const;
   const line = lineOf(calibration, ...ends);

@@ -12,8 +12,8 @@ import { type BucketPage, readBucketPage, type StepRoom, wholeStep } from './buc
 import { readColumnSteps } from './column-steps.ts';
 import { orderTime } from './datapoint.ts';
 import { calibratedColumns, type DatapointColumns } from './datapoint-columns.ts';
-import type { DatapointStore, Page, SummarisedStep } from './datapoint-store.ts';
-import { downsample } from './downsampling.ts';
+import type { DatapointStore, Page, SummarisedStep, SummariseOptions } from './datapoint-store.ts';
+import { createDownsampling } from './downsampling.ts';
 import { type HistoryQuery, pageOf, standsFromOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
 import { readHourEnds } from './retention/hour-ends.ts';
@@ -72,6 +72,9 @@ interface Standing {
   readonly standsFrom: Instant | undefined;
 }
 
+/** Below it, peaks lie in nearly every block of a store, and looking at all is quicker. */
+const datapointsPerPointMin = 4_096;
+
 export function createSummaries(options: {
   readonly devices: DeviceStore;
   readonly datapoints: DatapointStore;
@@ -89,7 +92,9 @@ export function createSummaries(options: {
       const total = query.lastN === undefined ? 0 : await datapoints.count(source.ref, query);
       const all = { ...query, order: 'asc', skip: 0, limit: Number.POSITIVE_INFINITY } as const;
       const page = pageOf(all, total);
-      yield* summarised({ datapoints, source, page, query, pace, room, plan });
+      const calibration = query.isCalibrated ? source.sensor.calibration : undefined;
+      const mayStand = mayStandFor(plan, calibration);
+      yield* summarised({ datapoints, source, page, query, pace, room, mayStand });
     };
 
   async function downsampleOne(one: {
@@ -102,11 +107,28 @@ export function createSummaries(options: {
     const datapoints = storeFor(options, query);
     const total = await datapoints.count(source.ref, query);
     const page = pageOf(query, total);
+    const { ref } = source;
+    const stands = await datapoints.standsFrom([ref], page);
     const hours = await readHourEnds({ datapoints, source, page, query, pace });
     const count = Math.min(page.limit, Math.max(0, total - page.skip)) + hours.count;
-    const steps = scan({ datapoints, source, page, query, pace, room: wholeStep });
-    const all = page.order === 'asc' ? inTurn([hours], steps) : inTurn(steps, [hours]);
-    return { ...(await downsample(all, { count, pointsMax })), total };
+    const downsampling = createDownsampling({ count, pointsMax });
+    const read: SourceRead = { datapoints, source, page, query, pace, room: wholeStep };
+    const isLong = count / pointsMax >= datapointsPerPointMin;
+    const calibration = query.isCalibrated ? source.sensor.calibration : undefined;
+    // Stretches come oldest first, and hours of which retention took the datapoints are read above.
+    if (isLong && page.order === 'asc' && stands === undefined) {
+      const mayStand = downsampling.mayStandFor(calibration);
+      for await (const part of summarised({ ...read, mayStand })) downsampling.add(part);
+    } else {
+      if (page.order === 'asc') downsampling.add(hours);
+      for await (const step of scan(read)) downsampling.add(step);
+      if (page.order === 'desc') downsampling.add(hours);
+    }
+    const found = await downsampling.finish(async function* (range) {
+      if (pace.isOver()) await pace.rest();
+      yield* scan({ ...read, page: { ...range, order: 'asc', skip: 0, limit: Infinity } });
+    });
+    return { ...found, total };
   }
 
   /** Work on the sensors of a selection, in turns from the first look for them on. */
@@ -217,13 +239,13 @@ interface SourceRead {
 
 /** What a page comes to, in stretches where the store knows them. */
 async function* summarised({
-  plan,
+  mayStand,
   ...read
-}: SourceRead & { readonly plan: AggregationPlan }): AsyncGenerator<SummarisedPart, undefined> {
+}: SourceRead & Pick<SummariseOptions, 'mayStand'>): AsyncGenerator<SummarisedPart, undefined> {
   const { datapoints, query, pace, room } = read;
   const { ref, sensor } = read.source;
   const calibration = query.isCalibrated ? sensor.calibration : undefined;
-  const options = { ...room, mayStand: mayStandFor(plan, calibration) };
+  const options = { ...room, mayStand };
   for (let page: Page | undefined = read.page; page !== undefined; ) {
     const step: SummarisedStep = await datapoints.summarise(ref, page, options);
     for (const part of step.parts) {
@@ -234,14 +256,6 @@ async function* summarised({
     page = step.next;
     if (pace.isOver()) await pace.rest();
   }
-}
-
-async function* inTurn(
-  first: Iterable<DatapointColumns> | AsyncIterable<DatapointColumns>,
-  second: Iterable<DatapointColumns> | AsyncIterable<DatapointColumns>,
-): AsyncGenerator<DatapointColumns, undefined> {
-  yield* first;
-  yield* second;
 }
 
 /** The columns of a page as they are shown. A summary of years is long work. */

@@ -80,7 +80,7 @@ function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseO
       later.nextTime() > end &&
       output.takesWhole(stretches.counts[at] ?? 0) &&
       !touchesAny(options.exclude, start, end) &&
-      options.mayStand(stretches, at)
+      options.mayStand(stretches, at, output.taken())
     );
   }
 
@@ -136,7 +136,7 @@ function createParts(page: Page, options: SummariseOptions) {
   const parts: SummarisedPart[] = [];
   let { skip, limit } = page;
   let run: { stretches: Stretches; from: number; to: number } | undefined;
-  let [rows, stretchCount, characters] = [0, 0, 0];
+  let [rows, stretchCount, characters, taken] = [0, 0, 0, 0];
   // The last order time, and how many of it were seen; none: the next one is later for certain.
   let lastTime = page.from ?? Number.NEGATIVE_INFINITY;
   let seen = page.skip;
@@ -149,17 +149,18 @@ function createParts(page: Page, options: SummariseOptions) {
   return {
     putColumns(columns: Columns): void {
       const skipped = Math.min(skip, columns.count);
-      const taken = Math.min(limit, columns.count - skipped);
+      const count = Math.min(limit, columns.count - skipped);
       skip -= skipped;
-      limit -= taken;
-      if (taken === 0) return;
-      const slice = sliceColumns(columns, skipped, skipped + taken);
+      limit -= count;
+      if (count === 0) return;
+      const slice = sliceColumns(columns, skipped, skipped + count);
       run = undefined;
       parts.push(toDatapointColumns(slice));
-      rows += taken;
+      rows += count;
+      taken += count;
       for (const text of slice.texts ?? []) characters += text?.length ?? 0;
-      const last = slice.times[taken - 1] ?? 0;
-      see(last, taken - rowFrom(slice.times, last), false);
+      const last = slice.times[count - 1] ?? 0;
+      see(last, count - rowFrom(slice.times, last), false);
     },
     putStretch(stretches: Stretches, at: number): void {
       const count = stretches.counts[at] ?? 0;
@@ -170,10 +171,12 @@ function createParts(page: Page, options: SummariseOptions) {
         parts.push(run satisfies StretchRun);
       }
       limit -= count;
+      taken += count;
       stretchCount += 1;
       const end = stretches.ends[at] ?? 0;
       see(end, count, stretches.starts[at] !== end);
     },
+    taken: (): number => taken,
     /** Whether so many can be skipped at once; then they are. */
     skipWhole(count: number): boolean {
       if (skip < count) return false;

@@ -13,7 +13,7 @@ import type {
   SummariseOptions,
 } from '../datapoint-store.ts';
 import { following } from '../pages.ts';
-import { isStretchRun } from '../stretches.ts';
+import { isStretchRun, type Stretches } from '../stretches.ts';
 import { createCorrectedLast } from './corrected-last.ts';
 import { type CorrectedRead, createPages, rangeOf, rowsAtOnce } from './corrected-pages.ts';
 import type { CorrectionBook } from './correction-book.ts';
@@ -133,7 +133,9 @@ export function createCorrectedDatapoints(
       const { overlay } = read;
       const exclude = [...(options.exclude ?? []), ...overlay.corrections.map(rangeOf)];
       const rowsMax = Math.min(options.rowsMax, rowsAtOnce(overlay));
-      const step = await pushed.summarise(sensor, page, { ...options, exclude, rowsMax });
+      // How many are shown before a stretch is known when those are.
+      const mayStand = (stretches: Stretches, at: number) => options.mayStand(stretches, at);
+      const step = await pushed.summarise(sensor, page, { ...options, exclude, rowsMax, mayStand });
       const parts = step.parts.map((part) =>
         isStretchRun(part) ? part : overlay.showColumns(part),
       );

@@ -2,26 +2,39 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { aggregate, aggregates } from '../../../domain/datapoints/aggregation.ts';
-import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
 import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
-import { calibratedColumns } from '../../../domain/datapoints/datapoint-columns.ts';
-import type { DatapointStore, Page, Range } from '../../../domain/datapoints/datapoint-store.ts';
+import {
+  calibratedColumns,
+  toDatapointColumns,
+} from '../../../domain/datapoints/datapoint-columns.ts';
+import type {
+  DatapointStore,
+  Page,
+  Range,
+  SummariseOptions,
+} from '../../../domain/datapoints/datapoint-store.ts';
+import { createDownsampling } from '../../../domain/datapoints/downsampling.ts';
 import { calibratedRun, mayStandFor } from '../../../domain/datapoints/standing.ts';
 import { isStretchRun, type SummarisedPart } from '../../../domain/datapoints/stretches.ts';
-import { type Calibration, calibrate } from '../../../domain/devices/calibration.ts';
+import { calibrate } from '../../../domain/devices/calibration.ts';
 import { asNumber, type JsonValue } from '../../../lib/json.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { type BucketOf, createBuckets, parseInterval } from '../../../lib/time-bucket.ts';
 import { findTimeZone } from '../../../lib/time-zone.ts';
 import { aDevice, aSensor, aUser } from '../../contract/builders.ts';
-import { push, sensor } from '../../contract/datapoint-builders.ts';
+import { sensor } from '../../contract/datapoint-builders.ts';
+import {
+  anyCalibration,
+  farthest,
+  minute,
+  series,
+  start,
+  steepest,
+  storeSeries,
+} from '../../contract/series-arbitraries.ts';
 import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { datapointLimits } from './datapoint-limits.ts';
-
-const minute = 60_000;
-/** Clocks are changed in Europe, and a day later in the time that is looked at. */
-const start = Date.parse('2024-10-26T20:00:00Z');
 
 /** Blocks of two hours and less, some of them outside of chunks. */
 const limits = {
@@ -35,46 +48,6 @@ const limits = {
   flushBytesPerStep: 300 * 32,
   summariesInMemoryMax: 3,
 };
-
-const tenths = fc.integer({ min: -300, max: 900 }).map((n) => n / 10);
-const kinds: Readonly<Record<string, fc.Arbitrary<JsonValue>>> = {
-  tenths,
-  doubles: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
-  counter: fc.integer({ min: 0, max: 100_000 }),
-  'text numbers': tenths.map((n) => n.toFixed(2)),
-  booleans: fc.boolean(),
-  anything: fc.oneof(tenths, tenths.map(String), fc.constantFrom('wet', null, true, 1e300, -1e300)),
-};
-const anyCalibration: fc.Arbitrary<Calibration | undefined> = fc.constantFrom(
-  undefined,
-  calibrationOf([0, 0], [10, 21]),
-  calibrationOf([0, 100], [10, 0]),
-  calibrationOf([-10, 0], [20, 30], [40, 10], [41, 10]),
-);
-
-function calibrationOf(...points: readonly (readonly [number, number])[]): Calibration {
-  const spelled = points.map(([sensorValue, realValue]) => ({ sensorValue, realValue }));
-  return { points: spelled, spelling: 'points' };
-}
-
-/** Mostly a datapoint a minute; gaps, and others that come late or without a timestamp. */
-const series = fc.constantFrom(...Object.keys(kinds)).chain((kind) =>
-  fc.array(
-    fc.record({
-      value: kinds[kind] ?? tenths,
-      gap: fc.oneof(
-        { weight: 50, arbitrary: fc.constantFrom(minute, minute, 0, 30_000) },
-        { weight: 1, arbitrary: fc.integer({ min: 1, max: 300 * minute }) },
-      ),
-      late: fc.oneof(
-        { weight: 40, arbitrary: fc.constant(0) },
-        { weight: 1, arbitrary: fc.integer({ min: 1, max: 400 * minute }) },
-      ),
-      isTimed: fc.integer({ min: 0, max: 30 }).map((n) => n > 0),
-    }),
-    { minLength: 300, maxLength: 700 },
-  ),
-);
 
 const rarely = (some: fc.Arbitrary<number>): fc.Arbitrary<number | undefined> =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: some });
@@ -91,6 +64,7 @@ const question = fc.record({
   lastN: rarely(fc.integer({ min: 0, max: 700 })),
   exclude: rarely(fc.integer({ min: 0, max: 900 * minute })),
   rowsMax: fc.constantFrom(1, 50, 4_096),
+  pointsMax: fc.integer({ min: 2, max: 20 }),
 });
 type Question = typeof question extends fc.Arbitrary<infer One> ? One : never;
 
@@ -110,89 +84,143 @@ interface Answer {
   readonly values: readonly (JsonValue | undefined)[];
 }
 
-/** What the store says by its summaries, and how many datapoints it handed over as they are. */
-async function summed(store: DatapointStore, asked: Question) {
-  const bucketOf = bucketsOf(asked);
-  const plan = { aggregates: asked.names, ...(bucketOf && { bucketOf }) };
-  const { calibration, rowsMax, exclude } = asked;
+/** What is asked, as the store answers it step by step; `rows` counts what it hands over. */
+async function* partsOf(
+  store: DatapointStore,
+  asked: Question,
+  told: { readonly mayStand: SummariseOptions['mayStand']; rows: number },
+): AsyncGenerator<SummarisedPart> {
+  const { calibration, rowsMax, exclude, lastN } = asked;
   const total = await store.count(sensor(), rangeOf(asked));
-  const skip = asked.lastN === undefined ? 0 : Math.max(0, total - asked.lastN);
-  let rows = 0;
+  const skip = lastN === undefined ? 0 : Math.max(0, total - lastN);
   const options = {
-    ...{ rowsMax, charactersMax: 10_000, mayStand: mayStandFor(plan, calibration) },
+    ...{ rowsMax, charactersMax: 10_000, mayStand: told.mayStand },
     ...(exclude !== undefined && {
       exclude: [{ from: start + exclude, to: start + exclude + 90 * minute }],
     }),
   };
-  async function* parts(): AsyncGenerator<SummarisedPart> {
-    const all = { ...rangeOf(asked), order: 'asc', skip, limit: Number.POSITIVE_INFINITY } as const;
-    for (let page: Page | undefined = all; page !== undefined; ) {
-      const step = await store.summarise(sensor(), page, options);
-      for (const part of step.parts) {
-        if (!isStretchRun(part)) rows += part.count;
-        yield isStretchRun(part)
-          ? calibratedRun(part, calibration)
-          : calibratedColumns(part, calibration);
-      }
-      page = step.next;
+  const all = { ...rangeOf(asked), order: 'asc', skip, limit: Number.POSITIVE_INFINITY } as const;
+  for (let page: Page | undefined = all; page !== undefined; ) {
+    const step = await store.summarise(sensor(), page, options);
+    for (const part of step.parts) {
+      if (!isStretchRun(part)) told.rows += part.count;
+      yield isStretchRun(part)
+        ? calibratedRun(part, calibration)
+        : calibratedColumns(part, calibration);
     }
+    page = step.next;
   }
+}
+
+/** What the store says by its summaries, and how many datapoints it handed over as they are. */
+async function summed(store: DatapointStore, asked: Question) {
+  const bucketOf = bucketsOf(asked);
+  const plan = { aggregates: asked.names, ...(bucketOf && { bucketOf }) };
+  const told = { mayStand: mayStandFor(plan, asked.calibration), rows: 0 };
   const buckets: Answer[] = [];
-  let skipped = 0;
-  for await (const step of aggregate(parts(), plan)) {
+  for await (const step of aggregate(partsOf(store, asked, told), plan)) {
     buckets.push(...step.buckets);
-    skipped += step.skipped;
   }
-  return { buckets, skipped, rows, total };
+  return { buckets, rows: told.rows };
+}
+
+/** The same for a plot of it; `count` are to be downsampled. */
+async function thinned(store: DatapointStore, asked: Question, count: number) {
+  const { calibration, pointsMax } = asked;
+  const downsampling = createDownsampling({ count, pointsMax });
+  const told = { mayStand: downsampling.mayStandFor(calibration), rows: 0 };
+  for await (const part of partsOf(store, asked, told)) downsampling.add(part);
+  const plot = await downsampling.finish(async function* (range) {
+    const page = { ...range, order: 'asc', skip: 0, limit: 5_000 } as const;
+    const { columns } = await store.scan(sensor(), page, Number.POSITIVE_INFINITY);
+    yield calibratedColumns(columns, calibration);
+  });
+  return { plot, rows: told.rows };
+}
+
+/** The same of a look at every datapoint. */
+function thinnedOf(datapoints: readonly Datapoint[], { calibration, pointsMax }: Question) {
+  const downsampling = createDownsampling({ count: datapoints.length, pointsMax });
+  downsampling.add(calibratedColumns(toDatapointColumns(datapoints), calibration));
+  return downsampling.finish();
+}
+
+interface Expected extends Answer {
+  /** By how much sums of the bucket may be wrong: what its doubles lose of all sizes. */
+  readonly slack: number;
+  readonly numbers: number;
 }
 
 /** The same, as simply as possible. */
-function naive(datapoints: readonly Datapoint[], asked: Question): Answer[] {
+function naive(datapoints: readonly Datapoint[], asked: Question): Expected[] {
   const bucketOf = bucketsOf(asked);
-  const buckets = new Map<number, { values: JsonValue[]; numbers: number[]; rise: number }>();
+  const buckets = new Map<
+    number,
+    { values: JsonValue[]; numbers: number[]; steps: number[]; sizes: number }
+  >();
   let before = Number.NaN;
   for (const datapoint of datapoints) {
     const time = orderTime(datapoint);
     const first = bucketOf === undefined ? [...buckets.keys()][0] : undefined;
     const at = bucketOf?.(time).start ?? first ?? time;
-    const bucket = buckets.get(at) ?? { values: [], numbers: [], rise: 0 };
+    const bucket = buckets.get(at) ?? { values: [], numbers: [], steps: [], sizes: 0 };
     buckets.set(at, bucket);
     const value = calibrate(asked.calibration, datapoint.value);
     bucket.values.push(value);
     const number = asNumber(value);
     if (number === undefined) continue;
     bucket.numbers.push(number);
-    if (number > before) bucket.rise += number - before;
+    bucket.sizes += Math.abs(number);
+    if (asked.calibration !== undefined) {
+      bucket.sizes += steepest * (Math.abs(Number(datapoint.value)) + farthest);
+    }
+    if (number > before) bucket.steps.push(number - before);
     before = number;
   }
-  return [...buckets].flatMap(([at, { values, numbers, rise }]) => {
+  return [...buckets].flatMap(([at, { values, numbers, steps, sizes }]) => {
     // What is added to a huge number is lost here, and not there.
     const isHuge = numbers.some((one) => Math.abs(one) > 1e100);
-    const sum = isHuge ? Number.NaN : numbers.reduce((all, one) => all + one, 0);
+    const sum = isHuge ? Number.NaN : exactSum(numbers);
     const some = <Value>(value: Value) => (numbers.length === 0 ? undefined : value);
     const answers = {
       ...{ avg: some(sum / numbers.length), min: some(Math.min(...numbers)), sum: some(sum) },
       ...{ max: some(Math.max(...numbers)), count: values.length, first: values[0] },
-      ...{ last: values.at(-1), increase: some(isHuge ? Number.NaN : rise) },
+      ...{ last: values.at(-1), increase: some(isHuge ? Number.NaN : exactSum(steps)) },
     };
     const told = asked.names.map((name) => answers[name]);
-    return told.every((value) => value === undefined) ? [] : [{ start: at, values: told }];
+    const slack = 4 * Number.EPSILON * sizes + 2 ** -190;
+    const one = { start: at, values: told, slack, numbers: numbers.length };
+    return told.every((value) => value === undefined) ? [] : [one];
   });
 }
 
-function assertAlike(found: readonly Answer[], expected: readonly Answer[], asked: Question): void {
+/** The double next to the true sum, but for what is smaller than 2^-200. */
+function exactSum(numbers: readonly number[]): number {
+  const bits = 200;
+  let sum = 0n;
+  for (const number of numbers) {
+    const high = Math.trunc(number);
+    sum += (BigInt(high) << BigInt(bits)) + BigInt(Math.trunc((number - high) * 2 ** bits));
+  }
+  return Number(sum) / 2 ** bits;
+}
+
+function assertAlike(found: readonly Answer[], expected: readonly Expected[], asked: Question) {
   assert.deepEqual(
     found.map((one) => one.start),
     expected.map((one) => one.start),
   );
   for (const [at, { values }] of found.entries()) {
+    const { slack = 0, numbers = 1, values: right = [] } = expected[at] ?? {};
     for (const [index, name] of asked.names.entries()) {
-      const [one, other] = [values[index], expected[at]?.values[index]];
+      const [one, other] = [values[index], right[index]];
       const isRounded = name === 'avg' || name === 'sum' || name === 'increase';
       if (isRounded && typeof one === 'number' && typeof other === 'number') {
-        const size = Math.max(1e6 * 700, Math.abs(other));
-        const isClose = Math.abs(one - other) <= 1e-12 * size;
-        assert.ok(isClose || Number.isNaN(other), `${name} ${one} ${other}`);
+        // Increases have twelve digits.
+        const off = name === 'increase' ? slack + 1e-11 * Math.abs(other) : slack;
+        const offMax = name === 'avg' ? off / numbers + Number.EPSILON * Math.abs(other) : off;
+        const isClose = Math.abs(one - other) <= offMax;
+        assert.ok(isClose || Number.isNaN(other), `${name} ${one} ${other}, ${offMax}`);
       } else if (!isRounded) {
         assert.deepEqual(one, other, name);
       }
@@ -201,7 +229,7 @@ function assertAlike(found: readonly Answer[], expected: readonly Answer[], aske
 }
 
 test('summaries answer what a look at every datapoint answers', async (context) => {
-  let [handedOver, all] = [0, 0];
+  let [handedOver, inPlots, all] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(
       series,
@@ -212,21 +240,8 @@ test('summaries answer what a look at every datapoint answers', async (context) 
         context.after(() => storage.close());
         await storage.users.insert(aUser('alice'), 'hash');
         await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));
-        let now = start;
-        const datapoints = points.map(({ value, gap, late, isTimed }): Datapoint => {
-          now += gap;
-          return isTimed
-            ? { value, timestamp: now - late, receivedAt: now }
-            : { value, receivedAt: now };
-        });
         const { datapoints: store } = storage;
-        const stored: Datapoint[] = [];
-        for (let at = 0; at < datapoints.length; at += 60) {
-          const [outcome] = await store.append([push(datapoints.slice(at, at + 60))]);
-          assert.equal(outcome?.kind, 'stored');
-          if (outcome?.kind === 'stored') stored.push(...toDatapoints(outcome.fresh));
-        }
-        stored.sort((a, b) => orderTime(a) - orderTime(b));
+        const stored = await storeSeries(store, points);
         for (const one of asked) {
           const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = rangeOf(one);
           const inRange = stored.filter(
@@ -238,7 +253,10 @@ test('summaries answer what a look at every datapoint answers', async (context) 
               : inRange.slice(Math.max(0, inRange.length - one.lastN));
           const { buckets, rows } = await summed(store, one);
           assertAlike(buckets, naive(chosen, one), one);
+          const { plot, rows: rowsOfPlot } = await thinned(store, one, chosen.length);
+          assert.deepEqual(plot, await thinnedOf(chosen, one));
           handedOver += rows;
+          inPlots += rowsOfPlot;
           all += chosen.length;
         }
       },
@@ -246,4 +264,5 @@ test('summaries answer what a look at every datapoint answers', async (context) 
     { numRuns: 25, endOnFailure: true },
   );
   assert.ok(handedOver < 0.9 * all, `${handedOver} of ${all} datapoints were handed over`);
+  assert.ok(inPlots < 0.9 * all, `${inPlots} of ${all} datapoints were handed over for plots`);
 });
