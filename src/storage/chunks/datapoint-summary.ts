@@ -24,9 +24,9 @@ export function summarisePage(source: PageSource, options: SummariseOptions): Su
   const { chunks, series, page } = source;
   const walk = createWalk(source, options);
   for (const [chunk, following] of inPairs(chunks.heads(series, page, 'asc'))) {
-    if (walk.skipsChunk(chunk)) continue;
-    const summary = chunks.summary(chunk);
     const nextTime = following?.minTime ?? Number.POSITIVE_INFINITY;
+    if (walk.skipsChunk(chunk, nextTime)) continue;
+    const summary = chunks.summary(chunk);
     const isOver =
       summary === undefined
         ? walk.takeBlocks(chunk, nextTime)
@@ -89,10 +89,10 @@ function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseO
     step: output.step,
     lastStep: output.lastStep,
     /** Whether all of a chunk comes before the page. */
-    skipsChunk(chunk: ChunkHead): boolean {
-      if (!isWithin(chunk.minTime, chunk.maxTime) || later.nextTime() <= chunk.maxTime)
-        return false;
-      return output.skipWhole(chunk.count);
+    skipsChunk({ minTime, maxTime, count }: ChunkHead, nextTime: number): boolean {
+      if (!isWithin(minTime, maxTime)) return false;
+      if (later.nextTime() <= maxTime || nextTime <= maxTime) return false;
+      return output.skipWhole(count);
     },
     takeBlocks(chunk: ChunkHead, nextTime: number): boolean {
       const blocks = [...chunks.blocks(chunk, 'asc')];
@@ -137,9 +137,9 @@ function createParts(page: Page, options: SummariseOptions) {
   let { skip, limit } = page;
   let run: { stretches: Stretches; from: number; to: number } | undefined;
   let [rows, stretchCount, characters, taken] = [0, 0, 0, 0];
-  // The last order time, and how many of it were seen; none: the next one is later for certain.
-  let lastTime = page.from ?? Number.NEGATIVE_INFINITY;
-  let seen = page.skip;
+  // The last order time, and how many of it were skipped or taken; none: the next one is later.
+  let lastTime = Number.NEGATIVE_INFINITY;
+  let seen = 0;
 
   function see(time: number, count: number, isClosed: boolean): void {
     seen = isClosed ? 0 : time === lastTime ? seen + count : count;
@@ -152,15 +152,17 @@ function createParts(page: Page, options: SummariseOptions) {
       const count = Math.min(limit, columns.count - skipped);
       skip -= skipped;
       limit -= count;
+      const end = skipped + count;
+      if (end === 0) return;
+      const last = columns.times[end - 1] ?? 0;
+      see(last, end - rowFrom(columns.times, last), false);
       if (count === 0) return;
-      const slice = sliceColumns(columns, skipped, skipped + count);
+      const slice = sliceColumns(columns, skipped, end);
       run = undefined;
       parts.push(toDatapointColumns(slice));
       rows += count;
       taken += count;
       for (const text of slice.texts ?? []) characters += text?.length ?? 0;
-      const last = slice.times[count - 1] ?? 0;
-      see(last, count - rowFrom(slice.times, last), false);
     },
     putStretch(stretches: Stretches, at: number): void {
       const count = stretches.counts[at] ?? 0;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { orderTime } from '../../domain/datapoints/datapoint.ts';
 import type { DatapointStore, Page } from '../../domain/datapoints/datapoint-store.ts';
+import { isStretchRun } from '../../domain/datapoints/stretches.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { noon } from './builders.ts';
@@ -43,6 +44,29 @@ export const datapointReads: Promises = {
     assert.deepEqual(await valuesOf(datapoints, { order: 'desc', skip: 19 }), [0]);
     assert.deepEqual(await valuesOf(datapoints, { skip: 20 }), []);
     assert.deepEqual(await valuesOf(datapoints, { limit: 0 }), []);
+  },
+
+  'a summarised page gives each datapoint once, however short its steps': async ({
+    datapoints,
+  }) => {
+    // Three of each time, in pushes of their own: some lie in chunks, some outside of them.
+    const values = Array.from({ length: 30 }, (_, n) => n);
+    for (const n of values) await datapoints.append([push([at(Math.floor(n / 3), n)])]);
+    const room = { charactersMax: 1_000, mayStand: () => false };
+    for (const rowsMax of [1, 2, 5]) {
+      for (const skip of [0, 1, 2, 13, 28, 29]) {
+        const found: number[] = [];
+        const all = { order: 'asc', skip, limit: Number.POSITIVE_INFINITY } as const;
+        for (let page: Page | undefined = all; page !== undefined; ) {
+          const step = await datapoints.summarise(sensor(), page, { ...room, rowsMax });
+          for (const part of step.parts) {
+            if (!isStretchRun(part)) found.push(...part.numbers.subarray(0, part.count));
+          }
+          page = step.next;
+        }
+        assert.deepEqual(found, values.slice(skip), `${rowsMax} at a time, without ${skip}`);
+      }
+    }
   },
 
   'both ends of a range belong to it': async ({ datapoints }) => {
