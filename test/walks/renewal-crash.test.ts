@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { blocksOf, columnsOf } from '../../src/storage/chunks/chunk.ts';
-import { cutColumns } from '../../src/storage/chunks/column-pieces.ts';
-import { encodeVersion1 } from '../../src/storage/contract/version-1-chunk.ts';
+import { putVersion1Chunks } from '../../src/storage/contract/version-1-chunk.ts';
 import { embedded } from '../engine.ts';
 import { runProgram, startProcess } from '../service-process.ts';
 import { createCorrectingClient } from './correcting-client.ts';
@@ -18,35 +16,10 @@ const killAfterMs = (round: number): number => 40 + ((round * 1_361) % 2_500);
 /** Beyond it a client only corrects and repeats: reading all of it takes the time of the walk. */
 const shownMax = 30_000;
 
-interface ChunkRow {
-  readonly id: number;
-  readonly series: number;
-  readonly datapoints: Uint8Array;
-}
-
 /** Makes every row several of version 1, some of them small, as a version before might have. */
 function downgrade(directory: string): void {
   using database = new DatabaseSync(join(directory, 'kipimo.db'));
-  const insert = database.prepare(
-    'insert into chunks (series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?)',
-  );
-  const remove = database.prepare('delete from chunks where id = ?');
-  const rows = database
-    .prepare('select id, series, datapoints from chunks order by series, min_time, max_time, id')
-    .all() as unknown as readonly ChunkRow[];
-  database.exec('begin');
-  for (const { id, series, datapoints } of rows) {
-    const limits = { chunkDatapointsMax: id % 3 === 0 ? 200 : 1_024, chunkWeightMax: 16_384 };
-    for (const block of blocksOf(datapoints, `${id}`)) {
-      for (const columns of cutColumns(columnsOf(block), limits, 'fill')) {
-        const { count, times } = columns;
-        const ends = [times[0] ?? 0, times[count - 1] ?? 0] as const;
-        insert.run(series, ...ends, count, encodeVersion1(columns));
-      }
-    }
-    remove.run(id);
-  }
-  database.exec('commit');
+  putVersion1Chunks(database);
 }
 
 embedded(

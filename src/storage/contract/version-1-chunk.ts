@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import {
   createSink,
@@ -8,6 +9,8 @@ import {
   putVarint,
   writtenBytes,
 } from '../chunks/bytes.ts';
+import { blocksOf, columnsOf } from '../chunks/chunk.ts';
+import { cutColumns } from '../chunks/column-pieces.ts';
 import type { Columns } from '../chunks/columns.ts';
 import { putDoubles } from '../chunks/doubles.ts';
 import { putFlags } from '../chunks/flags.ts';
@@ -39,4 +42,40 @@ export function encodeVersion1(columns: Columns): Buffer {
   putUint32(sink, crc32(writtenBytes(rest)));
   putBytes(sink, writtenBytes(rest));
   return writtenBytes(sink);
+}
+
+interface ChunkRow {
+  readonly id: number;
+  readonly series: number;
+  readonly datapoints: Uint8Array;
+}
+
+/**
+ * Makes every chunk of a database several of version 1, every third of them small, as a version of
+ * before might have left them; answers how many there are.
+ */
+export function putVersion1Chunks(database: DatabaseSync): number {
+  const insert = database.prepare(
+    'insert into chunks (series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?)',
+  );
+  const remove = database.prepare('delete from chunks where id = ?');
+  const rows = database
+    .prepare('select id, series, datapoints from chunks order by series, min_time, max_time, id')
+    .all() as unknown as readonly ChunkRow[];
+  let made = 0;
+  database.exec('begin');
+  for (const { id, series, datapoints } of rows) {
+    const limits = { chunkDatapointsMax: id % 3 === 0 ? 200 : 1_024, chunkWeightMax: 16_384 };
+    for (const block of blocksOf(datapoints, `${id}`)) {
+      for (const columns of cutColumns(columnsOf(block), limits, 'fill')) {
+        const { count, times } = columns;
+        const ends = [times[0] ?? 0, times[count - 1] ?? 0] as const;
+        insert.run(series, ...ends, count, encodeVersion1(columns));
+        made += 1;
+      }
+    }
+    remove.run(id);
+  }
+  database.exec('commit');
+  return made;
 }

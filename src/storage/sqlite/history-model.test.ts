@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { silentLog } from '../../lib/log.ts';
-import { blocksOf, columnsOf } from '../chunks/chunk.ts';
 import { aDevice, deviceId, noon, sensorId } from '../contract/builders.ts';
 import { tinyDatapointLimits } from '../contract/datapoint-arbitraries.ts';
 import { sensor } from '../contract/datapoint-builders.ts';
@@ -16,7 +15,7 @@ import {
 } from '../contract/history-model.ts';
 import { type HistoryStep, historyStep, wholeHistory } from '../contract/history-steps.ts';
 import { temporaryDirectory } from '../contract/temporary-directory.ts';
-import { encodeVersion1 } from '../contract/version-1-chunk.ts';
+import { putVersion1Chunks } from '../contract/version-1-chunk.ts';
 import { createMemoryStorage } from '../memory/memory-storage.ts';
 import { databasePath, openConnection } from './connection.ts';
 import { openSqlite } from './sqlite-storage.ts';
@@ -65,14 +64,7 @@ async function openEngine(parent: string): Promise<HistoryEngine & AsyncDisposab
     async rewrite() {
       await storage.close();
       const database = openConnection(databasePath(directory), { role: 'write' });
-      const rows = database.prepare('select id, datapoints from chunks').all() as unknown;
-      for (const { id, datapoints } of rows as { id: number; datapoints: Uint8Array }[]) {
-        const [block, ...others] = blocksOf(datapoints, '');
-        if (block === undefined || others.length > 0) continue;
-        const older = encodeVersion1(columnsOf(block));
-        database.prepare('update chunks set datapoints = ? where id = ?').run(older, id);
-        database.prepare('delete from chunk_summaries where chunk = ?').run(id);
-      }
+      putVersion1Chunks(database);
       const renewal = createChunkRenewal(database, limits);
       for (const walk = renewal.walk(); walk.next().done !== true; );
       database.close();

@@ -168,7 +168,8 @@ test('when flushing fails, pushes go on until memory is full', async (context) =
   const directory = temporaryDirectory(context);
   const prepared = await withDevice(await openTiny(directory));
   await prepared.close();
-  const database = new DatabaseSync(databasePath(directory));
+  // The writer tries every millisecond.
+  const database = new DatabaseSync(databasePath(directory), { timeout: 10_000 });
   database.exec(`create trigger no_chunks before insert on chunks begin
     select raise(abort, 'no chunks today'); end`);
 
