@@ -1,4 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import {
   createSink,
@@ -50,18 +49,27 @@ interface ChunkRow {
   readonly datapoints: Uint8Array;
 }
 
+/** Of a connection to SQLite, what is needed here. */
+interface Connection {
+  exec(sql: string): void;
+  prepare(sql: string): {
+    run(...values: readonly (number | Uint8Array)[]): unknown;
+    all(): unknown;
+  };
+}
+
 /**
  * Makes every chunk of a database several of version 1, every third of them small, as a version of
  * before might have left them; answers how many there are.
  */
-export function putVersion1Chunks(database: DatabaseSync): number {
+export function putVersion1Chunks(database: Connection): number {
   const insert = database.prepare(
     'insert into chunks (series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?)',
   );
   const remove = database.prepare('delete from chunks where id = ?');
   const rows = database
     .prepare('select id, series, datapoints from chunks order by series, min_time, max_time, id')
-    .all() as unknown as readonly ChunkRow[];
+    .all() as readonly ChunkRow[];
   let made = 0;
   database.exec('begin');
   for (const { id, series, datapoints } of rows) {
