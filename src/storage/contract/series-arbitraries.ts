@@ -37,10 +37,10 @@ function calibrationOf(...points: readonly (readonly [number, number])[]): Calib
 }
 
 /** Mostly a datapoint a minute; gaps, and others that come late or without a timestamp. */
-export const series = fc.constantFrom(...Object.keys(kinds)).chain((kind) =>
+export const series = fc.constantFrom(...Object.values(kinds)).chain((value) =>
   fc.array(
     fc.record({
-      value: kinds[kind] ?? tenths,
+      value,
       gap: fc.oneof(
         { weight: 50, arbitrary: fc.constantFrom(minute, minute, 0, 30_000) },
         { weight: 1, arbitrary: fc.integer({ min: 1, max: 300 * minute }) },
