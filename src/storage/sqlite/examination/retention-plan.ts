@@ -37,7 +37,8 @@ export async function planRetentionOf(
   const chunks = createChunkReader(database, datapointLimits, silentLog);
   const sensors = createSelection<RetainedRow>(database, pageOfSensors);
   const days = createSelection<{ days: number }>(database, countDays);
-  return planRetention(options, {
+  // Awaited here: the connection is closed on the way out.
+  return await planRetention(options, {
     sensorsAfter: async (after, max) => sensors.all(after, max).map(sensorFromRow),
     async countOld({ number }, { rawBefore, hourlyBefore }) {
       await pace();
