@@ -35,13 +35,17 @@ async function send(method: string, path: string, json: unknown): Promise<void> 
   assert.ok(status < 300, `${method} ${path}: ${status} ${text}`);
 }
 
-async function push(sensor: string, valueAt: (hour: number) => unknown): Promise<void> {
+async function push(
+  sensor: string,
+  valueAt: (hour: number) => unknown,
+  device = 'garden',
+): Promise<void> {
   const now = Date.now();
   const values = Array.from({ length: days * 24 }, (_, index) => ({
     value: valueAt(index),
     timestamp: new Date(now - (days * 24 - 1 - index) * hourMs).toISOString(),
   }));
-  await send('POST', `/devices/garden/sensors/${sensor}/values`, values);
+  await send('POST', `/devices/${device}/sensors/${sensor}/values`, values);
 }
 
 const path = '/devices/garden';
@@ -99,13 +103,23 @@ browserTest('rain is bars of sums, and the readout tells the sum of all of them'
 browserTest(
   'tiles tell the lowest, highest and mean of today, on the clock of the zone',
   async () => {
+    // Where it is past noon: in the first hour of a day there is no mean to tell.
+    const ahead = 12 - new Date().getUTCHours();
+    await send('POST', '/devices', {
+      ...{ id: 'yard', name: 'Yard', visibility: 'private' },
+      timezone: `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`,
+      sensors: [{ id: 'TC', name: 'Air', unit: 'DegreeCelsius' }],
+    });
+    await push('TC', (hour) => 20 + (hour % 24) / 4, 'yard');
     const page = await stage.visit({ username: 'ama', width: 'phone' });
-    await open(page, path);
-    const midnight = new Date();
-    midnight.setUTCHours(0, 0, 0, 0);
-    const read = `/sensors_data?device_id=garden&sensor_id=TC&dateFrom=${midnight.toISOString()}`;
+    await open(page, '/devices/yard');
+    const dayMs = 24 * hourMs;
+    const local = Date.now() + ahead * hourMs;
+    const midnight = new Date(local - (local % dayMs) - ahead * hourMs);
+    const read = `/sensors_data?device_id=yard&sensor_id=TC&dateFrom=${midnight.toISOString()}`;
     const { json } = await stage.service.as('ama')({ path: `${read}&limit=100` });
     const values = (json as readonly { readonly value: number }[]).map(({ value }) => value);
+    assert.ok(values.length >= 12 && values.length <= 13, `${values.length} values today`);
     const line = page.locator('.tiles > li', { hasText: 'Air' }).locator('.tile-today');
     await line.getByText('mean').waitFor();
     const text = (await line.textContent()) ?? '';
