@@ -40,7 +40,8 @@ export interface GrantStore {
   findIndirect(resource: Resource, username: Username): Promise<readonly Scope[]>;
   /**
    * Everything of this kind that any grant reaches for `username`; a resource comes once for each
-   * grant. This and lists of visible resources agree.
+   * of the rights that it was granted with, or more often. This and lists of visible resources
+   * agree.
    */
   listReaching(kind: ResourceKind, username: Username): Promise<readonly ReachingGrant[]>;
 }

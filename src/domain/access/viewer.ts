@@ -7,7 +7,14 @@ import { type ResourceKind, type Scope, scopesReaching, viewScopeOf } from './sc
 /** Which resources a list may show; the domain decides it, the stores obey. */
 export interface VisibleTo {
   /** everything: an admin. public: a guest. Else what this user owns, was granted, or is public. */
-  readonly who: 'everything' | 'public' | { readonly username: Username };
+  readonly who:
+    | 'everything'
+    | 'public'
+    | {
+        readonly username: Username;
+        /** What of this kind the user was given, by whatever way; absent: stores find it. */
+        readonly reached?: ReadonlySet<string>;
+      };
   /** Nothing but these ids: those an access key is limited to, or those asked for. */
   readonly only?: ReadonlySet<string>;
 }
@@ -51,17 +58,22 @@ export async function createViewer(options: {
   const { actor, kind, settings } = options;
   const granted = new Map<string, readonly Scope[]>();
   if (actor.kind === 'user') {
+    const given = new Map<string, Set<Scope>>();
     for (const { resource, scopes } of await options.grants.listReaching(kind, actor.username)) {
-      granted.set(resource, [...(granted.get(resource) ?? []), ...scopes]);
+      const ofResource = given.get(resource) ?? new Set();
+      given.set(resource, ofResource);
+      for (const scope of scopes) ofResource.add(scope);
     }
-    for (const [resource, scopes] of granted) granted.set(resource, scopesReaching(kind, scopes));
+    for (const [id, scopes] of given) granted.set(id, scopesReaching(kind, [...scopes]));
   }
+  // Found once: stores would look for it in each list.
+  const reached = new Set(granted.keys());
   const scopesOn = (resource: Resource) => granted.get(resource.id) ?? [];
   return {
-    visibleTo: visibleTo(actor, onlyWithScope(actor, kind, viewScopeOf[kind])),
-    concernedWith: visibleTo(actor, onlyNamed(actor, kind)),
+    visibleTo: visibleTo(actor, reached, onlyWithScope(actor, kind, viewScopeOf[kind])),
+    concernedWith: visibleTo(actor, reached, onlyNamed(actor, kind)),
     dataReach: {
-      ...visibleTo(actor, onlyWithScope(actor, kind, 'devices-data:view')),
+      ...visibleTo(actor, reached, onlyWithScope(actor, kind, 'devices-data:view')),
       granted: new Set(
         [...granted].flatMap(([id, scopes]) => (scopes.includes('devices-data:view') ? id : [])),
       ),
@@ -76,9 +88,13 @@ export function within({ who, only }: VisibleTo, ids: readonly string[]): Visibl
   return { who, only: new Set(only === undefined ? ids : ids.filter((id) => only.has(id))) };
 }
 
-function visibleTo(actor: Actor, only: ReadonlySet<string> | undefined): VisibleTo {
+function visibleTo(
+  actor: Actor,
+  reached: ReadonlySet<string>,
+  only: ReadonlySet<string> | undefined,
+): VisibleTo {
   if (actor.kind === 'guest') return { who: 'public' };
-  const who = actor.kind === 'admin' ? 'everything' : { username: actor.username };
+  const who = actor.kind === 'admin' ? 'everything' : { username: actor.username, reached };
   return only === undefined ? { who } : { who, only };
 }
 

@@ -11,10 +11,10 @@ import {
   usernamesFromWire,
 } from '../../wire/group.ts';
 import { bare, json } from '../answer.ts';
-import { pageHeaders } from '../paging.ts';
 import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 import { requiredTextBody } from './field-routes.ts';
+import { listed } from './listed.ts';
 
 const tag = 'Groups';
 const path = '/groups/:group_id';
@@ -60,10 +60,12 @@ function readRoutes(groups: Groups): readonly Route[] {
       errors: ['invalid', 'unauthenticated', 'forbidden'],
       handle: async ({ actor, query, url }) => {
         const { limit = limits.groupsPerUserMax, offset = 0 } = query;
-        const page = await groups.list(actor, { limit, offset });
-        return json(
-          page.groups.map(groupToWire),
-          pageHeaders({ url, total: page.total, limit, offset }),
+        // Two hundred groups of a thousand users each: read while they are written.
+        return listed(
+          { url, limit, offset },
+          'groups',
+          (page) => groups.list(actor, page),
+          groupToWire,
         );
       },
     }),

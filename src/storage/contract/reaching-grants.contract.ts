@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { GroupGrant } from '../../domain/access/grant.ts';
 import type { ResourceKind, Scope } from '../../domain/access/scopes.ts';
+import type { VisibleTo } from '../../domain/access/viewer.ts';
 import type { Storage } from '../storage.ts';
 import {
   aDevice,
@@ -42,7 +43,7 @@ async function reaching(storage: Storage, kind: 'device' | 'gateway'): Promise<s
   const { grants, devices, gateways } = storage;
   const page = { visibleTo: { who: { username: bob } }, limit: 100, offset: 0 } as const;
   const all = { ...page, visibleTo: { who: 'everything' } } as const;
-  const listOf = async (asked: typeof page | typeof all) =>
+  const listOf = async (asked: { visibleTo: VisibleTo; limit: number; offset: number }) =>
     kind === 'device' ? (await devices.list(asked)).devices : (await gateways.list(asked)).gateways;
   const asked: string[] = [];
   for (const { id, owner } of await listOf(all)) {
@@ -53,6 +54,10 @@ async function reaching(storage: Storage, kind: 'device' | 'gateway'): Promise<s
   const shown = (await listOf(page)).map(({ id }) => id);
   assert.deepEqual([...new Set(listed)].toSorted(), asked.toSorted());
   assert.deepEqual(shown.toSorted(), asked.toSorted());
+  // Whoever knows what reaches bob saves the store from looking.
+  const who = { username: bob, reached: new Set(listed) };
+  const known = (await listOf({ ...page, visibleTo: { who } })).map(({ id }) => id);
+  assert.deepEqual(known, shown);
   return asked.toSorted();
 }
 

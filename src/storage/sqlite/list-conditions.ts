@@ -14,15 +14,15 @@ export interface Condition {
 /** The rows that a list may show, of the table that keeps this kind. */
 export function visibleRows(kind: ResourceKind, { who, only }: VisibleTo): readonly Condition[] {
   const conditions: Condition[] = [];
-  if (only !== undefined) {
-    conditions.push({
-      sql: 'id in (select value from json_each(?))',
-      parameters: [JSON.stringify([...only])],
-    });
-  }
+  if (only !== undefined) conditions.push({ sql: oneOfThese, parameters: [listOf(only)] });
   const isPublic = kind === 'project' ? 'false' : `visibility is not 'private'`;
   if (who === 'public') {
     conditions.push({ sql: `(${isPublic} or owner = ?)`, parameters: [guestUsername] });
+  } else if (who !== 'everything' && who.reached !== undefined) {
+    conditions.push({
+      sql: `(${isPublic} or owner in (?, ?) or ${oneOfThese})`,
+      parameters: [guestUsername, who.username, listOf(who.reached)],
+    });
   } else if (who !== 'everything') {
     const reaching = reachingSql(kind, '?');
     const mentions = reaching.split('?').length - 1;
@@ -32,6 +32,19 @@ export function visibleRows(kind: ResourceKind, { who, only }: VisibleTo): reado
     });
   }
   return conditions;
+}
+
+const oneOfThese = 'id in (select value from json_each(?))';
+
+/** Ids as a JSON array; a search asks for the same ones in each of its slices. */
+const lists = new WeakMap<ReadonlySet<string>, string>();
+
+function listOf(ids: ReadonlySet<string>): string {
+  const known = lists.get(ids);
+  if (known !== undefined) return known;
+  const list = JSON.stringify([...ids]);
+  lists.set(ids, list);
+  return list;
 }
 
 /** One condition that holds where all of these do. */

@@ -9,6 +9,8 @@ export const retentionLimits = {
   /** Between two passes over all sensors, and from a setting to the next one. */
   retentionPassMs: 3_600_000,
   retentionSoonMs: 5_000,
+  /** After a pass: so many times as long as it took. */
+  retentionRestsPerWork: 4,
   /** Between two steps of a pass: most of the writer's time is left for what arrives. */
   retentionPauseMs: 10,
   /** Pauses in which datapoints have not reached their place; then the next pass takes them. */

@@ -41,6 +41,8 @@ export function createRetentionRunner(options: RetentionRunnerOptions): Retentio
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let nextAt = Number.POSITIVE_INFINITY;
+  /** No pass begins before this: whoever sets much has it busy for a part of the time alone. */
+  let restsUntil = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | undefined;
 
   /** Sensors of which something is too old, in pages, with others having their turn in between. */
@@ -112,8 +114,11 @@ export function createRetentionRunner(options: RetentionRunnerOptions): Retentio
   }
 
   function begin(): Promise<void> {
+    const startedAt = clock.now();
     running ??= pass().finally(() => {
       running = undefined;
+      const endedAt = clock.now();
+      restsUntil = endedAt + retentionLimits.retentionRestsPerWork * (endedAt - startedAt);
     });
     return running;
   }
@@ -122,7 +127,8 @@ export function createRetentionRunner(options: RetentionRunnerOptions): Retentio
     const now = clock.now();
     // A clock that was set back by more than a pass.
     nextAt = Math.min(nextAt, now + retentionLimits.retentionPassMs);
-    if (now < nextAt || running !== undefined) return;
+    restsUntil = Math.min(restsUntil, now + retentionLimits.retentionPassMs);
+    if (now < nextAt || now < restsUntil || running !== undefined) return;
     nextAt = now + retentionLimits.retentionPassMs;
     void begin();
   }
