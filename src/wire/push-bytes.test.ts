@@ -80,7 +80,8 @@ test('what is read from bytes is what the ordinary reader reads, however hostile
     }),
     { numRuns: 10_000 },
   );
-  assert.ok(taken > 100, `only ${taken} were read from their bytes`);
+  // About 150.
+  assert.ok(taken > 30, `only ${taken} were read from their bytes`);
 });
 
 test('nor do changed bytes make a difference, be they text or not', () => {
