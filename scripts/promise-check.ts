@@ -2,16 +2,19 @@ import { relative } from 'node:path';
 import {
   type CallExpression,
   type Node,
+  NodeFlags,
   type SourceFile,
   SyntaxKind,
 } from 'typescript/unstable/ast';
 import {
   isBinaryExpression,
+  isBlock,
   isCallExpression,
   isConditionalExpression,
   isDoStatement,
   isExpressionStatement,
   isForStatement,
+  isFunctionLikeDeclaration,
   isIdentifier,
   isIfStatement,
   isNewExpression,
@@ -19,6 +22,9 @@ import {
   isPrefixUnaryExpression,
   isPropertyAccessExpression,
   isPropertyAssignment,
+  isReturnStatement,
+  isTryStatement,
+  isVariableStatement,
   isWhileStatement,
 } from 'typescript/unstable/ast/is';
 import { API, type Checker, SignatureKind, type Type, TypeFlags } from 'typescript/unstable/sync';
@@ -26,15 +32,16 @@ import { API, type Checker, SignatureKind, type Type, TypeFlags } from 'typescri
 // What Biome's noFloatingPromises and noMisusedPromises look for, by the types of the compiler:
 // Biome knows neither the types of packages and of Node nor promises under a `!` or an `&&`.
 
-type Mistake = 'nobody waits for it' | 'a promise is always true' | 'the caller waits for nothing';
+type Mistake =
+  | 'nobody waits for it'
+  | 'a promise is always true'
+  | 'the caller waits for nothing'
+  | 'what it needs is closed before';
 
 /** A promise that nobody waits for, at a line of a file. */
 export interface LosePromise {
   readonly place: string;
-  readonly what:
-    | 'nobody waits for it'
-    | 'a promise is always true'
-    | 'the caller waits for nothing';
+  readonly what: Mistake;
 }
 
 /** Looks through the files of a project, those of packages left out. `configFile`: its tsconfig. */
@@ -112,10 +119,12 @@ interface Asked {
   readonly conditions: Node[];
   /** What is handed to somebody else. */
   readonly handed: Node[];
+  /** What is answered from under a `using` or a `finally`: what these end is needed until then. */
+  readonly returned: Node[];
 }
 
 function findInFile(file: SourceFile, checker: Checker, types: Types): readonly LosePromise[] {
-  const asked: Asked = { statements: [], conditions: [], handed: [] };
+  const asked: Asked = { statements: [], conditions: [], handed: [], returned: [] };
   gather(file, asked);
   const typesOf = (nodes: readonly Node[]) => typesAt(nodes, checker);
   const found: LosePromise[] = [];
@@ -132,6 +141,12 @@ function findInFile(file: SourceFile, checker: Checker, types: Types): readonly 
   for (const [index, node] of asked.conditions.entries()) {
     const type = conditions[index];
     if (type !== undefined && types.isPromise(type)) tell(node, 'a promise is always true');
+  }
+  const returned = typesOf(asked.returned);
+  for (const [index, node] of asked.returned.entries()) {
+    const type = returned[index];
+    if (type !== undefined && types.mayBePromise(type))
+      tell(node, 'what it needs is closed before');
   }
   const handed = typesOf(asked.handed);
   for (const [index, node] of asked.handed.entries()) {
@@ -178,9 +193,30 @@ function gather(node: Node, asked: Asked): void {
     for (const argument of node.arguments ?? []) if (!isAwaited) asked.handed.push(argument);
   } else if (isPropertyAssignment(node)) {
     asked.handed.push(node.initializer);
+  } else if (isReturnStatement(node) && node.expression !== undefined) {
+    if (endsSomething(node)) asked.returned.push(node.expression);
   }
   node.forEachChild((child) => gather(child, asked));
 }
+
+/** Whether a `using` or a `finally` around it ends something as soon as the function answers. */
+function endsSomething(statement: Node): boolean {
+  let node = statement;
+  while (!isFunctionLikeDeclaration(node)) {
+    const { parent } = node;
+    if (isTryStatement(parent) && parent.finallyBlock !== undefined) {
+      if (node !== parent.finallyBlock) return true;
+    }
+    const before = isBlock(parent) ? parent.statements : [];
+    if (before.some((one) => one.end <= node.pos && isUsing(one))) return true;
+    node = parent;
+  }
+  return false;
+}
+
+/** A `using` or an `await using`. */
+const isUsing = (node: Node): boolean =>
+  isVariableStatement(node) && (node.declarationList.flags & NodeFlags.Using) !== 0;
 
 const isLogical = (kind: SyntaxKind): boolean =>
   kind === SyntaxKind.AmpersandAmpersandToken || kind === SyntaxKind.BarBarToken;

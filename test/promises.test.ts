@@ -39,6 +39,21 @@ const plants: readonly (readonly [code: string, what: string | undefined])[] = [
   ],
   ['feed.subscribe(async () => void (await users.remove(id)));', 'the caller waits for nothing'],
   ['const told = { onOpened: async () => {} } satisfies Ends;', 'the caller waits for nothing'],
+  ['using open = opened; return users.remove(id);', 'what it needs is closed before'],
+  [
+    '{ await using open = opened; if (id) return users.remove(id); }',
+    'what it needs is closed before',
+  ],
+  [
+    'try { return users.remove(id); } finally { closed.delete(id); }',
+    'what it needs is closed before',
+  ],
+  ['using open = opened; return await users.remove(id);', undefined],
+  ['using open = opened; return [1].map(() => users.remove(id));', undefined],
+  [
+    'try { if (id) await access.allows(actor, scope, device); } catch {} return users.remove(id);',
+    undefined,
+  ],
   ['await users.remove(id);', undefined],
   ['void users.remove(id);', undefined],
   ['users.remove(id).catch(() => undefined);', undefined],
@@ -59,6 +74,8 @@ test('a missing await is found, and one that is there is not', () => {
       "import type { UserId } from '../../src/domain/ids.ts';",
       "import type { UserStore } from '../../src/domain/users/user-store.ts';",
       'interface Ends { readonly onOpened: () => void }',
+      'declare const closed: Set<UserId>;',
+      'declare const opened: Disposable & AsyncDisposable;',
     ];
     const given =
       'users: UserStore, access: Access, feed: Feed, id: UserId, actor: Actor, scope: Scope, ' +
