@@ -1,5 +1,6 @@
 import { type Plant, patch } from './plant.ts';
 
+const floods = 'test/neighbours/sockets-short-way.test.ts';
 const reader = 'src/http/short-way/reader.ts';
 /** The test sends the same seed each time, and tells it when the two ways differ. */
 const differential = {
@@ -11,8 +12,32 @@ const differential = {
 /** What the short way may not understand by itself, beside node:http. */
 export const plantsOfShortWay: readonly Plant[] = [
   {
+    name: 'many pushes at once take turns on the short way',
+    ...{ file: floods, test: '400 connections that push 64 at a time' },
+    ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/http/short-way/connection.ts',
+        'chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;',
+        'undefined as Promise<void> | undefined;',
+      ),
+    ],
+  },
+  {
+    name: 'many pushes at once take turns on the ordinary way',
+    ...{ file: floods, test: '400 connections that push 64 at a time' },
+    ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/http/answer-room.ts',
+        'turnOf: (request) => turns.enter(payerAt(clients.of(request).address)),',
+        'turnOf: () => undefined,',
+      ),
+    ],
+  },
+  {
     name: 'pushes in one breath have an end on the short way',
-    ...{ file: 'test/neighbours/sockets-short-way.test.ts', test: 'half requests' },
+    ...{ file: floods, test: 'half requests' },
     says: /were cut off that asked too much/,
     patches: [
       patch(

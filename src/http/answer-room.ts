@@ -8,6 +8,7 @@ import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { createBreather } from '../lib/event-loop.ts';
+import type { FairTurns } from '../lib/fair-turns.ts';
 import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
 import { stepsOf } from '../lib/steps.ts';
 import type { Clients, RequestSource } from './clients.ts';
@@ -61,8 +62,14 @@ export function createAnswerRoom(
   {
     budget,
     clients,
+    turns,
     unreadMs,
-  }: { readonly budget: Budget; readonly clients: Clients; readonly unreadMs: number },
+  }: {
+    readonly budget: Budget;
+    readonly clients: Clients;
+    readonly turns: FairTurns;
+    readonly unreadMs: number;
+  },
 ): AnswerRoom {
   const open = new Map<object, Held>();
 
@@ -125,7 +132,10 @@ export function createAnswerRoom(
       done(error as Error);
     }
   });
-  guardPipelines(fastify.server, (answer) => holdInAll(answer, limits.pipelinedAnswerBytes));
+  guardPipelines(fastify.server, {
+    hold: (answer) => holdInAll(answer, limits.pipelinedAnswerBytes),
+    turnOf: (request) => turns.enter(payerAt(clients.of(request).address)),
+  });
 
   return {
     askedBy(request: AskedRequest, actor) {
@@ -247,9 +257,9 @@ interface PipelinedSocket extends Socket {
 /**
  * Requests that come before the last answer has left are kept, however many [RFC 9112, 9.3.2]: room
  * is held for each, and a connection with too many of them is cut off. Those that read begin when
- * the answer before them has left, so that a connection has one at a time.
+ * the answer before them has left, so that a connection has one at a time; the others take turns.
  */
-function guardPipelines(server: Server, hold: (answer: ServerResponse) => void): void {
+function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
   const listeners = server.listeners('request');
   server.removeAllListeners('request');
   const begin = (request: IncomingMessage, answer: ServerResponse): void => {
@@ -262,12 +272,24 @@ function guardPipelines(server: Server, hold: (answer: ServerResponse) => void):
     const last = nextAnswer(request.socket, answer);
     if (last === undefined || last.writableFinished) begin(request, answer);
     else if (!mayWait(request, answer, hold)) request.socket.destroy();
-    else if (!isRead(request)) begin(request, answer);
+    else if (!isRead(request)) beginInTurn(request, answer);
     else {
       if (hasBody(request)) request.resume();
       last.once('close', () => !request.socket.destroyed && begin(request, answer));
     }
   });
+  function beginInTurn(request: IncomingMessage, answer: ServerResponse): void {
+    const turn = turnOf(request);
+    if (turn === undefined) begin(request, answer);
+    else void turn.then(() => !request.socket.destroyed && begin(request, answer));
+  }
+}
+
+interface PipelineRules {
+  /** Holds room for the answer to a request that waits. Throws rate_limited. */
+  readonly hold: (answer: ServerResponse) => void;
+  /** When a request that came with others on its connection may begin; undefined: now. */
+  readonly turnOf: (request: IncomingMessage) => Promise<void> | undefined;
 }
 
 const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';

@@ -251,17 +251,19 @@ export function createResponder(
   { authenticate, clients, room, turns }: Pick<Edge, 'authenticate' | 'clients' | 'room' | 'turns'>,
 ): Respond {
   const isRead = route.method === 'GET';
+  // What is pushed, and logins, have queues of their own; all else that comes at once takes turns.
+  const isPush = route.body?.kind === 'push' || route.body?.kind === 'stream';
+  const takesTurns = isRead || !(isPush || route.isLogin === true);
   const parse = route.body === undefined ? undefined : parsers[route.body.kind];
 
   const inTurn = (request: ReceivedRequest, known: Actor): Promise<Answer> => {
     const client = clients.of(request.raw);
     const actor = known.kind === 'guest' ? client.guest : importing(known, request.headers);
     room.askedBy(request.raw, actor);
-    // What is pushed has a queue of its own; reads that come at once take turns.
-    const turn = isRead ? turns.enter(payerOf(actor)) : undefined;
+    const turn = takesTurns ? turns.enter(payerOf(actor)) : undefined;
     if (turn === undefined) return answerTo(request, actor, client);
     return turn.then(() => {
-      if (request.raw.socket.destroyed) throw invalid('nobody waits for the answer');
+      if (isRead && request.raw.socket.destroyed) throw invalid('nobody waits for the answer');
       return answerTo(request, actor, client);
     });
   };

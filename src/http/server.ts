@@ -104,15 +104,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const fastify = createFastify(options, createV1Paths(routes.v1));
   const partialBytes = options.budgets.of('partial_bytes');
   readBodiesAsBytes(fastify, { room: partialBytes, authenticate, clients });
+  const turns = createFairTurns({ turnMs: limits.turnMs });
   const room = createAnswerRoom(fastify, {
     budget: options.budgets.of('answer_bytes'),
-    ...{ clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
+    ...{ clients, turns, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
   });
   allowOrigins(fastify);
   const onRefused = createNoteRefusal(services.refusedPushes, authenticate, clients);
   answerErrors(fastify, { reporter, log, refuse: refuseAsUsual, onRefused });
   refuseUnknownPaths(fastify);
-  const turns = createFairTurns({ turnMs: limits.turnMs });
   const edge = { authenticate, clients, room, partialBytes, turns, reporter };
   const compressor = createCompressor();
   mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, ...edge, compressor });

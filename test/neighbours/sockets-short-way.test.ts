@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Neighbourhood, startNeighbourhood } from './neighbours.ts';
+import { watchHealth } from './health.ts';
+import { type Neighbourhood, servedMsMax, startNeighbourhood } from './neighbours.ts';
 import { manyTimes } from './raw-mqtt.ts';
 import { residentMebibytes } from './unread.ts';
 
@@ -30,6 +31,56 @@ async function open(url: string): Promise<Socket> {
 async function furnish(town: Neighbourhood): Promise<void> {
   const json = { id: 'eve-busy', sensors: [{ id: 's' }] };
   assert.equal((await town.call({ method: 'POST', path: '/devices', json })).status, 204);
+}
+
+/** Pushes as fast as answers come, 64 in one breath; answers how many were answered. */
+async function flood(sockets: readonly Socket[], push: string, ms: number): Promise<number> {
+  const breath = push.repeat(64);
+  const until = performance.now() + ms;
+  let answers = 0;
+  const floodOne = async (socket: Socket, at: number): Promise<void> => {
+    // Not all in the same instant: this process writes them, too.
+    await sleep(at * 4);
+    await new Promise<void>((resolve) => {
+      let due = 0;
+      const send = (): void => {
+        due = 64;
+        if (performance.now() > until) resolve();
+        else socket.write(breath);
+      };
+      socket.on('data', (bytes: Buffer) => {
+        const count = bytes.toString('latin1').split('HTTP/1.1 ').length - 1;
+        answers += count;
+        due -= count;
+        if (due <= 0) send();
+      });
+      socket.once('close', () => resolve());
+      send();
+    });
+  };
+  await Promise.all(sockets.map(floodOne));
+  return answers;
+}
+
+for (const way of ['short', 'ordinary'] as const) {
+  test(`400 connections that push 64 at a time on the ${way} way delay nobody else`, async () => {
+    await using town = await startNeighbourhood();
+    await furnish(town);
+    // A header field that the short way does not know leads to the ordinary one.
+    const head = way === 'short' ? 'host: a\r\n' : 'host: a\r\nx-odd: 1\r\n';
+    const push = pushOf('1').replace('host: a\r\n', head);
+    const sockets: Socket[] = [];
+    await manyTimes(400, async () => sockets.push(await open(town.url)));
+    let answers = 0;
+    await town.attack(async () => {
+      const health = watchHealth(town.url);
+      answers = await flood(sockets, push, 6_000);
+      const longestMs = await health.longestMs();
+      assert.ok(longestMs < servedMsMax / 2, `/healthz waited for ${longestMs} ms`);
+    });
+    assert.ok(answers > 5_000, `${answers} pushes were answered`);
+    for (const socket of sockets) socket.destroy();
+  });
 }
 
 test('half requests and unread answers take little on the short way', async () => {

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
+import type { FairTurns } from '../../lib/fair-turns.ts';
 import type { AnswerRoom } from '../answer-room.ts';
 import type { Clients, RequestSource } from '../clients.ts';
 import { AnswerQueue } from './answer-queue.ts';
@@ -28,6 +30,7 @@ export interface ShortWayParts {
   readonly lines: readonly HotLine<HotTarget>[];
   readonly room: AnswerRoom;
   readonly clients: Clients;
+  readonly turns: FairTurns;
   readonly requestMs: number;
   readonly idleMs: number;
   /** The service ends: what comes now is for node to refuse. */
@@ -69,6 +72,9 @@ function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): 
 
 const noQuery = {};
 
+/** What is shorter holds few requests: it is not worth a look at the clock. */
+const untimedBytesMax = 1_024;
+
 /** One connection on the short way, until it is handed over or closed. */
 export class ShortConnection {
   readonly #parts: ShortWayParts;
@@ -78,6 +84,10 @@ export class ShortConnection {
   #part: PartialRequest | undefined;
   /** Nothing is read: a read is under way, or it is leaving. */
   #isHeld = false;
+  /** Some requests wait for their turn: what arrives behind them is not read. */
+  #isWaiting = false;
+  /** Who asked last pays for what waits. */
+  #source: RequestSource | undefined;
   /** What is to become of it when all answers have left; a refusal is owed to half a request. */
   #exit: 'handed over' | NotComing | undefined;
 
@@ -85,34 +95,60 @@ export class ShortConnection {
     this.#parts = parts;
     this.#socket = socket;
     this.#answers = new AnswerQueue(parts, socket, () => this.#goOn());
-    socket.on('data', this.#receive);
+    socket.on('data', this.receive);
     socket.on('end', this.#ended);
     socket.on('close', this.#closed);
     parts.open.add(this);
   }
 
-  readonly #receive = (chunk: Buffer): void => {
-    if (this.#isHeld || this.#answers.isUnread) {
-      this.#isHeld = true;
+  /** Begins the requests in the bytes, in their turn. */
+  readonly receive = (chunk: Buffer): void => {
+    if (this.#isWaiting || this.#isHeld || this.#answers.isUnread) {
+      if (!this.#isWaiting) this.#isHeld = true;
       this.#socket.pause();
       this.#socket.unshift(chunk);
       return;
     }
+    const turn =
+      chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;
+    if (turn === undefined) this.#take(chunk);
+    else this.#wait(turn, chunk);
+  };
+
+  /** Many requests came at once, on other connections as well: these are begun in their turn. */
+  #wait(turn: Promise<void>, chunk: Buffer): void {
+    this.#isWaiting = true;
+    this.#socket.pause();
+    void turn.then(() => {
+      this.#isWaiting = false;
+      if (this.#socket.destroyed || this.#exit !== undefined) return;
+      this.#take(chunk);
+      if (!this.#isHeld && this.#exit === undefined) this.#socket.resume();
+    });
+  }
+
+  #payer(): Payer {
+    const { room, clients } = this.#parts;
+    if (this.#source !== undefined) return room.payerOf(this.#source);
+    return payerAt(clients.of({ socket: this.#socket, headers: {} }).address);
+  }
+
+  #take(chunk: Buffer): void {
     if (this.#part === undefined) {
-      this.read(chunk);
+      this.#read(chunk);
       return;
     }
     const whole = this.#part.add(chunk);
     if (whole === undefined) return;
     this.#part = undefined;
-    this.read(whole, true);
-  };
+    this.#read(whole, true);
+  }
 
   /**
    * Begins all the requests in the bytes; hands over from the first that is not a hot one.
    * `isUnderWay`: the first of them came before the service began to end, if it does.
    */
-  read(bytes: Buffer, isUnderWay = false): void {
+  #read(bytes: Buffer, isUnderWay = false): void {
     const { lines, isClosing } = this.#parts;
     let at = 0;
     while (at < bytes.length && !this.#socket.destroyed) {
@@ -138,6 +174,7 @@ export class ShortConnection {
     const call = callOf(request, bytes, this.#socket);
     const begun = this.#answers.begin(call.raw);
     if (begun === undefined) return void this.#socket.destroy();
+    this.#source = call.raw;
     if (!request.line.hasBody) this.#isHeld = true;
     void request.line.target.answer(call).then((text) => {
       if (text === undefined) this.#giveUp(bytes.subarray(at, request.end));
@@ -173,6 +210,7 @@ export class ShortConnection {
   #goOn(): void {
     const socket = this.#socket;
     if (this.#answers.due > 0 || this.#answers.isUnread || socket.destroyed) return;
+    if (this.#exit === undefined && this.#isWaiting) return;
     if (this.#exit === undefined) {
       if (this.#parts.isClosing) this.close();
       this.#isHeld = false;
@@ -186,7 +224,7 @@ export class ShortConnection {
 
   #letGo(): void {
     const socket = this.#socket;
-    socket.off('data', this.#receive);
+    socket.off('data', this.receive);
     socket.off('end', this.#ended);
     socket.off('close', this.#closed);
     this.#parts.open.delete(this);
@@ -207,14 +245,15 @@ export class ShortConnection {
     const { requestMs, idleMs } = this.#parts;
     if (this.#part !== undefined) {
       if (now - this.#part.since > requestMs) this.#refuse('too slow');
-    } else if (now - this.#answers.leftAt > idleMs && this.#answers.due === 0 && !this.#isHeld) {
-      if (!this.#answers.isUnread) this.#socket.destroy();
+    } else if (now - this.#answers.leftAt > idleMs && this.#answers.due === 0) {
+      const isIdle = !this.#isHeld && !this.#isWaiting && !this.#answers.isUnread;
+      if (isIdle) this.#socket.destroy();
     }
   }
 
   /** Ends it, unless a request is under way: then when that is answered. */
   close(): void {
-    const isUnderWay = this.#answers.due > 0 || this.#part !== undefined;
+    const isUnderWay = this.#isWaiting || this.#answers.due > 0 || this.#part !== undefined;
     if (!isUnderWay && this.#exit === undefined) this.#socket.destroySoon();
   }
 }

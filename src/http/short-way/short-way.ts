@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Reporter } from '../../domain/reporter.ts';
+import type { FairTurns } from '../../lib/fair-turns.ts';
 import type { Log } from '../../lib/log.ts';
 import type { AnswerRoom } from '../answer-room.ts';
 import type { Clients } from '../clients.ts';
@@ -33,6 +34,7 @@ export interface ShortWayOptions {
   readonly compressor: Compressor;
   readonly room: AnswerRoom;
   readonly clients: Clients;
+  readonly turns: FairTurns;
   readonly timeouts: {
     readonly requestMs: number;
     readonly keepAliveMs: number;
@@ -47,11 +49,11 @@ export interface ShortWayOptions {
 
 /** Opens the short way before `node`, which gets whatever is not exactly a hot request. */
 export function createShortWay(options: ShortWayOptions, node: NodeHttp): ShortWay {
-  const { room, clients, timeouts } = options;
+  const { room, clients, turns, timeouts } = options;
   const writer = createAnswerWriter(timeouts.keepAliveMs);
   const lines = hotLinesOf(options, writer);
   const parts: ShortWayParts = {
-    ...{ node, lines, room, clients },
+    ...{ node, lines, room, clients, turns },
     requestMs: timeouts.requestMs,
     idleMs: timeouts.keepAliveMs + timeouts.keepAliveBufferMs,
     isClosing: false,
@@ -65,7 +67,7 @@ export function createShortWay(options: ShortWayOptions, node: NodeHttp): ShortW
   return {
     take(socket, first) {
       if (readHotRequest(first, 0, lines, undefined) === undefined) return false;
-      new ShortConnection(parts, socket).read(first);
+      new ShortConnection(parts, socket).receive(first);
       return true;
     },
     close() {
