@@ -167,7 +167,6 @@ export const limits = {
   refusalMs: day,
   refusalBytesPerSenderMax: 65_536,
   refusalBytesMax: 4 * 1_048_576,
-  /** Lines of one bulk request. */
   refusalsPerBulkMax: 10,
 
   // Datapoints.
@@ -317,8 +316,9 @@ export const limits = {
   /** Devices whose last values are remembered between evaluations. */
   evaluatedDevicesMax: 20_000,
   evaluatedCharactersMax: 33_554_432,
-  /** What a rule sees of the value of a sensor beside the one that is pushed to. */
+  /** What a rule sees of sensors beside the one that is pushed to, and of how many large values. */
   otherValueCharactersMax: 4_096,
+  otherLargeValuesMax: 100,
   /** Evaluations remembered of one notification. */
   evaluationsMax: 50,
   /** How often a firing that could not be stored is tried again while its push waits. */

@@ -1,13 +1,16 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Datapoint } from '../datapoints/datapoint.ts';
+import type { SensorRef } from '../datapoints/datapoint.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Notifier } from './notifier.ts';
 import type { RuleBook } from './rule-book.ts';
+import type { ValueReads } from './sensor-values.ts';
 
-const devicesPerStep = 500;
+/** Devices whose last values are looked at together: more than are remembered after such a read. */
+const devicesPerStep = 20;
 
 /**
  * What was stored right before a crash may not have been looked at: its sender got no answer, and
@@ -17,28 +20,30 @@ const devicesPerStep = 500;
 export async function catchUp(parts: {
   readonly book: RuleBook;
   readonly notifier: Notifier;
-  readonly datapoints: Pick<DatapointStore, 'lastValues' | 'read'>;
+  readonly datapoints: ValueReads & Pick<DatapointStore, 'read'>;
   readonly log: Log;
 }): Promise<void> {
   const { book, notifier, datapoints, log } = parts;
   const watched = await watchedSensors(book);
-  const lasts: (StoredPush & { readonly last: Datapoint })[] = [];
+  // The values themselves are left where they are: all of them may be more than fits.
+  const lasts: (SensorRef & { readonly receivedAt: Instant })[] = [];
   const ids = [...watched.keys()];
   for (let from = 0; from < ids.length; from += devicesPerStep) {
     const step = ids.slice(from, from + devicesPerStep);
-    for (const [deviceId, values] of await datapoints.lastValues(step)) {
+    for (const [deviceId, values] of await datapoints.briefLastValues(step)) {
       for (const sensorId of watched.get(deviceId) ?? []) {
-        const last = values.get(sensorId);
-        if (last !== undefined) lasts.push({ deviceId, sensorId, last, datapoints: [last] });
+        const found = values.get(sensorId);
+        const last = found === 'large' ? await datapoints.lastValue({ deviceId, sensorId }) : found;
+        if (last !== undefined) lasts.push({ deviceId, sensorId, receivedAt: last.receivedAt });
       }
     }
   }
-  const newest = lasts.reduce((max, { last }) => Math.max(max, last.receivedAt), 0);
+  const newest = lasts.reduce((max, { receivedAt }) => Math.max(max, receivedAt), 0);
   const since = newest - limits.catchUpMs;
   const before: StoredPush[] = [];
   const pushes: StoredPush[] = [];
-  for (const { deviceId, sensorId, last } of lasts) {
-    if (last.receivedAt < since) continue;
+  for (const { deviceId, sensorId, receivedAt } of lasts) {
+    if (receivedAt < since) continue;
     const page = { order: 'desc', skip: 0, limit: limits.catchUpDatapointsMax } as const;
     try {
       const read = await datapoints.read({ deviceId, sensorId }, page);
@@ -72,15 +77,14 @@ async function watchedSensors(
   for (const rule of book.index.all()) {
     const { condition, status } = rule.notification;
     if (status !== 'active') continue;
-    const devices =
-      condition.devices.length > 0
-        ? condition.devices
-        : (await book.devicesOf(rule)).map(({ id }) => id);
-    for (const deviceId of devices) {
+    const watch = (deviceId: DeviceId): void => {
       const sensors = watched.get(deviceId) ?? new Set();
       watched.set(deviceId, sensors);
       for (const sensorId of [...rule.triggers, ...rule.named]) sensors.add(sensorId as SensorId);
-    }
+    };
+    condition.devices.forEach(watch);
+    if (condition.devices.length > 0) continue;
+    for await (const some of book.devicesOf(rule)) for (const { id } of some) watch(id);
   }
   return watched;
 }

@@ -115,9 +115,11 @@ export function createNotifications(parts: NotificationParts): Notifications {
   }
 
   async function evaluateNow(rule: Rule): Promise<void> {
-    for (const device of await book.devicesOf(rule)) {
-      const sensorId = rule.triggers.find((id) => sensorOf(device, id) !== undefined);
-      if (sensorId !== undefined) await notifier.evaluate(rule, device, sensorId);
+    for await (const some of book.devicesOf(rule)) {
+      for (const device of some) {
+        const sensorId = rule.triggers.find((id) => sensorOf(device, id) !== undefined);
+        if (sensorId !== undefined) await notifier.evaluate(rule, device, sensorId);
+      }
     }
   }
 

@@ -2,7 +2,6 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createSequence } from '../../lib/sequence.ts';
 import type { Consequences } from '../datapoints/consequences.ts';
-import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId, SensorId, Username } from '../ids.ts';
@@ -21,13 +20,13 @@ import {
 } from './look.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import { createSensorValues, type SensorValues, seenOf } from './sensor-values.ts';
+import { createSensorValues, type SensorValues, seenOf, type ValueReads } from './sensor-values.ts';
 import type { Silent } from './silences.ts';
 import { lookAgainAt } from './step.ts';
 
 export interface NotifierParts extends LookParts, Omit<FireParts, 'onGone'> {
   readonly book: RuleBook;
-  readonly datapoints: Pick<DatapointStore, 'lastValues'>;
+  readonly datapoints: ValueReads;
   /** The device, if that can be said at once. */
   readonly peekDevice: (id: DeviceId) => Device | undefined;
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+import type { Instant } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Budgets } from '../budgets/budgets.ts';
@@ -6,7 +7,13 @@ import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { Device } from '../devices/device.ts';
 import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
-import { type NotificationId, sameUsername, type Username } from '../ids.ts';
+import {
+  type DeviceId,
+  type NotificationId,
+  type SensorId,
+  sameUsername,
+  type Username,
+} from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { UserStore } from '../users/user-store.ts';
@@ -32,21 +39,21 @@ export interface RuleBook {
   remove(id: NotificationId): void;
   /** Removes what an account made that is gone: its store took the notifications along. */
   removeOf(payer: Payer): void;
-  /** The devices of a rule that exist. */
-  devicesOf(rule: Rule): Promise<readonly Device[]>;
+  /** The devices of a rule that exist, a few megabytes at a time. */
+  devicesOf(rule: Rule): AsyncIterable<readonly Device[]>;
   /** How many silences it would wait for, with the sensors that are there now. */
   countSilences(rule: Rule): Promise<number>;
 }
 
-/** Devices that are asked for before others have their turn. */
-const devicesPerTurn = 50;
+/** Devices, with all that they have, that are in memory at once: others have their turn between. */
+const devicesPerStep = 10;
 
 export function createRuleBook(options: {
   readonly store: Pick<NotificationStore, 'load'>;
   readonly states: StateBook;
   readonly evaluations: Evaluations;
-  readonly devices: Pick<DeviceStore, 'find' | 'list' | 'readSome'>;
-  readonly datapoints: Pick<DatapointStore, 'lastValues'>;
+  readonly devices: Pick<DeviceStore, 'find' | 'candidates' | 'readSome'>;
+  readonly datapoints: Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
   readonly users: Pick<UserStore, 'findByUsername'>;
   readonly silences: () => Silences;
   readonly budgets: Budgets;
@@ -65,66 +72,117 @@ export function createRuleBook(options: {
     return payer;
   }
 
-  async function devicesOf({ notification, triggers }: Rule): Promise<readonly Device[]> {
-    const { condition, owner } = notification;
-    if (condition.devices.length > 0) {
+  /** Named ones, whoever owns them. */
+  async function* devicesNamed(ids: readonly DeviceId[]): AsyncGenerator<readonly Device[]> {
+    for (let at = 0; at < ids.length; at += devicesPerStep) {
       const found: Device[] = [];
-      for (const [index, id] of condition.devices.entries()) {
-        if (index % devicesPerTurn === devicesPerTurn - 1) await yieldToEventLoop();
+      for (const id of ids.slice(at, at + devicesPerStep)) {
         const device = await devices.find(id);
         if (device !== undefined) found.push(device);
       }
-      return found;
-    }
-    const page = { limit: limits.evaluatedDevicesMax, offset: 0 };
-    const listing = await devices.list({ ...page, visibleTo: { who: { username: owner } } });
-    let ids = listing.devices
-      .filter((device) => sameUsername(device.owner, owner))
-      .map(({ id }) => id);
-    const found: Device[] = [];
-    while (ids.length > 0) {
-      const some = await devices.readSome(ids);
-      ids = ids.slice(some.taken);
-      for (const device of some.devices) {
-        const isWatched = triggers.some((sensorId) => sensorOf(device, sensorId) !== undefined);
-        if (isWatched && device.isPending !== true) found.push(device);
-      }
+      yield found;
       await yieldToEventLoop();
     }
-    return found;
+  }
+
+  /** All of an owner, in order of creation; those of others are in nobody's way. */
+  async function* devicesOwnedBy(owner: Username): AsyncGenerator<readonly Device[]> {
+    const equals = new Map([['owner', owner]]);
+    const search = { visibleTo: { who: 'everything' }, equals } as const;
+    let after: number | undefined;
+    do {
+      const page = await devices.candidates(after === undefined ? search : { ...search, after });
+      let { ids } = page;
+      while (ids.length > 0) {
+        const some = await devices.readSome(ids);
+        ids = ids.slice(some.taken);
+        yield some.devices.filter((device) => sameUsername(device.owner, owner));
+        await yieldToEventLoop();
+      }
+      after = page.next;
+    } while (after !== undefined);
+  }
+
+  async function* devicesOf({ notification, triggers }: Rule): AsyncGenerator<readonly Device[]> {
+    const { condition, owner } = notification;
+    if (condition.devices.length > 0) {
+      yield* devicesNamed(condition.devices);
+      return;
+    }
+    let left = limits.evaluatedDevicesMax;
+    for await (const owned of devicesOwnedBy(owner)) {
+      const watched = owned.filter(
+        (device) =>
+          device.isPending !== true &&
+          triggers.some((sensorId) => sensorOf(device, sensorId) !== undefined),
+      );
+      yield watched.slice(0, left);
+      left -= watched.length;
+      if (left <= 0) return;
+    }
   }
 
   async function countSilences(rule: Rule): Promise<number> {
     const { silences } = rule.expression;
-    if (silences.length === 0) return 0;
-    const found = await devicesOf(rule);
-    return found.reduce((sum, device) => {
-      const there = silences.filter(({ sensorId }) => sensorOf(device, sensorId) !== undefined);
-      return sum + there.length;
-    }, 0);
+    let count = 0;
+    if (silences.length === 0) return count;
+    for await (const some of devicesOf(rule)) {
+      for (const device of some) {
+        count += silences.filter(({ sensorId }) => sensorOf(device, sensorId)).length;
+      }
+    }
+    return count;
+  }
+
+  /** When each of these sensors was heard of last. */
+  async function lastHeard(
+    some: readonly Device[],
+    sensorIds: ReadonlySet<SensorId>,
+  ): Promise<(device: Device, sensorId: SensorId) => Instant | undefined> {
+    const heard = new Map<Device, Map<SensorId, Instant>>();
+    const brief = await datapoints.briefLastValues(some.map(({ id }) => id));
+    for (const device of some) {
+      const ofDevice = new Map<SensorId, Instant>();
+      heard.set(device, ofDevice);
+      for (const sensorId of sensorIds) {
+        const found = brief.get(device.id)?.get(sensorId);
+        const last =
+          found === 'large' ? await datapoints.lastValue({ deviceId: device.id, sensorId }) : found;
+        if (last !== undefined) ofDevice.set(sensorId, last.receivedAt);
+      }
+    }
+    return (device, sensorId) => heard.get(device)?.get(sensorId);
   }
 
   async function watchSilences(rule: Rule): Promise<void> {
     const { silences } = rule.expression;
     if (silences.length === 0) return;
-    const found = await devicesOf(rule);
-    const lasts = await datapoints.lastValues(found.map(({ id }) => id));
-    // Changed or removed meanwhile: whoever did that watches what there is to watch.
-    if (index.find(rule.notification.id)?.notification !== rule.notification) return;
-    for (const device of found) {
-      const state = states.peek(rule.notification.id, device.id);
-      for (const sensorId of new Set(silences.map((silence) => silence.sensorId))) {
-        if (sensorOf(device, sensorId) === undefined) continue;
-        const last = lasts.get(device.id)?.get(sensorId)?.receivedAt;
-        const seenAt = last ?? rule.notification.createdAt;
-        options.silences().watch(
-          { rule, deviceId: device.id, sensorId, seenAt },
-          {
-            isTold: isSilenceTold(state.device, sensorId, seenAt),
-            notBefore: noLookBefore(rule, state),
-          },
-        );
-      }
+    const sensorIds = new Set(silences.map(({ sensorId }) => sensorId));
+    for await (const some of devicesOf(rule)) {
+      const heard = await lastHeard(some, sensorIds);
+      // Changed or removed meanwhile: whoever did that watches what there is to watch.
+      if (index.find(rule.notification.id)?.notification !== rule.notification) return;
+      for (const device of some) watchOn(rule, device, sensorIds, heard);
+    }
+  }
+
+  function watchOn(
+    rule: Rule,
+    device: Device,
+    sensorIds: ReadonlySet<SensorId>,
+    heard: (device: Device, sensorId: SensorId) => Instant | undefined,
+  ): void {
+    const state = states.peek(rule.notification.id, device.id);
+    for (const sensorId of sensorIds) {
+      if (sensorOf(device, sensorId) === undefined) continue;
+      const seenAt = heard(device, sensorId) ?? rule.notification.createdAt;
+      options.silences().watch(
+        { rule, deviceId: device.id, sensorId, seenAt },
+        {
+          isTold: isSilenceTold(state.device, sensorId, seenAt),
+          notBefore: noLookBefore(rule, state),
+        },
+      );
     }
   }
 

@@ -1,10 +1,11 @@
 import type { Instant } from '../../lib/clock.ts';
+import { createBreather } from '../../lib/event-loop.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import { calibratedDatapoint } from '../datapoints/history.ts';
-import { type Device, sensorOf } from '../devices/device.ts';
+import type { Device } from '../devices/device.ts';
 import type { Sensor } from '../devices/sensor.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -68,8 +69,11 @@ interface Known {
   readonly weighed: number;
 }
 
+/** How last values are read: one after the other where they are large. */
+export type ValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
+
 /** Nothing is known yet. */
-export function createSensorValues(datapoints: Pick<DatapointStore, 'lastValues'>): SensorValues {
+export function createSensorValues(datapoints: ValueReads): SensorValues {
   const known = createLruCache<DeviceId, Known>(limits.evaluatedDevicesMax, {
     max: limits.evaluatedCharactersMax,
     weigh: ({ weighed }) => weighed,
@@ -90,11 +94,21 @@ export function createSensorValues(datapoints: Pick<DatapointStore, 'lastValues'
       return found?.modifiedAt === device.modifiedAt ? found.values : undefined;
     },
     async fetch(device) {
-      const stored = (await datapoints.lastValues([device.id])).get(device.id);
+      const stored = (await datapoints.briefLastValues([device.id])).get(device.id);
+      const sensors = new Map(device.sensors.map((sensor) => [sensor.id, sensor]));
       const values = new SeenValues();
-      for (const [sensorId, datapoint] of stored ?? []) {
-        const sensor = sensorOf(device, sensorId);
-        if (sensor !== undefined) values.set(sensorId, seenOf(sensor, datapoint));
+      const breathe = createBreather();
+      let large = 0;
+      for (const [sensorId, found] of stored ?? []) {
+        const sensor = sensors.get(sensorId);
+        if (found === 'large') large += 1;
+        const isOneTooMany = found === 'large' && large > limits.otherLargeValuesMax;
+        if (sensor === undefined || isOneTooMany) continue;
+        const datapoint =
+          found === 'large' ? await datapoints.lastValue({ deviceId: device.id, sensorId }) : found;
+        if (datapoint !== undefined) values.set(sensorId, seenOf(sensor, datapoint));
+        const pause = breathe();
+        if (pause !== undefined) await pause;
       }
       keep(device, values);
       return values;

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aDevice, aSensor } from '../../storage/contract/builders.ts';
+import type { Datapoint } from '../datapoints/datapoint.ts';
+import type { SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { createSensorValues } from './sensor-values.ts';
+
+test('large values are read one by one, and so many of them', async () => {
+  const names = Array.from({ length: 2 * limits.otherLargeValuesMax }, (_, at) => `s${at}`);
+  const device = aDevice('d', { sensors: [...names, 'small'].map((id) => aSensor(id)) });
+  const found = new Map<SensorId, Datapoint | 'large'>();
+  for (const name of names) found.set(name as SensorId, 'large');
+  found.set('small' as SensorId, { value: 5, receivedAt: 1 });
+  let [read, underWay, most] = [0, 0, 0];
+  const values = await createSensorValues({
+    briefLastValues: async (ids) => new Map(ids.map((id) => [id, found])),
+    async lastValue() {
+      read += 1;
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await Promise.resolve();
+      underWay -= 1;
+      return { value: 'x'.repeat(60_000), receivedAt: 2 };
+    },
+  }).fetch(device);
+  assert.deepEqual([read, most], [limits.otherLargeValuesMax, 1]);
+  assert.equal(values.get('small')?.value, 5);
+  assert.notEqual(values.get('s0'), undefined);
+  assert.equal(values.get(names.at(-1) ?? ''), undefined);
+});
