@@ -1,33 +1,25 @@
 import type { Instant } from '../../lib/clock.ts';
-import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Budgets } from '../budgets/budgets.ts';
 import { type Payer, payerOfAccount } from '../budgets/payer.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { Device } from '../devices/device.ts';
 import { sensorOf } from '../devices/device.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
-import {
-  type DeviceId,
-  type NotificationId,
-  type SensorId,
-  sameUsername,
-  type Username,
-} from '../ids.ts';
-import { limits } from '../limits.ts';
+import type { NotificationId, SensorId, Username } from '../ids.ts';
 import type { Reporter } from '../reporter.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { Evaluations } from './evaluations.ts';
 import type { Notification } from './notification.ts';
 import type { NotificationStore } from './notification-store.ts';
 import { bytesOf, createRule, type Rule } from './rule.ts';
+import { createRuleDevices, type RuleDevices, type WatchedDevices } from './rule-devices.ts';
 import { createSensorIndex, type SensorIndex } from './sensor-index.ts';
 import type { Silences } from './silences.ts';
 import type { StateBook } from './state-book.ts';
 import { isSilenceTold, noLookBefore } from './step.ts';
 
 /** All rules of this process, ready for evaluation. */
-export interface RuleBook {
+export interface RuleBook extends RuleDevices {
   readonly index: SensorIndex;
   /** Fetches all notifications; before anything is pushed. */
   load(): Promise<void>;
@@ -39,20 +31,13 @@ export interface RuleBook {
   remove(id: NotificationId): void;
   /** Removes what an account made that is gone: its store took the notifications along. */
   removeOf(payer: Payer): void;
-  /** The devices of a rule that exist, a few megabytes at a time. */
-  devicesOf(rule: Rule): AsyncIterable<readonly Device[]>;
-  /** How many silences it would wait for, with the sensors that are there now. */
-  countSilences(rule: Rule): Promise<number>;
 }
-
-/** Devices, with all that they have, that are in memory at once: others have their turn between. */
-const devicesPerStep = 10;
 
 export function createRuleBook(options: {
   readonly store: Pick<NotificationStore, 'load'>;
   readonly states: StateBook;
   readonly evaluations: Evaluations;
-  readonly devices: Pick<DeviceStore, 'find' | 'candidates' | 'readSome'>;
+  readonly devices: WatchedDevices;
   readonly datapoints: Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
   readonly users: Pick<UserStore, 'findByUsername'>;
   readonly silences: () => Silences;
@@ -60,7 +45,8 @@ export function createRuleBook(options: {
   readonly reporter: Pick<Reporter, 'rowSetAside'>;
   readonly log: Log;
 }): RuleBook {
-  const { store, devices, datapoints, states, evaluations, log } = options;
+  const { store, datapoints, states, evaluations, log } = options;
+  const { devicesOf, countSilences } = createRuleDevices(options.devices);
   const index = createSensorIndex();
   const room = options.budgets.of('notification_bytes');
   async function payerOfOwner(payers: Map<Username, Payer>, owner: Username): Promise<Payer> {
@@ -70,68 +56,6 @@ export function createRuleBook(options: {
     const payer = payerOfAccount(user?.id ?? owner.toLowerCase());
     payers.set(owner, payer);
     return payer;
-  }
-
-  /** Named ones, whoever owns them. */
-  async function* devicesNamed(ids: readonly DeviceId[]): AsyncGenerator<readonly Device[]> {
-    for (let at = 0; at < ids.length; at += devicesPerStep) {
-      const found: Device[] = [];
-      for (const id of ids.slice(at, at + devicesPerStep)) {
-        const device = await devices.find(id);
-        if (device !== undefined) found.push(device);
-      }
-      yield found;
-      await yieldToEventLoop();
-    }
-  }
-
-  /** All of an owner, in order of creation; those of others are in nobody's way. */
-  async function* devicesOwnedBy(owner: Username): AsyncGenerator<readonly Device[]> {
-    const equals = new Map([['owner', owner]]);
-    const search = { visibleTo: { who: 'everything' }, equals } as const;
-    let after: number | undefined;
-    do {
-      const page = await devices.candidates(after === undefined ? search : { ...search, after });
-      let { ids } = page;
-      while (ids.length > 0) {
-        const some = await devices.readSome(ids);
-        ids = ids.slice(some.taken);
-        yield some.devices.filter((device) => sameUsername(device.owner, owner));
-        await yieldToEventLoop();
-      }
-      after = page.next;
-    } while (after !== undefined);
-  }
-
-  async function* devicesOf({ notification, triggers }: Rule): AsyncGenerator<readonly Device[]> {
-    const { condition, owner } = notification;
-    if (condition.devices.length > 0) {
-      yield* devicesNamed(condition.devices);
-      return;
-    }
-    let left = limits.evaluatedDevicesMax;
-    for await (const owned of devicesOwnedBy(owner)) {
-      const watched = owned.filter(
-        (device) =>
-          device.isPending !== true &&
-          triggers.some((sensorId) => sensorOf(device, sensorId) !== undefined),
-      );
-      yield watched.slice(0, left);
-      left -= watched.length;
-      if (left <= 0) return;
-    }
-  }
-
-  async function countSilences(rule: Rule): Promise<number> {
-    const { silences } = rule.expression;
-    let count = 0;
-    if (silences.length === 0) return count;
-    for await (const some of devicesOf(rule)) {
-      for (const device of some) {
-        count += silences.filter(({ sensorId }) => sensorOf(device, sensorId)).length;
-      }
-    }
-    return count;
   }
 
   /** When each of these sensors was heard of last. */

@@ -1,12 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
-import type { FairTurns } from '../../lib/fair-turns.ts';
-import type { AnswerRoom } from '../answer-room.ts';
-import type { Clients, RequestSource } from '../clients.ts';
+import type { RequestSource } from '../clients.ts';
 import { AnswerQueue } from './answer-queue.ts';
 import type { NodeHttp, NotComing } from './hand-over.ts';
 import { type HotHead, type HotLine, type HotRequest, readHotRequest } from './reader.ts';
+import { type IntakeOwner, type IntakeParts, RequestIntake } from './request-intake.ts';
 
 /** A hot request, as its route reads it. */
 export interface HotCall {
@@ -25,42 +23,14 @@ export interface HotTarget {
 }
 
 /** What the connections of the short way share. */
-export interface ShortWayParts {
+export interface ShortWayParts extends IntakeParts {
   readonly node: NodeHttp;
   readonly lines: readonly HotLine<HotTarget>[];
-  readonly room: AnswerRoom;
-  readonly clients: Clients;
-  readonly turns: FairTurns;
   readonly requestMs: number;
   readonly idleMs: number;
   /** The service ends: what comes now is for node to refuse. */
   isClosing: boolean;
   readonly open: Set<ShortConnection>;
-}
-
-/**
- * A request whose body is under way. It takes the bytes of the whole request and no more, in
- * however many pieces they come.
- */
-class PartialRequest {
-  readonly since = performance.now();
-  readonly #bytes: Buffer;
-  #length: number;
-
-  constructor(first: Buffer, wholeLength: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(wholeLength);
-    this.#length = first.copy(this.#bytes);
-  }
-
-  /** The request, with what follows it, once it is whole. */
-  add(piece: Buffer): Buffer | undefined {
-    const taken = piece.copy(this.#bytes, this.#length);
-    this.#length += taken;
-    if (this.#length < this.#bytes.length) return undefined;
-    return taken === piece.length
-      ? this.#bytes
-      : Buffer.concat([this.#bytes, piece.subarray(taken)]);
-  }
 }
 
 function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): HotCall {
@@ -72,28 +42,22 @@ function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): 
 
 const noQuery = {};
 
-/** What is shorter holds few requests: it is not worth a look at the clock. */
-const untimedBytesMax = 1_024;
-
 /** One connection on the short way, until it is handed over or closed. */
-export class ShortConnection {
+export class ShortConnection implements IntakeOwner {
   readonly #parts: ShortWayParts;
   readonly #socket: Socket;
   readonly #answers: AnswerQueue;
+  readonly #intake: RequestIntake;
   #head: HotHead | undefined;
-  #part: PartialRequest | undefined;
   /** Nothing is read: a read is under way, or it is leaving. */
   #isHeld = false;
-  /** Some requests wait for their turn: what arrives behind them is not read. */
-  #isWaiting = false;
-  /** Who asked last pays for what waits. */
-  #source: RequestSource | undefined;
   /** What is to become of it when all answers have left; a refusal is owed to half a request. */
   #exit: 'handed over' | NotComing | undefined;
 
   constructor(parts: ShortWayParts, socket: Socket) {
     this.#parts = parts;
     this.#socket = socket;
+    this.#intake = new RequestIntake(parts, socket, this);
     this.#answers = new AnswerQueue(parts, socket, () => this.#goOn());
     socket.on('data', this.receive);
     socket.on('end', this.#ended);
@@ -103,52 +67,29 @@ export class ShortConnection {
 
   /** Begins the requests in the bytes, in their turn. */
   readonly receive = (chunk: Buffer): void => {
-    if (this.#isWaiting || this.#isHeld || this.#answers.isUnread) {
-      if (!this.#isWaiting) this.#isHeld = true;
-      this.#socket.pause();
-      this.#socket.unshift(chunk);
+    const { isWaiting } = this.#intake;
+    if (!isWaiting && !this.#isHeld && !this.#answers.isUnread) {
+      this.#intake.take(chunk);
       return;
     }
-    const turn =
-      chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;
-    if (turn === undefined) this.#take(chunk);
-    else this.#wait(turn, chunk);
+    if (!isWaiting) this.#isHeld = true;
+    this.#socket.pause();
+    this.#socket.unshift(chunk);
   };
 
-  /** Many requests came at once, on other connections as well: these are begun in their turn. */
-  #wait(turn: Promise<void>, chunk: Buffer): void {
-    this.#isWaiting = true;
-    this.#socket.pause();
-    void turn.then(() => {
-      this.#isWaiting = false;
-      if (this.#socket.destroyed || this.#exit !== undefined) return;
-      this.#take(chunk);
-      if (!this.#isHeld && this.#exit === undefined) this.#socket.resume();
-    });
+  get isLeaving(): boolean {
+    return this.#exit !== undefined;
   }
 
-  #payer(): Payer {
-    const { room, clients } = this.#parts;
-    if (this.#source !== undefined) return room.payerOf(this.#source);
-    return payerAt(clients.of({ socket: this.#socket, headers: {} }).address);
-  }
-
-  #take(chunk: Buffer): void {
-    if (this.#part === undefined) {
-      this.#read(chunk);
-      return;
-    }
-    const whole = this.#part.add(chunk);
-    if (whole === undefined) return;
-    this.#part = undefined;
-    this.#read(whole, true);
+  flowOn(): void {
+    if (!this.#isHeld && !this.isLeaving) this.#socket.resume();
   }
 
   /**
    * Begins all the requests in the bytes; hands over from the first that is not a hot one.
    * `isUnderWay`: the first of them came before the service began to end, if it does.
    */
-  #read(bytes: Buffer, isUnderWay = false): void {
+  read(bytes: Buffer, isUnderWay: boolean): void {
     const { lines, isClosing } = this.#parts;
     let at = 0;
     while (at < bytes.length && !this.#socket.destroyed) {
@@ -162,7 +103,7 @@ export class ShortConnection {
       }
       this.#head = request.head;
       if (request.end > bytes.length) {
-        this.#part = new PartialRequest(bytes.subarray(at), request.end - at);
+        this.#intake.keep(bytes.subarray(at), request.end - at);
         return;
       }
       this.#begin(request, bytes, at);
@@ -174,7 +115,7 @@ export class ShortConnection {
     const call = callOf(request, bytes, this.#socket);
     const begun = this.#answers.begin(call.raw);
     if (begun === undefined) return void this.#socket.destroy();
-    this.#source = call.raw;
+    this.#intake.source = call.raw;
     if (!request.line.hasBody) this.#isHeld = true;
     void request.line.target.answer(call).then((text) => {
       if (text === undefined) this.#giveUp(bytes.subarray(at, request.end));
@@ -200,7 +141,7 @@ export class ShortConnection {
 
   /** After the answers to the requests before it. */
   #refuse(why: NotComing): void {
-    this.#part = undefined;
+    this.#intake.forgetPart();
     this.#isHeld = true;
     this.#exit = why;
     this.#goOn();
@@ -210,7 +151,7 @@ export class ShortConnection {
   #goOn(): void {
     const socket = this.#socket;
     if (this.#answers.due > 0 || this.#answers.isUnread || socket.destroyed) return;
-    if (this.#exit === undefined && this.#isWaiting) return;
+    if (this.#exit === undefined && this.#intake.isWaiting) return;
     if (this.#exit === undefined) {
       if (this.#parts.isClosing) this.close();
       this.#isHeld = false;
@@ -231,7 +172,7 @@ export class ShortConnection {
   }
 
   readonly #ended = (): void => {
-    if (this.#part === undefined) this.#socket.end();
+    if (this.#intake.partialSince === undefined) this.#socket.end();
     else this.#refuse('cut off');
   };
 
@@ -243,17 +184,19 @@ export class ShortConnection {
   /** Looks for what has taken too long. */
   sweep(now: number): void {
     const { requestMs, idleMs } = this.#parts;
-    if (this.#part !== undefined) {
-      if (now - this.#part.since > requestMs) this.#refuse('too slow');
+    const { isWaiting, partialSince } = this.#intake;
+    if (partialSince !== undefined) {
+      if (now - partialSince > requestMs) this.#refuse('too slow');
     } else if (now - this.#answers.leftAt > idleMs && this.#answers.due === 0) {
-      const isIdle = !this.#isHeld && !this.#isWaiting && !this.#answers.isUnread;
+      const isIdle = !this.#isHeld && !isWaiting && !this.#answers.isUnread;
       if (isIdle) this.#socket.destroy();
     }
   }
 
   /** Ends it, unless a request is under way: then when that is answered. */
   close(): void {
-    const isUnderWay = this.#isWaiting || this.#answers.due > 0 || this.#part !== undefined;
+    const { isWaiting, partialSince } = this.#intake;
+    const isUnderWay = isWaiting || this.#answers.due > 0 || partialSince !== undefined;
     if (!isUnderWay && this.#exit === undefined) this.#socket.destroySoon();
   }
 }

@@ -1,0 +1,87 @@
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
+import type { Device } from '../devices/device.ts';
+import { sensorOf } from '../devices/device.ts';
+import type { DeviceStore } from '../devices/device-store.ts';
+import { type DeviceId, sameUsername, type Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import type { Rule } from './rule.ts';
+
+/** What rules ask of the devices. */
+export type WatchedDevices = Pick<DeviceStore, 'find' | 'candidates' | 'readSome'>;
+
+/** Which devices a rule watches. */
+export interface RuleDevices {
+  /** The devices of a rule that exist, a few megabytes at a time. */
+  devicesOf(rule: Rule): AsyncIterable<readonly Device[]>;
+  /** How many silences it would wait for, with the sensors that are there now. */
+  countSilences(rule: Rule): Promise<number>;
+}
+
+/** Devices, with all that they have, that are in memory at once: others have their turn between. */
+const devicesPerStep = 10;
+
+export function createRuleDevices(devices: WatchedDevices): RuleDevices {
+  /** Named ones, whoever owns them. */
+  async function* devicesNamed(ids: readonly DeviceId[]): AsyncGenerator<readonly Device[]> {
+    for (let at = 0; at < ids.length; at += devicesPerStep) {
+      const found: Device[] = [];
+      for (const id of ids.slice(at, at + devicesPerStep)) {
+        const device = await devices.find(id);
+        if (device !== undefined) found.push(device);
+      }
+      yield found;
+      await yieldToEventLoop();
+    }
+  }
+
+  /** All of an owner, in order of creation; those of others are in nobody's way. */
+  async function* devicesOwnedBy(owner: Username): AsyncGenerator<readonly Device[]> {
+    const equals = new Map([['owner', owner]]);
+    const search = { visibleTo: { who: 'everything' }, equals } as const;
+    let after: number | undefined;
+    do {
+      const page = await devices.candidates(after === undefined ? search : { ...search, after });
+      let { ids } = page;
+      while (ids.length > 0) {
+        const some = await devices.readSome(ids);
+        ids = ids.slice(some.taken);
+        yield some.devices.filter((device) => sameUsername(device.owner, owner));
+        await yieldToEventLoop();
+      }
+      after = page.next;
+    } while (after !== undefined);
+  }
+
+  async function* devicesOf({ notification, triggers }: Rule): AsyncGenerator<readonly Device[]> {
+    const { condition, owner } = notification;
+    if (condition.devices.length > 0) {
+      yield* devicesNamed(condition.devices);
+      return;
+    }
+    let left = limits.evaluatedDevicesMax;
+    for await (const owned of devicesOwnedBy(owner)) {
+      const watched = owned.filter(
+        (device) =>
+          device.isPending !== true &&
+          triggers.some((sensorId) => sensorOf(device, sensorId) !== undefined),
+      );
+      yield watched.slice(0, left);
+      left -= watched.length;
+      if (left <= 0) return;
+    }
+  }
+
+  async function countSilences(rule: Rule): Promise<number> {
+    const { silences } = rule.expression;
+    let count = 0;
+    if (silences.length === 0) return count;
+    for await (const some of devicesOf(rule)) {
+      for (const device of some) {
+        count += silences.filter(({ sensorId }) => sensorOf(device, sensorId)).length;
+      }
+    }
+    return count;
+  }
+
+  return { devicesOf, countSilences };
+}

@@ -1,0 +1,125 @@
+import type { Socket } from 'node:net';
+import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
+import type { FairTurns } from '../../lib/fair-turns.ts';
+import type { AnswerRoom } from '../answer-room.ts';
+import type { Clients, RequestSource } from '../clients.ts';
+
+/**
+ * A request whose body is under way. It takes the bytes of the whole request and no more, in
+ * however many pieces they come.
+ */
+class PartialRequest {
+  readonly since = performance.now();
+  readonly #bytes: Buffer;
+  #length: number;
+
+  constructor(first: Buffer, wholeLength: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(wholeLength);
+    this.#length = first.copy(this.#bytes);
+  }
+
+  /** The request, with what follows it, once it is whole. */
+  add(piece: Buffer): Buffer | undefined {
+    const taken = piece.copy(this.#bytes, this.#length);
+    this.#length += taken;
+    if (this.#length < this.#bytes.length) return undefined;
+    return taken === piece.length
+      ? this.#bytes
+      : Buffer.concat([this.#bytes, piece.subarray(taken)]);
+  }
+}
+
+/** What is shorter holds few requests: it is not worth a look at the clock. */
+const untimedBytesMax = 1_024;
+
+/** What tells whose turn it is. */
+export interface IntakeParts {
+  readonly room: AnswerRoom;
+  readonly clients: Clients;
+  readonly turns: FairTurns;
+}
+
+/** The connection that an intake is of. */
+export interface IntakeOwner {
+  /** `isUnderWay`: the first request in the bytes began in an earlier chunk. */
+  read(bytes: Buffer, isUnderWay: boolean): void;
+  readonly isLeaving: boolean;
+  /** A turn is over, and its bytes are read. */
+  flowOn(): void;
+}
+
+/**
+ * Chunks of one connection on their way to the reader of requests: what is cut is put together,
+ * and who sends many at once waits for the turn of its payer.
+ */
+export class RequestIntake {
+  readonly #parts: IntakeParts;
+  readonly #socket: Socket;
+  readonly #owner: IntakeOwner;
+  #part: PartialRequest | undefined;
+  #isWaiting = false;
+  /** Who asked last pays for what waits. */
+  source: RequestSource | undefined;
+
+  constructor(parts: IntakeParts, socket: Socket, owner: IntakeOwner) {
+    this.#parts = parts;
+    this.#socket = socket;
+    this.#owner = owner;
+  }
+
+  /** Some requests wait for their turn: what arrives behind them is not read. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** Since when a request is under way whose body is not whole, by performance.now(), in ms. */
+  get partialSince(): number | undefined {
+    return this.#part?.since;
+  }
+
+  /** Hands a chunk to the reader, at once or in its turn. */
+  take(chunk: Buffer): void {
+    const turn =
+      chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;
+    if (turn === undefined) this.#hand(chunk);
+    else this.#wait(turn, chunk);
+  }
+
+  /** Keeps the beginning of a request of so many bytes until the rest has come. */
+  keep(first: Buffer, wholeLength: number): void {
+    this.#part = new PartialRequest(first, wholeLength);
+  }
+
+  forgetPart(): void {
+    this.#part = undefined;
+  }
+
+  /** Many requests came at once, on other connections as well: these are begun in their turn. */
+  #wait(turn: Promise<void>, chunk: Buffer): void {
+    this.#isWaiting = true;
+    this.#socket.pause();
+    void turn.then(() => {
+      this.#isWaiting = false;
+      if (this.#socket.destroyed || this.#owner.isLeaving) return;
+      this.#hand(chunk);
+      this.#owner.flowOn();
+    });
+  }
+
+  #payer(): Payer {
+    const { room, clients } = this.#parts;
+    if (this.source !== undefined) return room.payerOf(this.source);
+    return payerAt(clients.of({ socket: this.#socket, headers: {} }).address);
+  }
+
+  #hand(chunk: Buffer): void {
+    if (this.#part === undefined) {
+      this.#owner.read(chunk, false);
+      return;
+    }
+    const whole = this.#part.add(chunk);
+    if (whole === undefined) return;
+    this.#part = undefined;
+    this.#owner.read(whole, true);
+  }
+}
