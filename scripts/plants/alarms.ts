@@ -14,12 +14,12 @@ export const plantsOfAlarms: readonly Plant[] = [
     says: /0 !== 1/,
     patches: [
       patch(
-        'src/domain/notifications/rule-book.ts',
+        'src/domain/notifications/rule-devices.ts',
         'yield some.devices.filter((device) => sameUsername(device.owner, owner));',
         'yield some.devices.filter((device) => sameUsername(device.owner, owner) || true);',
       ),
       patch(
-        'src/domain/notifications/rule-book.ts',
+        'src/domain/notifications/rule-devices.ts',
         'left -= watched.length;',
         'left -= owned.length;',
       ),

@@ -17,7 +17,7 @@ export const plantsOfShortWay: readonly Plant[] = [
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
       patch(
-        'src/http/short-way/connection.ts',
+        'src/http/short-way/request-intake.ts',
         'chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;',
         'undefined as Promise<void> | undefined;',
       ),

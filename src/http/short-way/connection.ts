@@ -73,16 +73,11 @@ export class ShortConnection implements IntakeOwner {
       return;
     }
     if (!isWaiting) this.#isHeld = true;
-    this.#socket.pause();
-    this.#socket.unshift(chunk);
+    this.#intake.putBack(chunk);
   };
 
-  get isLeaving(): boolean {
-    return this.#exit !== undefined;
-  }
-
   flowOn(): void {
-    if (!this.#isHeld && !this.isLeaving) this.#socket.resume();
+    if (!this.#isHeld) this.#socket.resume();
   }
 
   /**
@@ -133,15 +128,15 @@ export class ShortConnection implements IntakeOwner {
   #leave(bytes: Buffer): void {
     this.#exit = 'handed over';
     this.#isHeld = true;
-    this.#socket.pause();
-    // Put back at once: the end of the connection is not told before they are read.
-    this.#socket.unshift(bytes);
+    this.#intake.end();
+    // At once: the end of the connection is not told before they are read.
+    this.#intake.putBack(bytes);
     this.#goOn();
   }
 
   /** After the answers to the requests before it. */
   #refuse(why: NotComing): void {
-    this.#intake.forgetPart();
+    this.#intake.end();
     this.#isHeld = true;
     this.#exit = why;
     this.#goOn();
@@ -151,8 +146,8 @@ export class ShortConnection implements IntakeOwner {
   #goOn(): void {
     const socket = this.#socket;
     if (this.#answers.due > 0 || this.#answers.isUnread || socket.destroyed) return;
-    if (this.#exit === undefined && this.#intake.isWaiting) return;
     if (this.#exit === undefined) {
+      if (this.#intake.isWaiting) return;
       if (this.#parts.isClosing) this.close();
       this.#isHeld = false;
       if (socket.isPaused()) socket.resume();
@@ -184,19 +179,16 @@ export class ShortConnection implements IntakeOwner {
   /** Looks for what has taken too long. */
   sweep(now: number): void {
     const { requestMs, idleMs } = this.#parts;
-    const { isWaiting, partialSince } = this.#intake;
-    if (partialSince !== undefined) {
-      if (now - partialSince > requestMs) this.#refuse('too slow');
-    } else if (now - this.#answers.leftAt > idleMs && this.#answers.due === 0) {
-      const isIdle = !this.#isHeld && !isWaiting && !this.#answers.isUnread;
-      if (isIdle) this.#socket.destroy();
-    }
+    const { isUnderWay, partialSince } = this.#intake;
+    const hasTimedOut = partialSince !== undefined && now - partialSince > requestMs;
+    if (hasTimedOut) this.#refuse('too slow');
+    if (isUnderWay || this.#isHeld || this.#answers.due > 0 || this.#answers.isUnread) return;
+    if (now - this.#answers.leftAt > idleMs) this.#socket.destroy();
   }
 
   /** Ends it, unless a request is under way: then when that is answered. */
   close(): void {
-    const { isWaiting, partialSince } = this.#intake;
-    const isUnderWay = isWaiting || this.#answers.due > 0 || partialSince !== undefined;
+    const isUnderWay = this.#intake.isUnderWay || this.#answers.due > 0;
     if (!isUnderWay && this.#exit === undefined) this.#socket.destroySoon();
   }
 }

@@ -43,7 +43,6 @@ export interface IntakeParts {
 export interface IntakeOwner {
   /** `isUnderWay`: the first request in the bytes began in an earlier chunk. */
   read(bytes: Buffer, isUnderWay: boolean): void;
-  readonly isLeaving: boolean;
   /** A turn is over, and its bytes are read. */
   flowOn(): void;
 }
@@ -58,6 +57,7 @@ export class RequestIntake {
   readonly #owner: IntakeOwner;
   #part: PartialRequest | undefined;
   #isWaiting = false;
+  #hasEnded = false;
   /** Who asked last pays for what waits. */
   source: RequestSource | undefined;
 
@@ -70,6 +70,10 @@ export class RequestIntake {
   /** Some requests wait for their turn: what arrives behind them is not read. */
   get isWaiting(): boolean {
     return this.#isWaiting;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#isWaiting || this.#part !== undefined;
   }
 
   /** Since when a request is under way whose body is not whole, by performance.now(), in ms. */
@@ -90,8 +94,16 @@ export class RequestIntake {
     this.#part = new PartialRequest(first, wholeLength);
   }
 
-  forgetPart(): void {
+  /** Bytes for whoever reads next: nothing more comes before they are read. */
+  putBack(bytes: Buffer): void {
+    this.#socket.pause();
+    this.#socket.unshift(bytes);
+  }
+
+  /** Nothing more is read here: what waits is dropped. */
+  end(): void {
     this.#part = undefined;
+    this.#hasEnded = true;
   }
 
   /** Many requests came at once, on other connections as well: these are begun in their turn. */
@@ -100,7 +112,7 @@ export class RequestIntake {
     this.#socket.pause();
     void turn.then(() => {
       this.#isWaiting = false;
-      if (this.#socket.destroyed || this.#owner.isLeaving) return;
+      if (this.#socket.destroyed || this.#hasEnded) return;
       this.#hand(chunk);
       this.#owner.flowOn();
     });
