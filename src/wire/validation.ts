@@ -27,12 +27,15 @@ interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
   readonly items?: SchemaNode;
+  readonly maxItems?: number;
 }
 
 function withoutNulls(schema: SchemaNode, value: unknown): unknown {
   if (schema.items !== undefined && Array.isArray(value)) {
-    const { items } = schema;
-    return value.map((element) => withoutNulls(items, element));
+    const { items, maxItems = value.length } = schema;
+    // One more than may be there is refused as well as all of them, and looked through sooner.
+    const looked = value.length > maxItems ? value.slice(0, maxItems + 1) : value;
+    return looked.map((element) => withoutNulls(items, element));
   }
   if (schema.properties === undefined || !isRecord(value)) return value;
   const cleaned: Record<string, unknown> = {};
