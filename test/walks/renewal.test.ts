@@ -12,6 +12,7 @@ import { minute } from '../v2/sensor-endpoint.ts';
 
 const folder = join(import.meta.dirname, '..', 'old-databases');
 const waitMsMax = 120_000;
+const aggregates = 'count,min,max,sum,first,last,increase';
 /** Sensors with five chunks of version 1 each: more than a few steps can do. */
 const copies = 60;
 const sensors = ['level', ...Array.from({ length: copies }, (_, n) => `copy${n}`)];
@@ -54,7 +55,7 @@ embedded(
     assert.equal(versionsIn(directory), '01');
     const environment = { KIPIMO_LOG_LEVEL: 'info' };
     const pushed: { value: number; timestamp: string }[] = [];
-    let values: unknown;
+    let [values, days]: unknown[] = [];
     let renewed = 0;
     // Killed on the way the first time, and it goes on.
     for (const isFirst of [true, false]) {
@@ -69,7 +70,12 @@ embedded(
         const { text } = await admin({ path: '//metrics' });
         return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
       };
+      const daysOf = async (sensor: string): Promise<unknown> => {
+        const query = `aggregate=${aggregates}&interval=1d&timezone=Asia/Kolkata`;
+        return (await ama({ path: `/devices/farm/sensors/${sensor}/values?${query}` })).json;
+      };
       values ??= await valuesOf('copy0');
+      days ??= await daysOf('copy0');
       const deadline = performance.now() + waitMsMax;
       for (;;) {
         const datapoint = { value: pushed.length, timestamp: minute(100_000 + pushed.length) };
@@ -79,6 +85,7 @@ embedded(
         pushed.push(datapoint);
         const sensor = sensors[1 + (pushed.length % copies)] ?? '';
         assert.deepEqual(await valuesOf(sensor), values, sensor);
+        assert.deepEqual(await daysOf(sensor), days, sensor);
         renewed = await metric('kipimo_chunks_renewed_total');
         if (isFirst && renewed > 0) break;
         if ((await metric('kipimo_chunks_to_look_at')) === 0 && renewed > 0) break;
@@ -93,7 +100,9 @@ embedded(
       assert.equal(await metric('kipimo_chunks_unreadable'), 0);
       for (const sensor of sensors.slice(1)) {
         assert.deepEqual(await valuesOf(sensor), values, sensor);
+        assert.deepEqual(await daysOf(sensor), days, sensor);
       }
+      assert.ok(Array.isArray(days) && days.length > 0);
       const level = (await valuesOf('level')) as typeof pushed;
       assert.deepEqual(
         level

@@ -22,9 +22,11 @@ export function readColumnSteps(options: {
   const { datapoints, ref, calibration, pace, room } = options;
   let { page } = options;
   let remaining = page.limit;
+  let hasBegun = false;
   return stepsOf(async () => {
     if (remaining <= 0) return undefined;
-    if (remaining < options.page.limit && pace.isOver()) await pace.rest();
+    if (hasBegun && pace.isOver()) await pace.rest();
+    hasBegun = true;
     const limit = Math.min(remaining, room.rowsMax);
     const { columns: step, isCut } = await datapoints.scan(
       ref,

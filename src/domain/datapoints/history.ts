@@ -126,10 +126,12 @@ export function readSteps(
 ): Steps<readonly Datapoint[]> {
   let page = whole;
   let remaining = whole.limit;
+  let hasBegun = false;
   return stepsOf(async () => {
     if (remaining <= 0) return undefined;
     // The store answers from memory and from a mapped file: without this nobody else has a turn.
-    if (remaining < whole.limit && pace.isOver()) await pace.rest();
+    if (hasBegun && pace.isOver()) await pace.rest();
+    hasBegun = true;
     const limit = Math.min(remaining, room.stepMax);
     const { datapoints: step, isCut } = await store.readPart(
       ref,

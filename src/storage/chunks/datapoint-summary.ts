@@ -15,6 +15,8 @@ import type { ChunkSummary } from './summary.ts';
 
 /** Stretches of one step: a few milliseconds of work. */
 const stretchesPerStep = 8_192;
+/** Datapoints decoded for each one that is handed over, where a few of each block are. */
+const decodedPerRow = 4;
 
 /**
  * One step of a page, oldest first: where stretches may stand for their datapoints, and all of a
@@ -110,7 +112,7 @@ function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseO
         const after = minTimes[index + 1] ?? nextTime;
         if ((maxTimes[index] ?? 0) < from || (minTimes[index] ?? 0) > to) continue;
         const end = bounds[index + 1] ?? 0;
-        let row = 0;
+        let [row, isDecoded] = [0, false];
         for (let at = bounds[index] ?? 0; at < end; at += 1) {
           const endRow = row + (stretches.counts[at] ?? 0);
           const next = at + 1 < end ? (stretches.starts[at + 1] ?? 0) : after;
@@ -121,6 +123,8 @@ function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseO
             heads ??= [...chunks.blocks(chunk, 'asc')];
             const head = heads[index];
             if (head !== undefined) takeRows(chunks.columns(head), row, endRow);
+            if (!isDecoded) output.noteDecoded(counts[index] ?? 0);
+            isDecoded = true;
           }
           row = endRow;
           if (output.isOver(next)) return true;
@@ -136,7 +140,7 @@ function createParts(page: Page, options: SummariseOptions) {
   const parts: SummarisedPart[] = [];
   let { skip, limit } = page;
   let run: { stretches: Stretches; from: number; to: number } | undefined;
-  let [rows, stretchCount, characters, taken] = [0, 0, 0, 0];
+  let [rows, decoded, stretchCount, characters, taken] = [0, 0, 0, 0, 0];
   // The last order time, and how many of it were skipped or taken; none: the next one is later.
   let lastTime = Number.NEGATIVE_INFINITY;
   let seen = 0;
@@ -179,6 +183,10 @@ function createParts(page: Page, options: SummariseOptions) {
       see(end, count, stretches.starts[at] !== end);
     },
     taken: (): number => taken,
+    /** So many datapoints were decoded for those of a block that are handed over. */
+    noteDecoded(count: number): void {
+      decoded += count;
+    },
     /** Whether so many can be skipped at once; then they are. */
     skipWhole(count: number): boolean {
       if (skip < count) return false;
@@ -191,6 +199,8 @@ function createParts(page: Page, options: SummariseOptions) {
       if (limit === 0) return true;
       const isFull =
         rows >= options.rowsMax ||
+        // A step that ends before it gave anything would never end.
+        (taken > 0 && decoded >= decodedPerRow * options.rowsMax) ||
         stretchCount >= stretchesPerStep ||
         characters >= options.charactersMax;
       return isFull && skip === 0 && next >= lastTime;
