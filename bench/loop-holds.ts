@@ -185,7 +185,10 @@ const valueAt = (n: number): number =>
 
 function line(device: string, sensor: string, time: number, value: number): string {
   const timestamp = new Date(time).toISOString();
-  return `{"device_id":"${device}","sensor_id":"${sensor}","value":${value},"timestamp":"${timestamp}"}`;
+  return (
+    `{"device_id":"${device}","sensor_id":"${sensor}",` +
+    `"value":${value},"timestamp":"${timestamp}"}`
+  );
 }
 
 /** Pushes lines in requests of thousands, some on their way at once. */
