@@ -40,7 +40,10 @@ function compile(): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Whoever asks where it is gets the place it had: what it looks for keeps its place beside it. */
+/**
+ * Whoever asks where it is gets the place it had: what it looks for keeps its place beside it.
+ * Schemas name the parts of TypeBox that they use: of its default export all would be packed.
+ */
 function tellPlaces(): void {
   for (const path of globSync('**/*.js', { cwd: compiled })) {
     const file = join(compiled, path);
@@ -48,7 +51,8 @@ function tellPlaces(): void {
     const place = path.replaceAll('\\', '/');
     const told = code
       .replaceAll('import.meta.url', `new URL('./${place}', import.meta.url).href`)
-      .replaceAll('import.meta.dirname', `(import.meta.dirname + '/${dirname(place)}')`);
+      .replaceAll('import.meta.dirname', `(import.meta.dirname + '/${dirname(place)}')`)
+      .replace("import Type from 'typebox'", "import * as Type from 'typebox'");
     if (told !== code) writeFileSync(file, told);
   }
 }
@@ -70,6 +74,9 @@ async function pack(): Promise<void> {
     platform: 'node',
     external: outside,
     banner: { js: olderModules },
+    // The text of a program stays in memory; a line of it is shown where nothing caught an error.
+    minifyWhitespace: true,
+    lineLimit: 200,
     logLevel: 'error',
     metafile: true,
     absWorkingDir: root,

@@ -4,6 +4,7 @@ import { readVersion } from '../app/version.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfigHere, watchSettings } from '../config/environment-file.ts';
 import { limits } from '../domain/limits.ts';
+import { saveMemoryWhileIdle } from '../lib/idle-memory.ts';
 import type { Log } from '../lib/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
 import { dataDirOption } from './data-directory.ts';
@@ -32,6 +33,7 @@ async function serve(options: {
   readonly open?: true;
 }): Promise<void> {
   const letYoungGenerationGrow = keepYoungGenerationSmall();
+  saveMemoryWhileIdle();
   const { config, secrets } = loadConfigHere({
     KIPIMO_HTTP_PORT: options.port,
     KIPIMO_DATA_DIR: options.dataDir,

@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { invalid } from '../domain/errors.ts';
 import { isRecord } from '../lib/record.ts';
 
@@ -17,7 +17,7 @@ export function createReader<Schema extends TSchema>(schema: Schema, name: strin
     compiled ??= Compile(schema);
     const cleaned = withoutNulls(schema as SchemaNode, message);
     if (compiled.Check(cleaned)) return cleaned as Static<Schema>;
-    const [error] = compiled.Errors(cleaned);
+    const [, [error]] = compiled.Errors(cleaned);
     throw invalid(error === undefined ? `${name} is malformed` : describe(error, cleaned, name));
   };
 }

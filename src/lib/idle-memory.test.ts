@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createIdleMemory } from './idle-memory.ts';
+
+/** What is done at each look of a thread that was busy for these shares of the time. */
+function looksAt(shares: readonly number[], quietLooks = 3): readonly string[] {
+  const done = shares.map(() => '');
+  let at = 0;
+  const look = createIdleMemory({
+    quietLooks,
+    busyShare: () => shares[at] ?? 0,
+    save: () => {
+      done[at] += 'save';
+    },
+    stopSaving: () => {
+      done[at] += 'stop';
+    },
+  });
+  for (at = 0; at < shares.length; at += 1) look();
+  return done;
+}
+
+test('memory is saved once, when there was next to nothing to do for three looks', () => {
+  assert.deepEqual(looksAt([1, 0, 0.03, 0, 0, 0, 0]), ['', '', '', 'save', '', '', '']);
+  assert.deepEqual(looksAt([0, 0, 0.04, 0, 0, 0.5, 0, 0]), ['', '', '', '', '', '', '', '']);
+});
+
+test('a little to do changes nothing, much ends the saving until the next rest', () => {
+  const shares = [0, 0.05, 0.09, 0.1, 0.05, 0, 0.2];
+  assert.deepEqual(looksAt(shares, 1), ['save', '', '', 'stop', '', 'save', 'stop']);
+});

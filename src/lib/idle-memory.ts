@@ -1,0 +1,88 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** What a thread does when it comes to rest, and when it has much to do again. */
+export interface IdleMemoryParts {
+  /** The share of the time since it was asked before in which the thread was busy, from 0 to 1. */
+  readonly busyShare: () => number;
+  readonly save: () => void;
+  readonly stopSaving: () => void;
+  /** Of how many looks in a row each must find the thread at rest. */
+  readonly quietLooks: number;
+}
+
+const lookMs = 5_000;
+const quietShareMax = 0.03;
+const busyShareMin = 0.1;
+/** Then V8 has collected, step by step, what it began to collect. */
+const flushMs = 60_000;
+
+/**
+ * Answers what is to be called now and then: it saves once a thread has had next to nothing to do
+ * for a few looks, and stops when there is much to do, since what was given back would be taken
+ * again.
+ */
+export function createIdleMemory(parts: IdleMemoryParts): () => void {
+  let quiet = 0;
+  let isSaving = false;
+  return () => {
+    const share = parts.busyShare();
+    quiet = share <= quietShareMax ? quiet + 1 : 0;
+    if (!isSaving && quiet >= parts.quietLooks) {
+      isSaving = true;
+      parts.save();
+    } else if (isSaving && share >= busyShareMin) {
+      isSaving = false;
+      parts.stopSaving();
+    }
+  };
+}
+
+/**
+ * From now on the memory of this process goes back to the system while it is at rest. Once at
+ * rest, V8 is told to favour memory over speed, and the heap is collected once, in one piece of some
+ * 30 ms: V8 goes on by itself, in small steps, until no pages are free. The first time, code that
+ * only the start has run goes as well. To be called by the main thread, before others are started.
+ */
+export function saveMemoryWhileIdle(): void {
+  // For threads that are started: see `saveThreadMemoryWhileIdle`.
+  setFlagsFromString('--expose-gc');
+  let isFirst = true;
+  watch({
+    quietLooks: 3,
+    save() {
+      setFlagsFromString('--optimize-for-size');
+      if (isFirst) setFlagsFromString('--stress-flush-code');
+      // The global of a context that was made before the flag was set has none.
+      const collect: unknown = runInNewContext('gc');
+      if (typeof collect === 'function') collect();
+      if (isFirst) setTimeout(() => setFlagsFromString('--no-stress-flush-code'), flushMs).unref();
+      isFirst = false;
+    },
+    stopSaving() {
+      setFlagsFromString('--no-stress-flush-code');
+      setFlagsFromString('--no-optimize-for-size');
+    },
+  });
+}
+
+/** The same of a thread, a look later than the main one; without that nothing is collected. */
+export function saveThreadMemoryWhileIdle(): void {
+  const collect: unknown = Reflect.get(globalThis, 'gc');
+  if (typeof collect !== 'function') return;
+  watch({ quietLooks: 4, save: () => collect(), stopSaving: () => undefined });
+}
+
+function watch(parts: Omit<IdleMemoryParts, 'busyShare'>): void {
+  let before = performance.eventLoopUtilization();
+  const look = createIdleMemory({
+    ...parts,
+    busyShare() {
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, before);
+      before = now;
+      return utilization;
+    },
+  });
+  setInterval(look, lookMs).unref();
+}
