@@ -66,11 +66,21 @@ export function saveMemoryWhileIdle(): void {
   });
 }
 
-/** The same of a thread, a look later than the main one; without that nothing is collected. */
-export function saveThreadMemoryWhileIdle(): void {
+/**
+ * The same of a thread, a look later than the main one; where that does not save, nothing is done.
+ * `giveBack`: what it holds besides its heap.
+ */
+export function saveThreadMemoryWhileIdle(giveBack: () => void): void {
   const collect: unknown = Reflect.get(globalThis, 'gc');
   if (typeof collect !== 'function') return;
-  watch({ quietLooks: 4, save: () => collect(), stopSaving: () => undefined });
+  watch({
+    quietLooks: 4,
+    save() {
+      giveBack();
+      collect();
+    },
+    stopSaving: () => undefined,
+  });
 }
 
 function watch(parts: Omit<IdleMemoryParts, 'busyShare'>): void {
