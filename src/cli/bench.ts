@@ -121,11 +121,16 @@ function addHistory(bench: Command): void {
     .action(benchHistory);
 }
 
+/** Until an idle service has given back what it does not need. */
+const restMs = 40_000;
+
 async function benchHttp(options: HttpOptions): Promise<void> {
   const { runHttpBench } = await import('./bench/http-bench.ts');
   const { formatHttpReport } = await import('./bench/http-report.ts');
   const { connections, profile: hasProfile = false } = options;
-  const report = await runHttpBench({ ...runOf(options), connections, hasProfile });
+  const report = await runHttpBench({
+    ...{ ...runOf(options), connections, hasProfile, restMs },
+  });
   print(options.json === true ? JSON.stringify(report) : formatHttpReport(report));
   await requireAllStored(report);
 }

@@ -14,6 +14,7 @@ test('a benchmark finds every acknowledged value again, and says so', async () =
   const report = await runHttpBench({
     pace: { sliceMs: 50, rounds: 2 },
     connections: [4],
+    restMs: 0,
     clock: systemClock,
     onStage: (stage) => stages.push(stage),
     signal: new AbortController().signal,
@@ -27,7 +28,7 @@ test('a benchmark finds every acknowledged value again, and says so', async () =
   assert.match(text, /push a value, durable, 4 connections/);
   assert.match(text, /acknowledged, .* stored: all are there/);
   assert.match(text, /where the main thread is busy[\s\S]* \d+\.\d % /);
-  assert.equal(stages.length, 6);
+  assert.equal(stages.length, 7);
 });
 
 test('what was acknowledged over MQTT is found again, whoever it is compared with', async () => {
@@ -77,6 +78,7 @@ test('a benchmark that is stopped leaves with the reason', async () => {
   const run = runHttpBench({
     pace: { sliceMs: 60_000, rounds: 2 },
     connections: [2],
+    restMs: 0,
     clock: systemClock,
     onStage: (stage) => {
       if (stage.startsWith('pushing')) stop.abort(new Error('stopped before the end'));

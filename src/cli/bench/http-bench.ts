@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { benchLimits } from './bench-limits.ts';
 import { benchLogin, startBenchService } from './bench-service.ts';
 import { type ChildService, startChildService } from './child-service.ts';
@@ -25,6 +26,8 @@ export interface HttpBenchOptions extends BenchRun {
   readonly connections: readonly number[];
   /** Whether to tell where the time of the service goes under pushes. */
   readonly hasProfile?: boolean;
+  /** Before the idle memory is measured, after the start. */
+  readonly restMs: number;
 }
 
 /** Everything one run measured. */
@@ -53,6 +56,8 @@ export async function runHttpBench(options: HttpBenchOptions): Promise<HttpBench
   });
   const client = await openBenchClient(service.url, benchLogin);
   await client.createPopulation();
+  options.onStage('letting the service rest');
+  await wait(options.restMs, undefined, { signal: options.signal });
   const idleBytes = await client.residentBytes();
   await using noOp = await startChildService({
     words: ['bench', 'no-op', '--device', await client.readDevice()],

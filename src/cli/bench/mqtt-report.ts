@@ -6,9 +6,9 @@ import { mark, milliseconds, perSecond, table } from './table.ts';
 
 /** What we want to reach, beside Mosquitto in the same run. */
 const targets = {
-  publishRatioMin: 2,
-  fanOutRatioMin: 0.5,
-  idleBytesMax: 16 * 1_024,
+  publishRatioMin: 3,
+  fanOutRatioMin: 3,
+  idleBytesMax: 8 * 1_024,
   /** For each thousand connections. */
   openedMsPerThousandMax: 1_000,
 } as const;
