@@ -40,7 +40,7 @@ export function createIdleMemory(parts: IdleMemoryParts): () => void {
 
 /**
  * From now on the memory of this process goes back to the system while it is at rest. Once at
- * rest, V8 is told to favour memory over speed, and the heap is collected once, in one piece of some
+ * rest, V8 is told to favour memory over speed, and the heap is collected once, in a piece of some
  * 30 ms: V8 goes on by itself, in small steps, until no pages are free. The first time, code that
  * only the start has run goes as well. To be called by the main thread, before others are started.
  */
