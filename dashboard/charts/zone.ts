@@ -4,12 +4,21 @@ import type { TimeRange } from './ranges.ts';
 /** The zone wished for where this browser knows it, else its own. */
 export function usableZone(zone: string | undefined): string {
   if (zone === undefined || zone === '') return ownZone();
+  return canonicalZone(zone) ?? ownZone();
+}
+
+/** What this browser calls a zone; undefined where it does not know it. */
+function canonicalZone(zone: string): string | undefined {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
   } catch {
-    return ownZone();
+    return undefined;
   }
 }
+
+/** Whether a browser knows the name of a zone; an offset such as +01:00 is none. */
+export const isZone = (name: string): boolean =>
+  /^[A-Za-z]/.test(name) && canonicalZone(name) !== undefined;
 
 /** A zone with the distance from UTC that it has in a range: two where clocks are changed in it. */
 export function zoneIn(zone: string, { from, to }: TimeRange): string {

@@ -61,6 +61,12 @@ export const device: Translation<'device'> = {
   domainHint: 'Regroupe des appareils, par exemple agriculture ou eau.',
   gateway: 'Passerelle',
   gatewayHint: 'Identifiant de la passerelle qui envoie pour cet appareil.',
+  zone: 'Fuseau horaire',
+  zoneHint:
+    'Ses jours commencent et finissent à l’heure de ce lieu. Vide : à l’heure de la personne qui regarde.',
+  zoneNow: 'Là-bas, il est maintenant {time} ; ses jours commencent et finissent à cette heure.',
+  zoneOwn: 'Prendre {zone}',
+  zoneBad: 'Ce fuseau horaire est inconnu. Indiquez-en un comme Africa/Dakar.',
   visibility: 'Qui peut le voir',
   private: 'Moi seul, et les personnes avec qui je le partage',
   public: 'Tout le monde, même sans compte',

@@ -2,7 +2,8 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { errorSentence } from '../../api/error-sentence.ts';
 import type { Device } from '../../api/types.ts';
-import { describeZone, ownZone } from '../../i18n/formats.ts';
+import { usableZone } from '../../charts/zone.ts';
+import { describeZone } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { useResource } from '../../state/resource.ts';
 import { api } from '../../state/session.ts';
@@ -28,10 +29,11 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
   const [to, setTo] = useState('');
   // The end of a preset stands still while somebody looks at its count.
   const now = useRef(Date.now());
+  const zone = usableZone(device.timezone);
   const query = {
     device_id: device.id,
     sensor_id: chosen.join(','),
-    ...rangeQuery(range, { now: now.current, from, to }),
+    ...rangeQuery(range, { now: now.current, from, to, zone }),
     ...(isRaw && { calibrated: 'false' }),
   };
   const rows = useRowCount(query, chosen.length > 0);
@@ -63,7 +65,7 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
         <p class="field-hint">
           {range === 'own' && (
             <>
-              {t('data.zone')} {describeZone(ownZone(), now.current)}.{' '}
+              {t('data.zone')} {describeZone(zone, now.current)}.{' '}
             </>
           )}
           {t('data.utcNote')}

@@ -1,3 +1,5 @@
+import { fromZoneText } from '../../charts/zone.ts';
+
 /** How far back a file of values goes. */
 export type RangeName = 'day' | 'week' | 'month' | 'year' | 'everything' | 'own';
 
@@ -13,21 +15,34 @@ export const rangeNames: readonly RangeName[] = [
 const dayMs = 86_400_000;
 const days = { day: 1, week: 7, month: 30, year: 365 } as const;
 
-/** The ends of a range as the API takes them; own days are whole days of this machine's clock. */
+/** The ends of a range as the API takes them; own days are whole days of the zone. */
 export function rangeQuery(
   range: RangeName,
-  options: { readonly now: number; readonly from: string; readonly to: string },
+  options: {
+    readonly now: number;
+    readonly from: string;
+    readonly to: string;
+    readonly zone: string;
+  },
 ): { readonly dateFrom?: string; readonly dateTo?: string } {
   if (range === 'everything') return {};
   if (range !== 'own') {
     return { dateFrom: new Date(options.now - days[range] * dayMs).toISOString() };
   }
-  const from = Date.parse(`${options.from}T00:00:00`);
-  const to = Date.parse(`${options.to}T23:59:59.999`);
+  const from = midnight(options.from, options.zone);
+  const after = midnight(dayAfter(options.to), options.zone);
   return {
-    ...(!Number.isNaN(from) && { dateFrom: new Date(from).toISOString() }),
-    ...(!Number.isNaN(to) && { dateTo: new Date(to).toISOString() }),
+    ...(from !== undefined && { dateFrom: new Date(from).toISOString() }),
+    ...(after !== undefined && { dateTo: new Date(after - 1).toISOString() }),
   };
+}
+
+const midnight = (day: string, zone: string): number | undefined =>
+  day === '' ? undefined : fromZoneText(`${day}T00:00`, zone);
+
+function dayAfter(day: string): string {
+  const at = Date.parse(`${day}T00:00Z`);
+  return Number.isNaN(at) ? '' : new Date(at + dayMs).toISOString().slice(0, 10);
 }
 
 /** A number of bytes as people read it. */

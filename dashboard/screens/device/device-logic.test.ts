@@ -139,12 +139,18 @@ test('a file without a column of values, or with a broken quote, says where', ()
 
 test('ranges end now, or with the last of the days chosen', () => {
   const now = Date.parse('2026-06-10T12:00:00Z');
-  const none = { now, from: '', to: '' };
+  const none = { now, from: '', to: '', zone: 'Africa/Nairobi' };
   assert.deepEqual(rangeQuery('everything', none), {});
   assert.deepEqual(rangeQuery('week', none), { dateFrom: '2026-06-03T12:00:00.000Z' });
-  const own = rangeQuery('own', { now, from: '2026-06-01', to: '2026-06-02' });
-  const length = Date.parse(own.dateTo ?? '') - Date.parse(own.dateFrom ?? '');
-  assert.equal(length, 2 * 86_400_000 - 1);
+  assert.deepEqual(rangeQuery('own', { ...none, from: '2026-06-01', to: '2026-06-02' }), {
+    dateFrom: '2026-05-31T21:00:00.000Z',
+    dateTo: '2026-06-02T20:59:59.999Z',
+  });
+  const changing = { now, from: '2026-10-25', to: '2026-10-25', zone: 'Europe/Berlin' };
+  assert.deepEqual(rangeQuery('own', changing), {
+    dateFrom: '2026-10-24T22:00:00.000Z',
+    dateTo: '2026-10-25T22:59:59.999Z',
+  });
   assert.deepEqual(rangeQuery('own', none), {});
 });
 

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { apiPaths } from '../../api/paths.ts';
 import type { Datapoint, Device, Sensor } from '../../api/types.ts';
-import { describeZone, formatDate, formatSpan, formatValue, ownZone } from '../../i18n/formats.ts';
+import { usableZone } from '../../charts/zone.ts';
+import { describeZone, formatDate, formatSpan, formatValue } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { correctionsMade } from '../../state/corrections.ts';
 import { useResource } from '../../state/resource.ts';
@@ -35,6 +36,7 @@ export function LatestValues({
       }),
   );
   if (newest === undefined) return null;
+  const zone = usableZone(device.timezone);
   return (
     <details class="surface fold">
       <summary>{t('device.latest')}</summary>
@@ -53,24 +55,23 @@ export function LatestValues({
             </thead>
             <tbody>
               {value.map((datapoint, index) => (
-                <LatestRow key={`${datapoint.timestamp} ${index}`} datapoint={datapoint} />
+                <LatestRow key={`${datapoint.timestamp} ${index}`} {...{ datapoint, zone }} />
               ))}
             </tbody>
           </table>
-          <p class="quiet small">
-            {t('chart.zone', { zone: describeZone(ownZone(), Date.now()) })}
-          </p>
+          <p class="quiet small">{t('chart.zone', { zone: describeZone(zone, Date.now()) })}</p>
         </div>
       )}
     </details>
   );
 }
 
-function LatestRow({ datapoint }: { readonly datapoint: Datapoint }): JSX.Element {
+function LatestRow(props: { readonly datapoint: Datapoint; readonly zone: string }): JSX.Element {
+  const { datapoint, zone } = props;
   const measured = Date.parse(datapoint.timestamp ?? '');
   const received = Date.parse(datapoint.date_received ?? '');
   const delay = received - measured;
-  const show = (at: number) => formatDate(at, { language: language.value, style: 'precise' });
+  const show = (at: number) => formatDate(at, { language: language.value, style: 'precise', zone });
   return (
     <tr>
       <td class="number">{show(measured)}</td>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
+import { isZone } from '../../charts/zone.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
@@ -17,6 +18,7 @@ import { deviceName } from '../../ui/value.tsx';
 import { VisibilityChoice } from '../../ui/visibility-choice.tsx';
 import { DevicePart, type KnownDevice } from './device-part.tsx';
 import { NotesForm } from './notes-form.tsx';
+import { ZoneField } from './zone-field.tsx';
 
 /** What a device is called, who sees it, and the end of it. */
 export function DeviceSettings({ params }: ScreenProps): JSX.Element {
@@ -52,6 +54,7 @@ interface Draft {
   readonly domain: string;
   readonly gateway_id: string;
   readonly visibility: 'public' | 'private';
+  readonly timezone: string;
   readonly deployed: boolean;
 }
 
@@ -60,8 +63,18 @@ const draftOf = (device: Device): Draft => ({
   domain: device.domain ?? '',
   gateway_id: device.gateway_id ?? '',
   visibility: device.visibility ?? 'public',
+  timezone: device.timezone ?? '',
   deployed: device.deployed === true,
 });
+
+/** The fields that are not as before; null removes one. */
+function changesOf(before: Draft, draft: Draft): Readonly<Record<string, unknown>> {
+  const plain = (value: string | boolean): unknown =>
+    typeof value === 'string' ? value.trim() || null : value;
+  const fields = ['name', 'domain', 'gateway_id', 'visibility', 'timezone', 'deployed'] as const;
+  const changed = fields.filter((field) => plain(draft[field]) !== plain(before[field]));
+  return Object.fromEntries(changed.map((field) => [field, plain(draft[field])]));
+}
 
 function DeviceForm({ known }: { readonly known: KnownDevice }): JSX.Element {
   const { device, reload } = known;
@@ -72,21 +85,12 @@ function DeviceForm({ known }: { readonly known: KnownDevice }): JSX.Element {
 
   async function save(event: Event): Promise<void> {
     event.preventDefault();
-    const before = draftOf(device);
-    const fields = (['name', 'domain', 'gateway_id', 'visibility', 'deployed'] as const).filter(
-      (field) => draft[field] !== before[field],
-    );
-    const isDone = await action.run(async () => {
-      for (const field of fields) {
-        const path = `${apiPaths.device(device.id)}/${field}`;
-        const value = draft[field];
-        const body = typeof value === 'string' ? value.trim() : String(value);
-        await api.send({ method: 'PUT', path, body });
-      }
-    });
-    // Some fields may have been changed before one was refused.
+    const zone = draft.timezone.trim();
+    if (zone !== '' && !isZone(zone)) return action.fail(t('device.zoneBad'));
+    const path = apiPaths.device(device.id);
+    const json = changesOf(draftOf(device), draft);
+    if (!(await action.run(() => api.send({ method: 'PATCH', path, json })))) return;
     reload();
-    if (!isDone) return;
     showToast(t('device.saved'));
     route(screenPaths.device(device.id));
   }
@@ -113,6 +117,7 @@ function DeviceForm({ known }: { readonly known: KnownDevice }): JSX.Element {
         onValue={(gateway_id) => set({ gateway_id })}
         isOptional
       />
+      <ZoneField value={draft.timezone} onValue={(timezone) => set({ timezone })} />
       <label class="choice">
         <input
           type="checkbox"
