@@ -2,23 +2,19 @@ import { describeZone, ownZone } from '../i18n/formats.ts';
 import type { TimeRange } from './ranges.ts';
 
 /** The zone wished for where this browser knows it, else its own. */
-export function usableZone(zone: string | undefined): string {
-  if (zone === undefined || zone === '') return ownZone();
-  return canonicalZone(zone) ?? ownZone();
-}
-
-/** What this browser calls a zone; undefined where it does not know it. */
-function canonicalZone(zone: string): string | undefined {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
-  } catch {
-    return undefined;
-  }
-}
+export const usableZone = (zone: string | undefined): string =>
+  // By its own name: browsers call some zones otherwise, as Asia/Katmandu.
+  zone !== undefined && isZone(zone) ? zone : ownZone();
 
 /** Whether a browser knows the name of a zone; an offset such as +01:00 is none. */
-export const isZone = (name: string): boolean =>
-  /^[A-Za-z]/.test(name) && canonicalZone(name) !== undefined;
+export function isZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
 
 /** A zone with the distance from UTC that it has in a range: two where clocks are changed in it. */
 export function zoneIn(zone: string, { from, to }: TimeRange): string {
