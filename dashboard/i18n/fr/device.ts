@@ -63,7 +63,7 @@ export const device: Translation<'device'> = {
   gatewayHint: 'Identifiant de la passerelle qui envoie pour cet appareil.',
   zone: 'Fuseau horaire',
   zoneHint:
-    'Ses jours commencent et finissent à l’heure de ce lieu. Vide : à l’heure de la personne qui regarde.',
+    'Ses jours commencent et finissent à l’heure de ce lieu. Vide : à l’heure de qui regarde.',
   zoneNow: 'Là-bas, il est maintenant {time} ; ses jours commencent et finissent à cette heure.',
   zoneOwn: 'Prendre {zone}',
   zoneBad: 'Ce fuseau horaire est inconnu. Indiquez-en un comme Africa/Dakar.',
