@@ -46,7 +46,7 @@ export function createSoakClient(url: string, first?: string): SoakClient {
 
 /** A connection that publishes with QoS 1, one after the other. */
 export interface SoakPublisher {
-  /** Resolves with the PUBACK. */
+  /** Resolves with the PUBACK; rejects once the service has closed the connection. */
   publish(topic: string, payload: string): Promise<void>;
   close(): void;
 }
@@ -60,27 +60,38 @@ export interface SoakLogin {
 
 const readBytes = 65_536;
 
-export async function openSoakConnection({ port, ...login }: SoakLogin): Promise<MqttConnection> {
+/** `onFailure` hears when the service closes it. */
+export async function openSoakConnection(
+  { port, ...login }: SoakLogin,
+  onFailure: (error: Error) => void = () => undefined,
+): Promise<MqttConnection> {
   const buffer = Buffer.allocUnsafe(readBytes);
-  return openMqttConnection({ port, login, buffer, onFailure: () => undefined });
+  return openMqttConnection({ port, login, buffer, onFailure });
 }
 
 export async function openSoakPublisher(login: SoakLogin): Promise<SoakPublisher> {
-  const connection = await openSoakConnection(login);
-  const waiting: (() => void)[] = [];
+  const waiting: PromiseWithResolvers<void>[] = [];
+  let failure: Error | undefined;
+  const connection = await openSoakConnection(login, (error) => {
+    failure = error;
+    for (const { reject } of waiting.splice(0)) reject(error);
+  });
   connection.listen((first) => {
-    if (first >> 4 === packetTypes.puback) waiting.shift()?.();
+    if (first >> 4 === packetTypes.puback) waiting.shift()?.resolve();
   });
   let packetId = 0;
   return {
     publish(topic, payload) {
+      if (failure !== undefined) return Promise.reject(failure);
       const text = Buffer.from(payload);
       const { bytes, idAt, payloadAt } = publishPacket(topic, text.length);
       packetId = (packetId % 65_535) + 1;
       bytes.writeUInt16BE(packetId, idAt);
       text.copy(bytes, payloadAt);
       connection.write(bytes);
-      return new Promise((resolve) => waiting.push(resolve));
+      const answer = Promise.withResolvers<void>();
+      waiting.push(answer);
+      return answer.promise;
     },
     close: () => connection.close(),
   };

@@ -127,8 +127,12 @@ async function actionsOf(
   const login = (clientId: string) => ({
     ...{ port: service.mqttPort, clientId, username: service.username, password: token },
   });
+  // A key, as devices have one: of all the tokens that are made meanwhile the oldest are dropped.
+  const password = await createKey(client);
   const open = await Promise.all(
-    Array.from({ length: publishers }, (_, at) => openSoakPublisher(login(`soak-pub-${at}`))),
+    Array.from({ length: publishers }, (_, at) =>
+      openSoakPublisher({ ...login(`soak-pub-${at}`), password }),
+    ),
   );
   const anonymous = createSoakClient(service.url);
   // Devices have connections of their own, which nothing else is asked over.
@@ -167,6 +171,12 @@ async function need(
 
 const logIn = (client: SoakClient, { username, password }: SoakService): Promise<string> =>
   need(client, 'POST', '/api/v2/auth/token', JSON.stringify({ username, password }), 200);
+
+async function createKey(client: SoakClient): Promise<string> {
+  const asked = JSON.stringify({ name: 'soak publishers' });
+  const { key } = JSON.parse(await need(client, 'POST', '/api/v2/auth/keys', asked, 200));
+  return String(key);
+}
 
 async function createDevices(client: SoakClient): Promise<void> {
   for (let at = 0; at < soakPopulation.devices; at += 1) {

@@ -29,6 +29,7 @@ const parts = [
   ['external', 'main_external'],
   ['buffers', 'main_array_buffers'],
   ['writer', 'storage_thread_heap'],
+  ['its ext.', 'storage_thread_external'],
   ['native', 'native'],
   ['files', 'mapped_files'],
 ] as const;

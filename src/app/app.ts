@@ -163,7 +163,7 @@ function factsOf({ changedSettings }: AppOptions, clock: Clock): ServiceFacts {
 
 /** The machine may let a process have fewer connections than the budget would. */
 function withinMachine(totals: BudgetTotals): BudgetTotals {
-  const ofMachine = connectionsOfMachine() ?? Number.POSITIVE_INFINITY;
+  const ofMachine = connectionsOfMachine();
   const wanted = totals.connections ?? budgetTable.connections.total;
   return wanted <= ofMachine ? totals : { ...totals, connections: ofMachine };
 }

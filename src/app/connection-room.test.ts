@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { totalmem } from 'node:os';
 import { test } from 'node:test';
 import { createBudgets } from '../domain/budgets/budgets.ts';
-import { connectionsOfMachine, createConnectionRoom } from './connection-room.ts';
+import {
+  connectionsOfMachine,
+  connectionsOfMemory,
+  createConnectionRoom,
+} from './connection-room.ts';
 
 /** Guests may have 20 of 40 connections, one address 10. */
 function aRoom() {
@@ -57,7 +62,9 @@ test('a trusted proxy may bring half of all, and a connection can move to its cl
   assert.notEqual(enter('192.0.2.1'), undefined);
 });
 
-test('the machine says how many files a process may open, or nothing', () => {
+test('there are as many connections as the memory and the files of the machine allow', () => {
   const count = connectionsOfMachine();
-  assert.ok(count === undefined || count >= 512);
+  assert.ok(count >= 512 && count <= connectionsOfMemory(totalmem()));
+  assert.equal(connectionsOfMemory(512 * 1_048_576), 32_768);
+  assert.equal(connectionsOfMemory(1_048_576), 512);
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import type { Budget } from '../domain/budgets/budget.ts';
 import { isGuestPayer, type Payer, payerAt, payerOfAccount } from '../domain/budgets/payer.ts';
 import type { ConnectionRoom, ConnectionSlot } from '../lib/connection-guard.ts';
@@ -94,8 +95,22 @@ export function createConnectionRoom(
 /** Files, and what else the process opens beside connections. */
 const filesBeside = 512;
 
-/** How many connections the machine lets this process have; undefined: it does not say. */
-export function connectionsOfMachine(): number | undefined {
+/** Of an idle MQTT connection with a session; of the memory there is, half is for connections. */
+const connectionBytes = 8_192;
+
+/** How many connections the machine lets this process have, by its memory and by its files. */
+export function connectionsOfMachine(): number {
+  // 0 or more than there is where no control group sets an end.
+  const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  const memory = Math.min(totalmem(), constrained);
+  return Math.min(connectionsOfMemory(memory), connectionsOfFiles() ?? Number.POSITIVE_INFINITY);
+}
+
+/** How many connections a machine with this memory, in bytes, serves. */
+export const connectionsOfMemory = (memory: number): number =>
+  Math.max(filesBeside, Math.floor(memory / 2 / connectionBytes));
+
+function connectionsOfFiles(): number | undefined {
   try {
     const [, files] =
       /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { test } from 'node:test';
 import fc, { array, constantFrom, integer, property, string } from 'fast-check';
 import { measureAnswer } from './http-answer.ts';
 import { createLatencyHistogram } from './latency-histogram.ts';
+import { measureCrowd } from './mqtt-crowd.ts';
 import { compare, measure, median } from './rounds.ts';
 import { createPushTraffic, createReadTraffic } from './traffic.ts';
 
@@ -134,3 +136,22 @@ async function listenRaw() {
     },
   };
 }
+
+test('a crowd comes from many addresses, where the system has them', async () => {
+  const peers = new Map<string, number>();
+  const server = createSocketServer((socket) => {
+    const address = socket.remoteAddress ?? '';
+    peers.set(address, (peers.get(address) ?? 0) + 1);
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write(Buffer.from([0x20, 2, 0, 0])));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const login = (index: number) => ({ clientId: `idle-${index}` });
+  const crowd = await measureCrowd({ port, pid: process.pid, connections: 1_100, login });
+  server.close();
+  assert.equal(crowd.connections, 1_100);
+  const expected = process.platform === 'darwin' ? [1_100] : [1_000, 100];
+  assert.deepEqual([...peers.values()], expected);
+});

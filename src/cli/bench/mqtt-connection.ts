@@ -28,9 +28,11 @@ export function openMqttConnection(options: {
   readonly port: number;
   readonly login: MqttLogin;
   readonly buffer: Buffer;
+  /** Of this machine, that the connection comes from; absent: the system chooses. */
+  readonly localAddress?: string | undefined;
   readonly onFailure: (error: Error) => void;
 }): Promise<MqttConnection> {
-  const { port, login, buffer, onFailure } = options;
+  const { port, login, buffer, localAddress, onFailure } = options;
   let listener = ignore;
   let isClosing = false;
   const read = createPacketReader((...packet) => listener(...packet));
@@ -38,6 +40,7 @@ export function openMqttConnection(options: {
     port,
     host: '127.0.0.1',
     noDelay: true,
+    ...(localAddress !== undefined && { localAddress }),
     onread: {
       buffer,
       callback: (count) => {
@@ -73,7 +76,7 @@ export function openMqttConnection(options: {
     },
   };
   return new Promise((resolve, reject) => {
-    socket.once('error', reject);
+    socket.once('error', ({ message }) => reject(new Error(`port ${port}: ${message}`)));
     socket.once('close', () => {
       const error = new Error(`port ${port} closed a connection`);
       reject(error);
@@ -93,15 +96,20 @@ export async function openMqttConnections(options: {
   readonly count: number;
   readonly parallel: number;
   readonly login: (index: number) => MqttLogin;
+  /** Where each comes from; absent: the system chooses. */
+  readonly addressOf?: (index: number) => string | undefined;
   readonly onFailure: (error: Error) => void;
 }): Promise<readonly MqttConnection[]> {
-  const { port, count, parallel, login, onFailure } = options;
+  const { port, count, parallel, login, addressOf, onFailure } = options;
   const buffer = Buffer.allocUnsafe(readBytes);
   const opened: MqttConnection[] = [];
   const indexes = Array.from({ length: count }, (_, index) => index);
   try {
     await inParallel(indexes, parallel, async (index) => {
-      opened.push(await openMqttConnection({ port, login: login(index), buffer, onFailure }));
+      const localAddress = addressOf?.(index);
+      opened.push(
+        await openMqttConnection({ port, login: login(index), buffer, localAddress, onFailure }),
+      );
     });
   } catch (error) {
     for (const connection of opened) connection.close();
