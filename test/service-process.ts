@@ -101,6 +101,9 @@ export function openProgram(words: readonly string[], options: ProcessOptions) {
       KIPIMO_MQTT_PORT: '0',
       KIPIMO_DATA_DIR: directory,
       ...engineEnvironment(directory),
+      ...(process.env['TEST_SHORT_WAY'] !== undefined && {
+        KIPIMO_SHORT_WAY: process.env['TEST_SHORT_WAY'],
+      }),
       ...environment,
     },
   });
