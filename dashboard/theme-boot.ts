@@ -17,11 +17,27 @@ const theme = readTheme();
 if (theme !== 'system') document.documentElement.dataset['theme'] = theme;
 
 const shown = chooseLanguage([readLanguage(), ...(navigator.languages ?? [])]);
-for (const file of filesOfScreen(location.pathname, shown)) {
+const { files, large } = filesOfScreen(location.pathname, shown);
+const links = files.map(preload);
+// The frame and the values of a screen are painted while its chart or map is on its way.
+let isLargeAsked = false;
+for (const link of links) {
+  for (const end of ['load', 'error']) link.addEventListener(end, askLarge);
+}
+if (links.length === 0) askLarge();
+
+function askLarge(): void {
+  if (isLargeAsked) return;
+  isLargeAsked = true;
+  for (const file of large) preload(file);
+}
+
+function preload(file: string): HTMLLinkElement {
   const link = document.createElement('link');
   link.rel = 'modulepreload';
   link.href = file;
   document.head.append(link);
+  return link;
 }
 
 globalThis.kipimoLaterStyles = LATER_STYLES;

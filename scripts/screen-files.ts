@@ -13,27 +13,35 @@ const moreOf: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
+/** Scripts this large, unpacked, take their turn after the rest: a phone's line is narrow. */
+const largeBytesMin = 60_000;
+
 /**
  * The scripts of each screen, by its address: what its code imports, without what every page loads.
- * The page asks for them at once, where they would be found one after the other.
+ * The page asks for them at once, where they would be found one after the other; for large ones as
+ * soon as the first of the others is there.
  */
 export function screenFiles(
   outputs: Outputs,
   options: { readonly source: string; readonly loaded: ReadonlySet<string> },
-): readonly (readonly [path: string, files: readonly string[]])[] {
+): readonly (readonly [path: string, files: readonly string[], large: readonly string[]])[] {
   const { source, loaded } = options;
   const text = readFileSync(join(source, 'shell', 'routes.ts'), 'utf8');
   // One block for each entry, as the formatter lays them out.
+  const large = new Set(
+    Object.entries(outputs)
+      .filter(([, { bytes }]) => bytes >= largeBytesMin)
+      .map(([path]) => `/assets/${basename(path)}`),
+  );
   const entries = text.split(/^ {2}\{$/m).slice(1);
   return entries.map((entry) => {
     const path = /^ {4}path: '([^']+)'/m.exec(entry)?.[1] ?? '';
     const own = /import\('\.\.\/([^']+)'\)/.exec(entry)?.[1];
     const parts = [...(own === undefined ? [] : [own]), ...(moreOf.get(path) ?? [])];
     const files = new Set(parts.flatMap((part) => filesOf(outputs, part)));
-    return [
-      path,
-      [...files].filter((file) => !loaded.has(file)).map((file) => `/${file}`),
-    ] as const;
+    const missing = [...files].filter((file) => !loaded.has(file)).map((file) => `/${file}`);
+    const isLarge = (file: string): boolean => large.has(file);
+    return [path, missing.filter((file) => !isLarge(file)), missing.filter(isLarge)] as const;
   });
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import {
   ageChangeMs,
   describeZone,
@@ -69,6 +70,27 @@ for (const [value, text] of numbers) {
 test('numbers follow the language', () => {
   assert.equal(formatNumber(23.45, 'fr'), '23,45');
   assert.equal(formatNumber(23.45, 'pt'), '23,45');
+});
+
+test('numbers that are written by hand are those that Intl writes', () => {
+  const value = fc.oneof(
+    fc.double({ min: -2_000, max: 2_000, noNaN: true }),
+    fc.double({ min: 1e-6, max: 0.2, noNaN: true }),
+    fc.integer({ min: -200_000, max: 200_000 }).map((number) => number / 200),
+    fc.constantFrom(-0, 999.995, -999.996, 0.1, 999.99, 1e-6),
+  );
+  fc.assert(
+    fc.property(value, fc.constantFrom('en', 'fr', 'pt', 'sw', 'de'), (number, language) => {
+      const size = Math.abs(number);
+      fc.pre(size >= 1e-6 || size === 0);
+      const small = Math.min(8, 2 - Math.floor(Math.log10(size)));
+      const usual = size >= 1_000 ? 1 : 2;
+      const maximumFractionDigits = size >= 0.1 || size === 0 ? usual : small;
+      const wanted = new Intl.NumberFormat(language, { maximumFractionDigits }).format(number);
+      assert.equal(formatNumber(number, language), wanted);
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test('values of every kind become text', () => {

@@ -20,13 +20,24 @@ export interface Grammar {
   readonly numbers: Intl.NumberFormat;
 }
 
-/** The grammar of a language tag such as "fr". */
+/** The grammar of a language tag such as "fr", made when it is first asked for: that takes long. */
 export function createGrammar(language: string): Grammar {
+  let plurals: Intl.PluralRules | undefined;
+  let numbers: Intl.NumberFormat | undefined;
   return {
-    plurals: new Intl.PluralRules(language),
-    numbers: new Intl.NumberFormat(language),
+    get plurals() {
+      plurals ??= new Intl.PluralRules(language);
+      return plurals;
+    },
+    get numbers() {
+      numbers ??= new Intl.NumberFormat(language);
+      return numbers;
+    },
   };
 }
+
+/** Counts below a thousand are written alike in all languages that there are. */
+const isPlain = (value: number): boolean => Number.isInteger(value) && value >= 0 && value < 1_000;
 
 /** Fills a message in. A blank without a parameter stays as written, so that the slip is seen. */
 export function fillMessage(message: Message, grammar: Grammar, params: MessageParams): string {
@@ -35,7 +46,8 @@ export function fillMessage(message: Message, grammar: Grammar, params: MessageP
   return text.replace(/\{(\w+)\}/g, (blank, name: string) => {
     const value = Object.hasOwn(params, name) ? params[name] : undefined;
     if (value === undefined) return blank;
-    return typeof value === 'number' ? grammar.numbers.format(value) : value;
+    if (typeof value === 'string') return value;
+    return isPlain(value) ? String(value) : grammar.numbers.format(value);
   });
 }
 

@@ -82,6 +82,49 @@ browserTest(
   },
 );
 
+browserTest('the code of a chart does not keep the frame and the values waiting', async () => {
+  const page = await stage.visit({ username: 'ama', width: 'phone' });
+  const order: string[] = [];
+  const nameOf = (url: string): string => /\/assets\/([a-z-]+)-\w+\.js$/.exec(url)?.[1] ?? '';
+  await page.route(/\/assets\/(app|chunk|device|later-words)-/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await route.continue();
+  });
+  page.on('request', (request) => order.push(`asked ${nameOf(request.url())}`));
+  page.on('requestfinished', (request) => order.push(`came ${nameOf(request.url())}`));
+  await page.goto('/devices/station');
+  await page.locator(drawn).first().waitFor();
+  const asked = order.indexOf('asked sensor-chart');
+  const came = order.findIndex((one) => /^came (device|later-words|chunk)$/.test(one));
+  assert.ok(came !== -1 && came < asked, order.join('\n'));
+  await page.context().close();
+});
+
+/** Notes who makes a format, or fails to, while there is no card yet. */
+const watchFormats = `globalThis.early = [];
+for (const name of ['NumberFormat', 'DateTimeFormat']) {
+  Intl[name] = new Proxy(Intl[name], { construct(target, given, newTarget) {
+    if (document.querySelector('a.card') === null) early.push(name + new Error().stack);
+    return Reflect.construct(target, given, newTarget);
+  } });
+}`;
+
+browserTest('the first cards wait for no format of numbers or times', async () => {
+  for (const language of ['en', 'fr']) {
+    const page = await stage.visit({ username: 'ama', width: 'phone', language });
+    await page.addInitScript(watchFormats);
+    await page.goto('/');
+    const card = page.locator('a.card').first();
+    await card
+      .getByText(language === 'en' ? '23.9' : '23,9')
+      .first()
+      .waitFor();
+    assert.deepEqual(await page.evaluate('early'), []);
+    await card.locator('time[title]').waitFor();
+    await page.context().close();
+  }
+});
+
 browserTest('a map that is out of sight is not fetched', async () => {
   const page = await stage.visit({ username: 'ama', width: 'phone' });
   const scripts: string[] = [];

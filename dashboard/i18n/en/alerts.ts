@@ -1,5 +1,8 @@
+import { alerts as first } from './first/alerts.ts';
+
 /** Alerts: what is watched, what is sent, and why or why not. */
 export const alerts = {
+  ...first,
   one: 'Alert',
   all: 'All alerts',
   new: 'New alert',
@@ -21,15 +24,11 @@ export const alerts = {
   timesSent: { one: '{count} message', other: '{count} messages' },
   lastFailed: 'The last message failed: {reason}',
   refresh: 'Refresh',
-
   allDevices: 'any of my devices',
   say: 'When {tests}',
   sayFor: 'When {tests} for {time}',
   sayExpression: 'When on {device}: {expression}',
   sensorOf: '{sensor} of {device}',
-  testCompare: '{sensor} {comparison} {value}',
-  testRange: '{sensor} {comparison} {low} and {high}',
-  testSilent: '{sensor} {comparison} {time}',
   saySend: 'Send {channels} to {people}',
   saySet: 'Set {actuator} of {device} to {value}',
   sayClear: 'Again only after {test}',
@@ -37,7 +36,6 @@ export const alerts = {
   sayUntil: 'Until {date}',
   ended: 'Ended on {date}',
   problem: 'This condition likely never sends, or wrongly: {problem}. Edit it to mend it.',
-
   formCompare: 'When {sensor} of {device} {comparison} {value}',
   formRange: 'When {sensor} of {device} {comparison} {low} and {high}',
   formSilent: 'When {sensor} of {device} {comparison} {time}',
@@ -51,16 +49,6 @@ export const alerts = {
   formExpression: 'When on {device}',
   formSet: 'Set {actuator} to {value}',
   formLimits: 'Fires {every} until {until}',
-  'is-below': 'is below',
-  'is-above': 'is above',
-  'is-atMost': 'is at most',
-  'is-atLeast': 'is at least',
-  'is-between': 'is between',
-  'is-outside': 'is not between',
-  'is-equals': 'is',
-  'is-differs': 'is not',
-  'is-silent': 'says nothing for',
-  'is-any': 'sends a value',
   sensor: 'Sensor',
   device: 'Device',
   comparison: 'Comparison',
@@ -82,7 +70,6 @@ export const alerts = {
   onlyExpression: 'The sentence has no words for this expression, so it stays as it is.',
   expression: 'Expression',
   expressionHint: 'For instance TC1 > 30; SM1 < 10 for 20m; clear TC1 < 28 – or silent(TC1, 2h).',
-
   thenWhat: 'What happens then',
   'do-message': 'send a message',
   'do-actuation': 'switch a control',
@@ -110,7 +97,6 @@ export const alerts = {
   idOfSensor: 'id of the sensor',
   variablesHint: 'A tap puts it in; when the message goes, the value of that moment stands there.',
   name: 'Name of the alert',
-
   preview: 'Had it been on for the last month',
   previewLater: 'Fill in the sentence to see how often it would have fired.',
   wouldFire: {
@@ -125,7 +111,6 @@ export const alerts = {
   marked: 'The chart marks the first {count}.',
   noPast: 'There are no values of that time to look at.',
   firstMessage: 'The first message: “{message}”',
-
   'gap-sensor': 'Choose a sensor.',
   'gap-value': 'Say from which value on.',
   'gap-number': 'Below, above and between need numbers.',
@@ -136,7 +121,6 @@ export const alerts = {
   'gap-message': 'Write what the message says.',
   'gap-actuator': 'Choose the control, and what it is set to.',
   'gap-until': 'The end has passed already.',
-
   deliveries: 'What was sent',
   noDeliveries: 'Nothing has been sent yet.',
   deliveriesOf: 'The newest {shown} of {count}',
@@ -147,7 +131,6 @@ export const alerts = {
   byControl: 'a control was set',
   attempts: { one: '{count} attempt', other: '{count} attempts' },
   nextTry: 'next attempt {time}',
-
   why: 'Why it did or did not send',
   whyNothing:
     'No reasons are kept at the moment. They appear here with the next value that comes in.',
@@ -165,10 +148,4 @@ export const alerts = {
     'It is not watched for silence: the service watches too many. Change it to try again.',
   'why-no_right': 'The owner of the alert may not see these values, or not set the control.',
   'why-not_stored': 'The condition held, but the service could not store it.',
-
-  needs: { one: '{count} device needs attention', other: '{count} devices need attention' },
-  needsSome: {
-    one: '{count} of the devices shown needs attention',
-    other: '{count} of the devices shown need attention',
-  },
 } as const;

@@ -1,5 +1,8 @@
+import { chart as first } from './first/chart.ts';
+
 /** Charts: ranges, cursor, table, notes. */
 export const chart = {
+  ...first,
   title: 'Chart of {names}',
   range: 'Range',
   day: '1 day',
@@ -42,11 +45,6 @@ export const chart = {
   inSpan: 'in {span}',
   tooManyRows: 'The table shows the newest {count} rows. Download the CSV for all of them.',
   badRange: 'The start must be before the end.',
-  seconds: { one: '{count} second', other: '{count} seconds' },
-  minutes: { one: '{count} minute', other: '{count} minutes' },
-  hours: { one: '{count} hour', other: '{count} hours' },
-  days: { one: '{count} day', other: '{count} days' },
-  months: { one: '{count} month', other: '{count} months' },
   raw: 'As measured',
   calibrated: 'As corrected',
   preview: 'What the correction does',

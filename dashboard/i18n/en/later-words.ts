@@ -1,8 +1,11 @@
+import { alerts } from './alerts.ts';
+import { chart } from './chart.ts';
 import { corrections } from './corrections.ts';
 import { data } from './data.ts';
 import { device } from './device.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
+import { messages } from './messages.ts';
 import { profile } from './profile.ts';
 import { projects } from './projects.ts';
 import { refused } from './refused.ts';
@@ -12,9 +15,14 @@ import { sharing } from './sharing.ts';
 import { start } from './start.ts';
 import { usage } from './usage.ts';
 import { users } from './users.ts';
+import { welcome } from './welcome.ts';
 
-/** What all other screens say: fetched beside the first of them. */
+/** What all other screens say, in whole sections: fetched beside the first of them. */
 export const laterWords = {
+  alerts,
+  chart,
+  messages,
+  welcome,
   corrections,
   data,
   device,

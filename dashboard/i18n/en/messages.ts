@@ -1,7 +1,9 @@
+import { messages as first } from './first/messages.ts';
+
 /** Messages between people. */
 export const messages = {
+  ...first,
   in: 'Received',
-  title: 'Messages',
   write: 'New message',
   out: 'Sent',
   'none-in': 'Nobody has written to you yet.',

@@ -1,19 +1,14 @@
+import { welcome as first } from './first/welcome.ts';
+
 /** First visit: what this is, logging in, signing up. */
 export const welcome = {
-  title: 'Your sensors, in one place',
-  what: 'Kipimo keeps what your sensors measure and shows it to you, live, on any phone.',
-  publicDevices: 'Public devices',
-  publicHint: 'Everybody can see these. Yours can be private.',
-  name: 'Username or e-mail',
+  ...first,
   username: 'Username',
   usernameHint: 'Letters, digits and . _ @ -, without spaces. Others see this name.',
-  password: 'Password',
   passwordHint: 'At least 8 characters.',
   passwordShort: 'The password needs at least 8 characters.',
-  stay: 'Stay logged in on this device',
   showPassword: 'Show password',
   forgotten: 'This service sends no mail. Ask whoever runs this service: they can set a new one.',
-  forgottenAsk: 'Forgotten your password?',
   forgottenTitle: 'A new password',
   forgottenText: 'We send a code to the e-mail address of your account.',
   sendCode: 'Send me a code',
@@ -30,8 +25,6 @@ export const welcome = {
   noAccount: 'No account yet?',
   closed: 'This service takes no new accounts. Ask whoever runs it for one.',
   taken: 'This username is taken. Choose another one.',
-  nameNeeded: 'Type a username.',
-  passwordNeeded: 'Type your password.',
   firstName: 'First name',
   lastName: 'Last name',
   email: 'E-mail',

@@ -1,0 +1,4 @@
+/** The name of the screen, for the navigation. */
+export const messages = {
+  title: 'Messages',
+} as const;
