@@ -101,7 +101,6 @@ export const engineChoosers: readonly string[] = [
   'src/cli/backup.ts',
   'src/cli/restore.ts',
   'src/cli/compact.ts',
-  'src/cli/doctor.ts',
   'src/cli/data-directory.ts',
   'src/cli/export.ts',
 ];

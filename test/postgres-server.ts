@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,9 +11,15 @@ import pg from 'pg';
 export interface PostgresServer {
   /** Of its only database. */
   readonly url: string;
-  /** The postmaster; killed with -9, it leaves what a power cut would. */
-  readonly pid: number | undefined;
   close(): Promise<void>;
+}
+
+/** One that this process started, and may stop and start. */
+export interface OwnPostgres extends PostgresServer {
+  /** Ends it: SIGINT tells its clients, SIGQUIT does not, SIGKILL is as a crash. */
+  stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>;
+  /** Starts it again, on the same port and data; resolves when it takes connections. */
+  start(): Promise<void>;
 }
 
 /** Where Debian keeps the programs of the newest version; undefined: it is not installed. */
@@ -33,43 +40,55 @@ function owner(): { readonly uid: number; readonly gid: number } | undefined {
 export async function sharedPostgres(): Promise<PostgresServer> {
   const url = process.env['TEST_POSTGRES_URL'];
   if (url === undefined) return startPostgres();
-  return { url, pid: undefined, close: async () => undefined };
+  return { url, close: async () => undefined };
 }
 
 /** Makes a cluster and starts it. What is not synced survives a killed process all the same. */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(): Promise<OwnPostgres> {
   const programs = findPostgres();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-postgres-'));
   const user = owner();
   if (user !== undefined) chownSync(directory, user.uid, user.gid);
   const data = join(directory, 'data');
-  const made = spawnSync(
+  const cluster = spawnSync(
     join(programs, 'initdb'),
     ['-D', data, '-A', 'trust', '-U', 'kipimo', '-E', 'UTF8', '--no-sync', '--locale=C.UTF-8'],
     { ...user, encoding: 'utf8' },
   );
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  if (cluster.status !== 0) throw new Error(`initdb failed: ${cluster.stderr}`);
   const port = await freePort();
   const settings = [
     ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${directory}`],
     ...['fsync=off', 'full_page_writes=off', 'max_connections=300', 'shared_buffers=64MB'],
     ...['autovacuum_naptime=60s', 'max_wal_size=2GB', 'jit=off'],
   ];
-  const server = spawn(
-    join(programs, 'postgres'),
-    ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-    { ...user, stdio: 'ignore' },
-  );
   const url = `postgres://kipimo@127.0.0.1:${port}/postgres`;
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  const words = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
+  let server = spawn(join(programs, 'postgres'), words, { ...user, stdio: 'ignore' });
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  };
   await untilReady(url);
   return {
     url,
-    pid: server.pid,
+    stop,
+    async start() {
+      for (let attempt = 0; ; attempt += 1) {
+        server = spawn(join(programs, 'postgres'), words, { ...user, stdio: 'ignore' });
+        // After SIGKILL its children go one after the other, and so long it refuses to start.
+        const ended = once(server, 'exit').then(() => 'ended' as const);
+        const ready = untilReady(url).then(() => 'ready' as const);
+        if ((await Promise.race([ended, ready])) === 'ready') return;
+        if (attempt > 100) throw new Error('PostgreSQL does not start again');
+        await wait(50);
+      }
+    },
     async close() {
-      server.kill('SIGINT');
-      await ended;
+      await stop('SIGINT');
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -116,12 +135,17 @@ export async function schemaUrl(url: string, name: string): Promise<string> {
   return inSchema(url, name);
 }
 
+/** Schemas that this process made: making one again would start a program for nothing. */
+const made = new Set<string>();
+
 /** The same at once, for whoever cannot wait. */
 export function schemaUrlNow(url: string, name: string): string {
+  if (made.has(name)) return inSchema(url, name);
   const psql = join(findPostgres() ?? '', 'psql');
   const words = ['-q', '-c', `create schema if not exists "${name}"`, url];
-  const made = spawnSync(psql, words, { encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`no schema was made: ${made.stderr}`);
+  const ended = spawnSync(psql, words, { encoding: 'utf8' });
+  if (ended.status !== 0) throw new Error(`no schema was made: ${ended.stderr}`);
+  made.add(name);
   return inSchema(url, name);
 }
 

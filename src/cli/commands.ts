@@ -68,6 +68,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./compact.ts')).createCompactCommand(),
   },
   {
+    name: 'move',
+    summary: 'move everything to PostgreSQL, or back to a data directory',
+    load: async () => (await import('./move.ts')).createMoveCommand(),
+  },
+  {
     name: 'export',
     summary: 'write all accounts, or one, with everything they have into one file',
     load: async () => (await import('./export.ts')).createExportCommand(),

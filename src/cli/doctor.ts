@@ -1,14 +1,12 @@
 import { Command } from 'commander';
 import { loadConfigHere } from '../config/environment-file.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { Examination } from '../storage/examination/examination.ts';
+import { examine, isDamage } from '../storage/open-for-commands.ts';
 import { formatBytes } from './byte-text.ts';
-import { type DirectoryOption, dataDirOption, knownDirectoryOf } from './data-directory.ts';
+import { type DirectoryOption, dataDirOption, knownPlaceOf, placeName } from './data-directory.ts';
 import { sentencesOf } from './failure.ts';
 import { printableLines } from './printable.ts';
-
-type Examination = Awaited<
-  ReturnType<typeof import('../storage/sqlite/examination/examination.ts')['examine']>
->;
 
 /** What monitoring sees, as its plugins have it. */
 const exitCodes = { fine: 0, warning: 1, damage: 2, unknown: 3 } as const;
@@ -18,8 +16,9 @@ export function createDoctorCommand(): Command {
   return new Command('doctor')
     .description(
       'Check what is stored, measure the disk, and say what to do. Reads the data directory ' +
-        '(KIPIMO_DATA_DIR), also while the service runs, a little at a time. Exit code 0: all ' +
-        'is well; 1: there are warnings; 2: something is damaged; 3: it could not be looked at.',
+        '(KIPIMO_DATA_DIR) or PostgreSQL (KIPIMO_DATABASE_URL), also while the service runs, a ' +
+        'little at a time. Exit code 0: all is well; 1: there are warnings; 2: something is ' +
+        'damaged; 3: it could not be looked at.',
     )
     .option(...dataDirOption)
     .option('--json', 'one JSON object')
@@ -27,11 +26,10 @@ export function createDoctorCommand(): Command {
 }
 
 async function examineHere(options: DirectoryOption & { readonly json?: boolean }): Promise<void> {
-  const { examine, isDamage } = await import('../storage/sqlite/examination/examination.ts');
   try {
-    const directory = knownDirectoryOf(options);
-    const examination = await examine({
-      directory,
+    const place = knownPlaceOf(options);
+    const name = placeName(place);
+    const examination = await examine(place, {
       now: systemClock.now(),
       floorBytes: loadConfigHere().config.storage.diskFloorBytes,
       syncsMax: 100,
@@ -42,15 +40,15 @@ async function examineHere(options: DirectoryOption & { readonly json?: boolean 
     const level = levelOf(examination);
     process.stdout.write(
       options.json === true
-        ? `${JSON.stringify({ level, directory, ...examination })}\n`
-        : reportOf(directory, examination),
+        ? `${JSON.stringify({ level, directory: name, ...examination })}\n`
+        : reportOf(name, examination),
     );
     process.exitCode = exitCodes[level];
   } catch (error) {
     for (const sentence of sentencesOf(error)) {
       process.stderr.write(`kipimo: ${printableLines(sentence)}\n`);
     }
-    process.exitCode = isDamage(error) ? exitCodes.damage : exitCodes.unknown;
+    process.exitCode = (await isDamage(error)) ? exitCodes.damage : exitCodes.unknown;
   }
 }
 
@@ -59,10 +57,10 @@ function levelOf({ findings }: Examination): 'fine' | 'warning' | 'damage' {
   return findings.some(({ level }) => level === 'warning') ? 'warning' : 'fine';
 }
 
-function reportOf(directory: string, examination: Examination): string {
+function reportOf(name: string, examination: Examination): string {
   const { findings, isInUse } = examination;
   const lines = [
-    `${directory}, ${isInUse ? 'in use by a service' : 'not in use'}`,
+    `${name}, ${isInUse ? 'in use by a service' : 'not in use'}`,
     ...storedLines(examination),
     ...diskLines(examination),
     ...largestLines(examination),
@@ -75,25 +73,29 @@ function reportOf(directory: string, examination: Examination): string {
 
 const count = (number: number): string => Math.round(number).toLocaleString('en');
 
-function storedLines({ chunks, datapointsInChunks, logRows }: Examination): readonly string[] {
+function storedLines({ chunks, datapointsInChunks, logRows, disk }: Examination): string[] {
+  const rows = 'freeBytes' in disk ? 'rows of log' : 'rows of pushes that are not in chunks yet';
   return [
-    `stored    ${count(datapointsInChunks)} datapoints in ${count(chunks)} chunks, ` +
-      `and ${count(logRows)} rows of log`,
+    `stored    ${count(datapointsInChunks)} datapoints in ${count(chunks)} chunks, and ` +
+      `${count(logRows)} ${rows}`,
   ];
 }
 
 function diskLines({ disk, syncs }: Examination): readonly string[] {
-  const { bytesPerDatapoint, datapointsPerDay, bytesPerDay, daysLeft } = disk;
+  const { databaseBytes, bytesPerDatapoint, datapointsPerDay, bytesPerDay } = disk;
+  const database = `database has ${formatBytes(databaseBytes)}`;
   return [
-    `disk      ${formatBytes(disk.freeBytes)} free of ${formatBytes(disk.totalBytes)}; the ` +
-      `database has ${formatBytes(disk.databaseBytes)}, ${formatBytes(disk.freePagesBytes)} of ` +
-      `them free, and its write-ahead log ${formatBytes(disk.walBytes)}`,
+    'freeBytes' in disk
+      ? `disk      ${formatBytes(disk.freeBytes)} free of ${formatBytes(disk.totalBytes)}; the ` +
+        `${database}, ${formatBytes(disk.freePagesBytes)} of them free, and its write-ahead log ` +
+        formatBytes(disk.walBytes)
+      : `disk      the ${database}; how much its server has left is not known here`,
     ...(bytesPerDatapoint === undefined
       ? []
       : [
           `growth    ${count(datapointsPerDay)} datapoints a day with ` +
-            `${bytesPerDatapoint.toFixed(2)} bytes each: ${formatBytes(bytesPerDay)} a day, ` +
-            `${leftText(daysLeft)}`,
+            `${bytesPerDatapoint.toFixed(2)} bytes each: ${formatBytes(bytesPerDay)} a day` +
+            ('freeBytes' in disk ? `, ${leftText(disk.daysLeft)}` : ''),
         ]),
     ...(syncs === undefined
       ? []

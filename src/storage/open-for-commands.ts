@@ -1,4 +1,8 @@
+import { type Log, silentLog } from '../lib/log.ts';
 import type { AccountStorage } from './account-storage.ts';
+import type { Examination } from './examination/examination.ts';
+import { type MoveReport, moveAll } from './move/move.ts';
+import type { MoveSource, MoveTarget } from './move/move-end.ts';
 import type { StoragePlace } from './place.ts';
 import type { PlannedDevice, PlanOptions } from './retention-plan.ts';
 
@@ -32,4 +36,74 @@ export async function planRetentionOf(
   }
   const { planRetentionOf: plan } = await import('./sqlite/examination/retention-plan.ts');
   return plan(place.directory, options);
+}
+
+/**
+ * Looks at all that is stored, beside a service or without one. Throws when there is nothing that
+ * it could look at: UnusableStorageError, or what `isDamage` knows for damage as a whole.
+ */
+export async function examine(
+  place: StoragePlace,
+  options: {
+    readonly now: number;
+    /** Free space below which pushes are refused. */
+    readonly floorBytes: number;
+    /** How many small writes are made to measure the disk. */
+    readonly syncsMax: number;
+    readonly onStage: (stage: string) => void;
+  },
+): Promise<Examination> {
+  if (place.kind === 'postgres') {
+    const { examine: look } = await import('./postgres/examination/examination.ts');
+    return look({ ...options, url: place.url });
+  }
+  const { examine: look } = await import('./sqlite/examination/examination.ts');
+  return look({ ...options, directory: place.directory });
+}
+
+/** Whether an examination was refused since what is stored is damaged as a whole. */
+export async function isDamage(error: unknown): Promise<boolean> {
+  const { isDamage: isDamageOfFile } = await import('./sqlite/examination/examination.ts');
+  return isDamageOfFile(error);
+}
+
+/**
+ * Moves an installation to another place, which has none; what is there stays as it is. Throws
+ * UnusableStorageError while a service runs on either, or when a person has to mend something.
+ */
+export async function move(
+  from: StoragePlace,
+  to: StoragePlace,
+  options: {
+    /** In rows: each is copied once, and read twice to be compared. */
+    readonly onProgress: (done: number, total: number) => void;
+    readonly signal?: AbortSignal;
+    readonly log?: Log;
+  },
+): Promise<MoveReport> {
+  await using opened = new AsyncDisposableStack();
+  const source = await openSource(from, options.log ?? silentLog);
+  opened.defer(() => source.close());
+  options.signal?.throwIfAborted();
+  const target = await openTarget(to, source.name);
+  opened.defer(() => target.close());
+  return await moveAll({ ...options, source, target });
+}
+
+async function openSource(place: StoragePlace, log: Log): Promise<MoveSource> {
+  if (place.kind === 'postgres') {
+    const { openMoveSource } = await import('./postgres/move/move-source.ts');
+    return openMoveSource(place.url, log);
+  }
+  const { openMoveSource } = await import('./sqlite/move/move-source.ts');
+  return openMoveSource(place.directory, log);
+}
+
+async function openTarget(place: StoragePlace, sourceName: string): Promise<MoveTarget> {
+  if (place.kind === 'postgres') {
+    const { openMoveTarget } = await import('./postgres/move/move-target.ts');
+    return openMoveTarget(place.url, sourceName);
+  }
+  const { openMoveTarget } = await import('./sqlite/move/move-target.ts');
+  return openMoveTarget(place.directory, sourceName);
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { silentLog } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
-import { migrate, readMigrations, versionOf } from './migrate.ts';
+import { migrate, readMigrations, refuseHalf, versionOf } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
 import { createReader, type Reader } from './reader.ts';
 import { lockService, unlockService } from './service-lock.ts';
@@ -24,6 +24,7 @@ export async function connectForCommand(
   let client: pg.Client | undefined;
   try {
     client = await connectWriter(url);
+    await refuseHalf(client);
     const version = await versionOf(client);
     if (version === 0 && !makes) throw noData();
     if (version === readMigrations().length) return client;
@@ -45,6 +46,7 @@ export async function openForReading(url: string): Promise<Reader> {
   let client: pg.Client | undefined;
   try {
     client = await connectWriter(url);
+    await refuseHalf(client);
     const version = await versionOf(client);
     if (version === 0) throw noData();
     const newest = readMigrations().length;

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import { type ActuatorStep, actuatorAfter } from '../../domain/devices/actuator-step.ts';
 import {
   actuatorFromRow,
@@ -9,6 +8,7 @@ import {
   searchColumns,
 } from '../sql/device-row.ts';
 import { applyPatch, type ResourcePatch } from '../sql/patch.ts';
+import { bucketOf } from './bucket.ts';
 import { insertRow, type Session } from './connection.ts';
 import { actuators, sensors } from './device-part-writes.ts';
 
@@ -33,11 +33,6 @@ const deleteDevice = 'delete from devices where id = $1';
 const deleteGrantsOn = ['grants', 'group_grants'].map(
   (table) => `delete from ${table} where kind = 'device' and resource = $1`,
 );
-
-/** How many buckets devices are spread over; a range of them can move to another database. */
-const buckets = 1_024;
-
-const bucketOf = (deviceId: string): number => crc32(deviceId) % buckets;
 
 export async function insertDevice(
   session: Session,

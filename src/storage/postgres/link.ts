@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { type Session, sessionOn } from './connection.ts';
 import { isConnectionLost, unavailable } from './failures.ts';
-import { migrate } from './migrate.ts';
+import { migrate, refuseHalf } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
 import { type Backend, lockService } from './service-lock.ts';
 
@@ -144,6 +144,7 @@ async function connect(url: string, member: string, before: Backend | undefined)
   const client = await connectWriter(url);
   try {
     const backend = await lockService(client, before);
+    await refuseHalf(client);
     if (before === undefined) await migrate(client);
     const session = sessionOn(client);
     const found = await session.first<{ seq: number }>(takeOver, member, before === undefined);

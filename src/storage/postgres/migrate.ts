@@ -97,3 +97,14 @@ function refuseUnknown(version: number, newest: number, tables: number): void {
     );
   }
 }
+
+/** Throws UnusableStorageError for a database that an installation is being moved to. */
+export async function refuseHalf(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `select to_regclass(quote_ident(current_schema()) || '.move_from') is not null as half`,
+  );
+  if (!rows[0].half) return;
+  throw new UnusableStorageError(
+    'a move to this database broke off half-way: run kipimo move again, which goes on with it',
+  );
+}

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import { limits } from '../../domain/limits.ts';
 import type { StateChange } from '../../domain/notifications/notification-store.ts';
 import {
@@ -7,6 +6,7 @@ import {
   type TallyRow,
 } from '../sql/notification-row.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
+import { bucketOf } from './bucket.ts';
 import type { Session } from './connection.ts';
 
 const addNotification = `
@@ -29,7 +29,6 @@ const upsertState = `
 const deleteStates = `
   delete from notification_states
   where notification = (select position from notifications where id = $1)`;
-const buckets = 1_024;
 
 export async function insertNotification(
   session: Session,
@@ -69,7 +68,7 @@ export async function saveNotificationStates(
   changes: readonly StateChange[],
 ): Promise<void> {
   for (const { notificationId, deviceId, state } of changes) {
-    const bucket = crc32(deviceId) % buckets;
-    await session.run(upsertState, notificationId, bucket, deviceId, JSON.stringify(state));
+    const place = [notificationId, bucketOf(deviceId), deviceId] as const;
+    await session.run(upsertState, ...place, JSON.stringify(state));
   }
 }

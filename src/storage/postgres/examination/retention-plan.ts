@@ -1,7 +1,7 @@
 import { silentReporter } from '../../../domain/reporter.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { createDamagedRows } from '../../damaged-rows.ts';
-import { createPace } from '../../pace.ts';
+import { createPace } from '../../examination/pace.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
 import { type RetainedRow, sensorFromRow } from '../../sql/retention-row.ts';
 import { openForReading } from '../command-opening.ts';

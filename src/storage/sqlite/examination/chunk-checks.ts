@@ -1,35 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { blocksOf, columnsOf } from '../../chunks/chunk.ts';
-import type { Columns } from '../../chunks/columns.ts';
 import { decodePushes } from '../../chunks/datapoint-log.ts';
-import type { Pace } from '../../pace.ts';
-import { type Findings, restoreBackup } from './finding.ts';
+import { type ChunkSizes, createChunkExamination } from '../../examination/chunk-examination.ts';
+import { type Findings, restoreBackup } from '../../examination/finding.ts';
+import type { Pace } from '../../examination/pace.ts';
 import { createSummaryChecks } from './summary-checks.ts';
 import { reasonOf } from './table-checks.ts';
 
-/** What the chunks of one series come to. */
-export interface SeriesSize {
-  chunks: number;
-  datapoints: number;
-  bytes: number;
-}
-
 /** What was read on the way through the chunks and the log. */
-export interface DatapointSizes {
-  readonly series: ReadonlyMap<number, SeriesSize>;
-  /** Datapoints in chunks whose time is within the last day, and the last seven. */
-  readonly lastDay: number;
-  readonly lastWeek: number;
-  readonly chunkBytes: number;
+export interface DatapointSizes extends ChunkSizes {
   readonly logRows: number;
   readonly logBytes: number;
 }
 
 const rowsPerStep = 8;
-const dayMs = 86_400_000;
-/** Beside its datapoints a chunk takes this in its row and in the index, about. */
-const rowBytes = 60;
 
 const readChunks = `
   select id, series, min_time, max_time, count, datapoints from chunks
@@ -54,37 +37,19 @@ export async function checkDatapoints(
   database: DatabaseSync,
   options: { readonly now: number; readonly findings: Findings; readonly pace: Pace },
 ): Promise<DatapointSizes> {
-  const { now, findings, pace } = options;
-  const series = new Map<number, SeriesSize>();
-  let [lastDay, lastWeek, chunkBytes] = [0, 0, 0];
+  const { findings, pace } = options;
+  const examination = createChunkExamination(options);
   const index = database.prepare(inIndex);
   const summaries = createSummaryChecks(database, findings);
 
-  function checkChunk([id, number, minTime, maxTime, count, bytes]: ChunkRow): void {
-    const size = series.get(number) ?? { chunks: 0, datapoints: 0, bytes: 0 };
-    series.set(number, size);
-    size.chunks += 1;
-    size.datapoints += count;
-    size.bytes += bytes.length + rowBytes;
-    chunkBytes += bytes.length + rowBytes;
-    lastDay += count * shareAfter(now - dayMs, minTime, maxTime, now);
-    lastWeek += count * shareAfter(now - 7 * dayMs, minTime, maxTime, now);
-    const { wrong, blocks } = readWhole(id, { minTime, maxTime, count, bytes });
-    if (wrong === undefined) {
-      summaries.check({ id, series: number }, blocks);
-    } else {
-      findings.add({
-        level: 'damage',
-        check: 'chunks',
-        sentence: `${count} datapoints of series ${number} cannot be trusted: ${wrong}.`,
-        remedy: restoreBackup,
-      });
-    }
-    if (index.get(number, minTime, maxTime, id, count) === undefined) {
+  function checkChunk([id, series, minTime, maxTime, count, bytes]: ChunkRow): void {
+    const blocks = examination.check({ id, series, minTime, maxTime, count, bytes });
+    if (blocks !== undefined) summaries.check({ id, series }, blocks);
+    if (index.get(series, minTime, maxTime, id, count) === undefined) {
       findings.add({
         level: 'damage',
         check: 'index of chunks',
-        sentence: `Chunk ${id} of series ${number} is not found by its time.`,
+        sentence: `Chunk ${id} of series ${series} is not found by its time.`,
         remedy: restoreBackup,
       });
     }
@@ -93,44 +58,7 @@ export async function checkDatapoints(
   await walk<ChunkRow>(database, readChunks, { table: 'chunks', findings, pace }, checkChunk);
   summaries.finish();
   const log = await checkLog(database, { findings, pace });
-  return { series, lastDay, lastWeek, chunkBytes, ...log };
-}
-
-/** The datapoints of a chunk, block by block, or what is wrong with it. */
-function readWhole(
-  id: number,
-  row: {
-    readonly minTime: number;
-    readonly maxTime: number;
-    readonly count: number;
-    readonly bytes: Uint8Array;
-  },
-): { readonly wrong?: string; readonly blocks: readonly Columns[] } {
-  const blocks: Columns[] = [];
-  const fault = (wrong: string) => ({ wrong, blocks });
-  try {
-    let [seen, latest] = [0, row.minTime];
-    for (const block of blocksOf(row.bytes, String(id))) {
-      const columns = columnsOf(block, String(id));
-      blocks.push(columns);
-      const { count, times } = columns;
-      if (seen === 0 && times[0] !== row.minTime)
-        return fault(`chunk ${id} begins at another time`);
-      for (const time of times) {
-        if (time < latest) return fault(`the times in chunk ${id} are not in order`);
-        latest = time;
-      }
-      if (count !== block.count)
-        return fault(`a block of chunk ${id} has ${count} of ${block.count}`);
-      seen += count;
-    }
-    if (latest !== row.maxTime) return fault(`chunk ${id} ends at another time`);
-    if (seen !== row.count) return fault(`chunk ${id} has ${seen} of them`);
-    return { blocks };
-  } catch (error) {
-    if (!(error instanceof DamagedBytesError)) throw error;
-    return fault(error.message.replaceAll('stored bytes are damaged: ', ''));
-  }
+  return { ...examination.sizes(), ...log };
 }
 
 async function checkLog(
@@ -188,11 +116,4 @@ async function walk<Row extends readonly [number, ...unknown[]]>(
       remedy: restoreBackup,
     });
   }
-}
-
-/** Which part of a chunk is newer than a time, when its datapoints lie evenly. */
-function shareAfter(from: number, minTime: number, maxTime: number, now: number): number {
-  if (maxTime < from || minTime > now) return 0;
-  if (maxTime === minTime) return 1;
-  return (Math.min(maxTime, now) - Math.max(minTime, from)) / (maxTime - minTime);
 }

@@ -1,31 +1,20 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { perDay, totalOf } from '../../examination/chunk-examination.ts';
+import {
+  type DiskUse,
+  isSlow,
+  type OwnDisk,
+  type SyncRate,
+} from '../../examination/examination.ts';
+import type { Findings } from '../../examination/finding.ts';
 import { databasePath } from '../connection.ts';
 import { sqliteLimits } from '../sqlite-limits.ts';
 import type { DatapointSizes } from './chunk-checks.ts';
-import type { Findings } from './finding.ts';
-import type { SyncRate } from './sync-rate.ts';
-
-/** The disk, what the database takes of it, and when it is full. */
-export interface DiskUse {
-  readonly totalBytes: number;
-  readonly freeBytes: number;
-  readonly databaseBytes: number;
-  /** Of those: pages that nothing is in. */
-  readonly freePagesBytes: number;
-  readonly walBytes: number;
-  /** Datapoints in chunks; absent when there are none. */
-  readonly bytesPerDatapoint?: number;
-  readonly datapointsPerDay: number;
-  readonly bytesPerDay: number;
-  /** Until the free space reaches the floor, at this rate; absent: the database does not grow. */
-  readonly daysLeft?: number;
-}
 
 const daysLeftMin = 30;
 const mebibyte = 1_048_576;
 const freePagesBytesMax = 16 * mebibyte;
-const syncMedianMsMax = 50;
 /** Inner pages, and the room that rows leave in theirs. */
 const pagesPerRows = 1.1;
 
@@ -38,19 +27,17 @@ export function measureDisk(
     /** Below this nothing of guests is stored. */
     readonly floorBytes: number;
   },
-): DiskUse {
+): DiskUse & OwnDisk {
   const { directory, sizes, floorBytes } = options;
   const read = (name: string): number =>
     Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);
   const pageBytes = read('page_size');
   const { blocks, bavail, bsize } = statfsSync(directory);
   const freeBytes = bavail * bsize;
-  let datapoints = 0;
-  for (const size of sizes.series.values()) datapoints += size.datapoints;
+  const { datapoints } = totalOf(sizes);
   const perDatapoint =
     datapoints === 0 ? undefined : (sizes.chunkBytes * pagesPerRows) / datapoints;
-  // A day without devices is no sign of an end.
-  const datapointsPerDay = Math.round(Math.max(sizes.lastDay, sizes.lastWeek / 7));
+  const datapointsPerDay = perDay(sizes);
   const bytesPerDay = Math.round(datapointsPerDay * (perDatapoint ?? 0));
   const wal = `${databasePath(directory)}-wal`;
   return {
@@ -70,7 +57,7 @@ export function measureDisk(
 export function judgeDisk(
   database: DatabaseSync,
   options: {
-    readonly disk: DiskUse;
+    readonly disk: DiskUse & OwnDisk;
     readonly syncs: SyncRate | undefined;
     readonly floorBytes: number;
     readonly findings: Findings;
@@ -108,7 +95,7 @@ export function judgeDisk(
       'Look for a backup or another program that hangs with kipimo.db open.',
     );
   }
-  if (syncs !== undefined && syncs.medianMs > syncMedianMsMax) {
+  if (syncs !== undefined && isSlow(syncs)) {
     warn(
       'syncs',
       `Every other sync takes ${syncs.medianMs.toFixed(0)} ms or more: pushes wait for it.`,

@@ -1,34 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createPace, type Pace } from '../../pace.ts';
+import { totalOf } from '../../examination/chunk-examination.ts';
+import type { Examination, SyncRate } from '../../examination/examination.ts';
+import { createFindings, type Findings, restoreBackup } from '../../examination/finding.ts';
+import { largestOf, type NamedSize } from '../../examination/largest.ts';
+import { createPace, type Pace } from '../../examination/pace.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { databasePath, openConnection } from '../connection.ts';
 import { resultCodeOf } from '../failures.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
 import { checkDatapoints, type DatapointSizes } from './chunk-checks.ts';
-import { type DiskUse, judgeDisk, measureDisk } from './disk-checks.ts';
-import { createFindings, type Finding, type Findings, restoreBackup } from './finding.ts';
-import { type Largest, largestOf } from './largest.ts';
+import { judgeDisk, measureDisk } from './disk-checks.ts';
 import { checkSeries } from './series-checks.ts';
-import { measureSyncs, type SyncRate } from './sync-rate.ts';
+import { measureSyncs } from './sync-rate.ts';
 import { checkTables, reasonOf, sizesOf, tablesOf } from './table-checks.ts';
-
-/** What is known of a data directory after it was looked at. */
-export interface Examination {
-  /** Damage first. */
-  readonly findings: readonly Finding[];
-  /** Whether a service, or another command that needs it alone, uses the directory. */
-  readonly isInUse: boolean;
-  readonly version: number;
-  readonly chunks: number;
-  readonly datapointsInChunks: number;
-  readonly logRows: number;
-  readonly disk: DiskUse;
-  /** Absent where the directory takes no file. */
-  readonly syncs?: SyncRate;
-  readonly largest: Largest;
-}
 
 /**
  * Looks at all that is stored in a data directory, beside a service or without one. It reads and
@@ -66,11 +52,7 @@ export async function examine(options: {
   const tables = await sizesOrNone(database, pace);
   tellAside(database, findings);
   tellVersion(version, findings);
-  let [chunks, datapointsInChunks] = [0, 0];
-  for (const size of sizes.series.values()) {
-    chunks += size.chunks;
-    datapointsInChunks += size.datapoints;
-  }
+  const { chunks, datapoints: datapointsInChunks } = totalOf(sizes);
   return {
     findings: findings.all(),
     isInUse,
@@ -80,7 +62,11 @@ export async function examine(options: {
     logRows: sizes.logRows,
     disk,
     ...(syncs !== undefined && { syncs }),
-    largest: largestOf(database, sizes, tables),
+    largest: largestOf(namesOf(database, sizes), [
+      ...tables,
+      { name: 'chunks', bytes: sizes.chunkBytes },
+      { name: 'datapoint_log', bytes: sizes.logBytes },
+    ]),
   };
 }
 
@@ -155,6 +141,18 @@ async function sizesOrNone(database: DatabaseSync, pace: Pace) {
     return await sizesOf(database, pace);
   } catch {
     return [];
+  }
+}
+
+const nameSeries = 'select device_id, sensor_id from sensors where series = ?';
+
+/** Those that have a sensor. */
+function* namesOf(database: DatabaseSync, { series }: DatapointSizes): Iterable<NamedSize> {
+  const find = database.prepare(nameSeries);
+  for (const [number, size] of series) {
+    const row = find.get(number);
+    if (row === undefined) continue;
+    yield { ...size, deviceId: String(row['device_id']), sensorId: String(row['sensor_id']) };
   }
 }
 

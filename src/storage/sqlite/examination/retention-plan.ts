@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { silentLog } from '../../../lib/log.ts';
-import { createPace } from '../../pace.ts';
+import { createPace } from '../../examination/pace.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
 import { type RetainedRow, sensorFromRow } from '../../sql/retention-row.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';

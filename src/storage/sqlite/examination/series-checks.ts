@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Pace } from '../../pace.ts';
-import { type Findings, restoreBackup } from './finding.ts';
+import { type Findings, restoreBackup } from '../../examination/finding.ts';
+import type { Pace } from '../../examination/pace.ts';
 import { tablesOf } from './table-checks.ts';
 
 const seriesPerStep = 50;

@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { DamagedBytesError } from '../../chunks/bytes.ts';
 import type { Columns } from '../../chunks/columns.ts';
-import { decodeSummary, encodeSummary, summarise } from '../../chunks/summary.ts';
+import { summaryFault } from '../../examination/chunk-examination.ts';
+import type { Findings } from '../../examination/finding.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
-import type { Findings } from './finding.ts';
 import { reasonOf, tablesOf } from './table-checks.ts';
 
 /** Compares what is kept of chunks with what their datapoints come to. */
@@ -39,7 +38,7 @@ export function createSummaryChecks(database: DatabaseSync, findings: Findings):
       if (isDue && isThere.get(id) !== undefined) missing += 1;
       return;
     }
-    const wrong = faultOf(stored, blocks);
+    const wrong = summaryFault(stored, blocks);
     if (wrong === undefined) return;
     findings.add({
       level: 'damage',
@@ -68,18 +67,4 @@ export function createSummaryChecks(database: DatabaseSync, findings: Findings):
       });
     },
   };
-}
-
-function faultOf(stored: Uint8Array, blocks: readonly Columns[]): string | undefined {
-  try {
-    // Compared as they are read, whatever wrote the bytes.
-    const known = decodeSummary(stored);
-    const found = decodeSummary(encodeSummary(blocks.map(summarise)));
-    return JSON.stringify(known) === JSON.stringify(found)
-      ? undefined
-      : 'is not what its datapoints come to';
-  } catch (error) {
-    if (!(error instanceof DamagedBytesError)) throw error;
-    return `cannot be trusted: ${error.message.replace('stored bytes are damaged: ', '')}`;
-  }
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Pace } from '../../pace.ts';
+import { type Findings, restoreBackup } from '../../examination/finding.ts';
+import type { Pace } from '../../examination/pace.ts';
 import { describeFailure } from '../failures.ts';
-import { type Findings, restoreBackup } from './finding.ts';
 
 /** These are walked row by row instead: they may be of any size. */
 const walked = new Set(['chunks', 'datapoint_log']);

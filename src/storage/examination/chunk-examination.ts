@@ -1,0 +1,146 @@
+import { DamagedBytesError } from '../chunks/bytes.ts';
+import { blocksOf, columnsOf } from '../chunks/chunk.ts';
+import type { Columns } from '../chunks/columns.ts';
+import { decodeSummary, encodeSummary, summarise } from '../chunks/summary.ts';
+import { type Findings, restoreBackup } from './finding.ts';
+
+/** What the chunks of one series come to. */
+export interface SeriesSize {
+  chunks: number;
+  datapoints: number;
+  bytes: number;
+}
+
+/** What all chunks come to. */
+export interface ChunkSizes {
+  readonly series: ReadonlyMap<number, SeriesSize>;
+  /** Datapoints in chunks whose time is within the last day, and the last seven. */
+  readonly lastDay: number;
+  readonly lastWeek: number;
+  readonly chunkBytes: number;
+}
+
+/** A chunk as it is stored. */
+export interface StoredChunk {
+  readonly id: number;
+  readonly series: number;
+  readonly minTime: number;
+  readonly maxTime: number;
+  readonly count: number;
+  readonly bytes: Uint8Array;
+}
+
+const dayMs = 86_400_000;
+/** Beside its datapoints a chunk takes this in its row and in the index, about. */
+const rowBytes = 60;
+
+/** Looks at one chunk after the other, and adds up what they take. */
+export function createChunkExamination(options: {
+  readonly now: number;
+  readonly findings: Findings;
+}) {
+  const { now, findings } = options;
+  const series = new Map<number, SeriesSize>();
+  let [lastDay, lastWeek, chunkBytes] = [0, 0, 0];
+
+  function measure({ series: number, minTime, maxTime, count, bytes }: StoredChunk): void {
+    const size = series.get(number) ?? { chunks: 0, datapoints: 0, bytes: 0 };
+    series.set(number, size);
+    size.chunks += 1;
+    size.datapoints += count;
+    size.bytes += bytes.length + rowBytes;
+    chunkBytes += bytes.length + rowBytes;
+    lastDay += count * shareAfter(now - dayMs, minTime, maxTime, now);
+    lastWeek += count * shareAfter(now - 7 * dayMs, minTime, maxTime, now);
+  }
+
+  return {
+    /** Its datapoints, block by block; undefined: it is damaged, which was told. */
+    check(chunk: StoredChunk): readonly Columns[] | undefined {
+      measure(chunk);
+      const { wrong, blocks } = readWhole(chunk);
+      if (wrong === undefined) return blocks;
+      findings.add({
+        level: 'damage',
+        check: 'chunks',
+        sentence:
+          `${chunk.count} datapoints of series ${chunk.series} cannot be trusted: ` + `${wrong}.`,
+        remedy: restoreBackup,
+      });
+      return undefined;
+    },
+    sizes: (): ChunkSizes => ({ series, lastDay, lastWeek, chunkBytes }),
+  };
+}
+
+/** What all series have in chunks. */
+export function totalOf({ series }: Pick<ChunkSizes, 'series'>) {
+  let [chunks, datapoints] = [0, 0];
+  for (const size of series.values()) {
+    chunks += size.chunks;
+    datapoints += size.datapoints;
+  }
+  return { chunks, datapoints };
+}
+
+/** How fast datapoints come: a day without devices is no sign of an end. */
+export const perDay = ({ lastDay, lastWeek }: ChunkSizes): number =>
+  Math.round(Math.max(lastDay, lastWeek / 7));
+
+/** The datapoints of a chunk, block by block, or what is wrong with it. */
+function readWhole(chunk: StoredChunk): {
+  readonly wrong?: string;
+  readonly blocks: readonly Columns[];
+} {
+  const { id } = chunk;
+  const blocks: Columns[] = [];
+  const fault = (wrong: string) => ({ wrong, blocks });
+  try {
+    let [seen, latest] = [0, chunk.minTime];
+    for (const block of blocksOf(chunk.bytes, String(id))) {
+      const columns = columnsOf(block, String(id));
+      blocks.push(columns);
+      const { count, times } = columns;
+      if (seen === 0 && times[0] !== chunk.minTime)
+        return fault(`chunk ${id} begins at another time`);
+      for (const time of times) {
+        if (time < latest) return fault(`the times in chunk ${id} are not in order`);
+        latest = time;
+      }
+      if (count !== block.count)
+        return fault(`a block of chunk ${id} has ${count} of ${block.count}`);
+      seen += count;
+    }
+    if (latest !== chunk.maxTime) return fault(`chunk ${id} ends at another time`);
+    if (seen !== chunk.count) return fault(`chunk ${id} has ${seen} of them`);
+    return { blocks };
+  } catch (error) {
+    if (!(error instanceof DamagedBytesError)) throw error;
+    return fault(withoutPrefix(error));
+  }
+}
+
+/** What is wrong with the summary of a chunk that has these blocks. */
+export function summaryFault(stored: Uint8Array, blocks: readonly Columns[]): string | undefined {
+  try {
+    // Compared as they are read, whatever wrote the bytes.
+    const known = decodeSummary(stored);
+    const found = decodeSummary(encodeSummary(blocks.map(summarise)));
+    return JSON.stringify(known) === JSON.stringify(found)
+      ? undefined
+      : 'is not what its datapoints come to';
+  } catch (error) {
+    if (!(error instanceof DamagedBytesError)) throw error;
+    return `cannot be trusted: ${withoutPrefix(error)}`;
+  }
+}
+
+const withoutPrefix = ({ message }: DamagedBytesError): string =>
+  message.replaceAll('stored bytes are damaged: ', '');
+
+/** Which part of a chunk is newer than a time, when its datapoints lie evenly. */
+function shareAfter(from: number, minTime: number, maxTime: number, now: number): number {
+  if (maxTime < from || minTime > now) return 0;
+  if (maxTime === minTime) return 1;
+  return (Math.min(maxTime, now) - Math.max(minTime, from)) / (maxTime - minTime);
+}

@@ -1,0 +1,140 @@
+import { type ChunkSizes, perDay, totalOf } from '../../examination/chunk-examination.ts';
+import {
+  type DiskUse,
+  type Examination,
+  isSlow,
+  measureWrites,
+  type SyncRate,
+} from '../../examination/examination.ts';
+import { createFindings, type Findings } from '../../examination/finding.ts';
+import { largestOf, type NamedSize, type SizedPart } from '../../examination/largest.ts';
+import { createPace } from '../../examination/pace.ts';
+import { openForReading } from '../command-opening.ts';
+import type { Session } from '../connection.ts';
+import { readMigrations } from '../migrate.ts';
+import { isServed } from '../service-lock.ts';
+import { checkKeys } from './key-checks.ts';
+import { checkStored } from './point-checks.ts';
+import { checkSeries } from './series-checks.ts';
+import { checkServer } from './server-checks.ts';
+
+/**
+ * Looks at all that is stored in a database, beside a service or without one. It changes no table,
+ * reads a few rows at a time with rests in between, and nobody waits for it. Throws
+ * UnusableStorageError when there is nothing that it could look at.
+ */
+export async function examine(options: {
+  readonly url: string;
+  readonly now: number;
+  /** How many commits are made to measure how long one takes. */
+  readonly syncsMax: number;
+  readonly onStage: (stage: string) => void;
+}): Promise<Examination> {
+  const { url, now, syncsMax, onStage } = options;
+  const reader = await openForReading(url);
+  const findings = createFindings();
+  const checks = { findings, pace: createPace() };
+  try {
+    const isInUse = await isServed(reader);
+    onStage('checking the server and tables');
+    await checkServer(reader, findings);
+    await checkKeys(reader, checks);
+    onStage('checking datapoints');
+    const { sizes, hotRows } = await checkStored(reader, { ...checks, now });
+    await checkSeries(reader, checks);
+    await tellAside(reader, findings);
+    onStage('measuring commits');
+    const syncs = await measureWrites(() => commitOn(reader), syncsMax);
+    tellSlow(syncs, findings);
+    const { chunks, datapoints } = totalOf(sizes);
+    return {
+      findings: findings.all(),
+      isInUse,
+      version: readMigrations().length,
+      chunks,
+      datapointsInChunks: datapoints,
+      logRows: hotRows,
+      disk: await useOf(reader, sizes),
+      syncs,
+      largest: largestOf(await namesOf(reader, sizes), await tablesOf(reader)),
+    };
+  } finally {
+    await reader.close();
+  }
+}
+
+/** A message in the write-ahead log is kept as any commit is, and changes nothing. */
+async function commitOn(session: Session): Promise<void> {
+  await session.all(`select pg_logical_emit_message(true, 'kipimo doctor', '')::text`);
+}
+
+const selectTables = `
+  select relname as name, pg_total_relation_size(oid) as bytes from pg_class
+  where relkind = 'r' and relnamespace = current_schema()::regnamespace`;
+const sumTables = `select coalesce(sum(bytes), 0) as bytes from (${selectTables}) as tables`;
+const sizeOfChunks = `
+  select pg_total_relation_size((quote_ident(current_schema()) || '.chunks')::regclass) as bytes`;
+
+const tablesOf = (session: Session): Promise<readonly SizedPart[]> =>
+  session.all<SizedPart>(selectTables);
+
+async function useOf(session: Session, sizes: ChunkSizes): Promise<DiskUse> {
+  const all = await session.first<{ bytes: number }>(sumTables);
+  const inChunks = (await session.first<{ bytes: number }>(sizeOfChunks))?.bytes ?? 0;
+  const { datapoints } = totalOf(sizes);
+  const datapointsPerDay = perDay(sizes);
+  const bytesPerDatapoint = datapoints === 0 ? undefined : inChunks / datapoints;
+  return {
+    databaseBytes: all?.bytes ?? 0,
+    ...(bytesPerDatapoint !== undefined && { bytesPerDatapoint }),
+    datapointsPerDay,
+    bytesPerDay: Math.round(datapointsPerDay * (bytesPerDatapoint ?? 0)),
+  };
+}
+
+const seriesPerStep = 1_000;
+const selectNames = `
+  select series, device_id as "deviceId", sensor_id as "sensorId" from sensors
+  where series = any($1::bigint[])`;
+
+/** Those that have a sensor. */
+async function namesOf(session: Session, { series }: ChunkSizes): Promise<readonly NamedSize[]> {
+  const named: NamedSize[] = [];
+  const all = [...series];
+  for (let from = 0; from < all.length; from += seriesPerStep) {
+    const some = new Map(all.slice(from, from + seriesPerStep));
+    const rows = await session.all<{ series: number; deviceId: string; sensorId: string }>(
+      selectNames,
+      [...some.keys()],
+    );
+    for (const { series: number, deviceId, sensorId } of rows) {
+      const size = some.get(number);
+      if (size !== undefined) named.push({ ...size, deviceId, sensorId });
+    }
+  }
+  return named;
+}
+
+async function tellAside(session: Session, findings: Findings): Promise<void> {
+  const count = 'select count(*) as n from damaged_points';
+  const rows = (await session.first<{ n: number }>(count))?.n ?? 0;
+  if (rows === 0) return;
+  findings.add({
+    level: 'warning',
+    check: 'set aside',
+    sentence: `${rows} rows of datapoints could not be read and were set aside in damaged_points.`,
+    remedy: 'Restore a backup to have them back, or delete them from the table to do without.',
+  });
+}
+
+function tellSlow(syncs: SyncRate, findings: Findings): void {
+  if (!isSlow(syncs)) return;
+  findings.add({
+    level: 'warning',
+    check: 'syncs',
+    sentence:
+      `Every other commit takes ${syncs.medianMs.toFixed(0)} ms or more: ` + 'pushes wait for it.',
+    remedy:
+      'Give the server a faster disk and a standby nearby, or bring it nearer to the service.',
+  });
+}

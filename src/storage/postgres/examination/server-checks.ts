@@ -1,0 +1,57 @@
+import type { Findings } from '../../examination/finding.ts';
+import type { Session } from '../connection.ts';
+
+const selectSettings = `
+  select name, setting from pg_settings
+  where name in ('fsync', 'full_page_writes', 'data_checksums', 'autovacuum')`;
+const selectDead = `
+  select relname as name, n_dead_tup as dead, n_live_tup as live from pg_stat_user_tables
+  where schemaname = current_schema() and n_dead_tup > 1000000 and n_dead_tup > 5 * n_live_tup`;
+
+const unsafe: readonly (readonly [name: string, consequence: string])[] = [
+  ['fsync', 'a power cut loses or damages what was acknowledged'],
+  ['full_page_writes', 'a power cut can damage pages for good'],
+];
+
+/** Whether the server keeps what it promised, and tidies up. */
+export async function checkServer(session: Session, findings: Findings): Promise<void> {
+  const rows = await session.all<{ name: string; setting: string }>(selectSettings);
+  const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
+  for (const [name, consequence] of unsafe) {
+    if (settings.get(name) !== 'off') continue;
+    findings.add({
+      level: 'warning',
+      check: 'server',
+      sentence: `The server runs with ${name}=off: ${consequence}.`,
+      remedy: `Set ${name} to on in the configuration of the server, and restart it.`,
+    });
+  }
+  if (settings.get('autovacuum') === 'off') {
+    findings.add({
+      level: 'warning',
+      check: 'server',
+      sentence: 'The server runs with autovacuum=off: tables grow with every change.',
+      remedy: 'Set autovacuum to on in the configuration of the server.',
+    });
+  }
+  if (settings.get('data_checksums') === 'off') {
+    findings.add({
+      level: 'note',
+      check: 'server',
+      sentence: 'The server keeps no checksums of its pages: what a disk spoils may go unnoticed.',
+      remedy: 'Stop the server at the next occasion, and run pg_checksums --enable.',
+    });
+  }
+  for (const { name, dead, live } of await session.all<{
+    name: string;
+    dead: number;
+    live: number;
+  }>(selectDead)) {
+    findings.add({
+      level: 'warning',
+      check: 'space',
+      sentence: `The table ${name} has ${dead} dead rows beside ${live} live ones.`,
+      remedy: 'Look for a transaction that stays open for hours, in pg_stat_activity; then vacuum.',
+    });
+  }
+}

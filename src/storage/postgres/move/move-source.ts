@@ -1,0 +1,65 @@
+import type { Log } from '../../../lib/log.ts';
+import type { MoveSource } from '../../move/move-end.ts';
+import { untilFlushed } from '../../move/until-flushed.ts';
+import { UnusableStorageError } from '../../unusable-storage-error.ts';
+import { connectForCommand } from '../command-opening.ts';
+import { type Session, sessionOn } from '../connection.ts';
+import { openPostgres } from '../postgres-storage.ts';
+import { lockService } from '../service-lock.ts';
+import { hotLimits } from '../timeseries/hot-limits.ts';
+import { countRows, readPage } from './move-tables.ts';
+
+/** Whatever is outside chunks is to go there. */
+const flushAll = { ...hotLimits, flushRowsMin: 1, flushDatapointsMin: 1 };
+
+const selectName = `
+  select current_schema() as schema, current_database() as database,
+    (select system_identifier::text from pg_control_system()) as system`;
+const selectSecret = `select value from secrets where name = 'installation'`;
+const hasHot = 'select exists (select 1 from hot) as found';
+
+/**
+ * Opens a database to be moved, with all datapoints in chunks, and locks it: no service writes it
+ * until `close`. Throws UnusableStorageError while one runs, or when there is no data.
+ */
+export async function openMoveSource(url: string, log: Log): Promise<MoveSource> {
+  await (await connectForCommand(url, { makes: false })).end();
+  const storage = await openPostgres({ url, log, datapointLimits: flushAll });
+  try {
+    const client = await connectForCommand(url, { makes: false });
+    const session = sessionOn(client);
+    await untilFlushed(async () => !(await isOutside(session))).finally(() => client.end());
+    await storage.installation.secret();
+  } finally {
+    await storage.close();
+  }
+  const client = await connectForCommand(url, { makes: false });
+  try {
+    await lockService(client, undefined);
+    const session = sessionOn(client);
+    if (await isOutside(session)) {
+      throw new UnusableStorageError('a service wrote to the database just now: begin again');
+    }
+    const sum = 'select coalesce(sum(count), 0) as n from chunks';
+    return {
+      name: await nameOf(session),
+      secret: async () => (await session.first<{ value: string }>(selectSecret))?.value ?? '',
+      datapoints: async () => (await session.first<{ n: number }>(sum))?.n ?? 0,
+      count: (table) => countRows(session, table),
+      page: (table, after) => readPage(session, table, after),
+      close: () => client.end(),
+    };
+  } catch (error) {
+    client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+const isOutside = async (session: Session): Promise<boolean> =>
+  (await session.first<{ found: boolean }>(hasHot))?.found === true;
+
+/** Which database it is, whatever it is called and whoever asks. */
+async function nameOf(session: Session): Promise<string> {
+  const row = await session.first<{ schema: string; database: string; system: string }>(selectName);
+  return `postgres ${row?.system} ${row?.database} ${row?.schema}`;
+}

@@ -1,0 +1,130 @@
+import type pg from 'pg';
+import type { Mark, MovedPage, MoveTarget } from '../../move/move-end.ts';
+import { type MovedTable, movedTables } from '../../move/tables.ts';
+import { UnusableStorageError } from '../../unusable-storage-error.ts';
+import { type Session, sessionOn } from '../connection.ts';
+import { migrate } from '../migrate.ts';
+import { connectWriter, unusable } from '../opening.ts';
+import { lockService } from '../service-lock.ts';
+import { continueNumbers, countRows, insertRows, readPage } from './move-tables.ts';
+
+/** What a move that is under way knows: while these are there, no service starts. */
+const makeProgress = `
+  create table if not exists move_from (name text not null);
+  create table if not exists move_progress (moved text collate "C" primary key, mark text)`;
+const findProgress = 'select mark from move_progress where moved = $1';
+const putProgress = `
+  insert into move_progress (moved, mark) values ($1, $2)
+  on conflict (moved) do update set mark = excluded.mark`;
+const putSecret = `
+  insert into secrets (name, value) values ('installation', $1)
+  on conflict (name) do update set value = excluded.value`;
+const setNewest = `
+  update sensors set newest = (select max(max_time) from chunks
+    where chunks.bucket = sensors.bucket and chunks.series = sensors.series)
+  where sealed > 0`;
+
+/**
+ * Opens a database that an installation is moved to. No service starts on it before the move has
+ * ended. Throws UnusableStorageError when there is data already, or a move from another place that
+ * broke off.
+ */
+export async function openMoveTarget(url: string, sourceName: string): Promise<MoveTarget> {
+  let client: pg.Client | undefined;
+  try {
+    client = await connectWriter(url);
+    await lockService(client, undefined);
+    await migrate(client);
+    await claim(client, sourceName);
+    return createTarget(client);
+  } catch (error) {
+    client?.end().catch(() => undefined);
+    throw unusable(error);
+  }
+}
+
+function createTarget(client: pg.Client): MoveTarget {
+  const session = sessionOn(client);
+  let buckets: ReadonlyMap<number, number> | undefined;
+
+  async function bucketsOfSeries(): Promise<ReadonlyMap<number, number>> {
+    if (buckets !== undefined) return buckets;
+    const rows = await session.all<{ series: number; bucket: number }>(
+      'select series, bucket from sensors',
+    );
+    return new Map(rows.map(({ series, bucket }) => [series, bucket]));
+  }
+
+  async function put(table: MovedTable, { rows, next }: MovedPage): Promise<void> {
+    // Sensors come before all that has a series, and are all there by then.
+    if (table.name === 'sensors') buckets = undefined;
+    else buckets = await bucketsOfSeries();
+    await inTransaction(client, async () => {
+      await insertRows(session, table, rows, buckets ?? new Map());
+      const mark = next === undefined ? null : JSON.stringify(next);
+      await session.run(putProgress, table.name, mark);
+    });
+  }
+
+  return {
+    put,
+    count: (table) => countRows(session, table),
+    page: (table, after) => readPage(session, table, after),
+    async progress({ name }) {
+      const row = await session.first<{ mark: string | null }>(findProgress, name);
+      if (row === undefined) return 'none';
+      return row.mark === null ? 'done' : (JSON.parse(row.mark) as Mark);
+    },
+    async finish(secret) {
+      await inTransaction(client, async () => {
+        await session.run(setNewest);
+        await continueNumbers(session, movedTables);
+        await session.run(putSecret, secret);
+        await client.query('drop table move_progress, move_from');
+      });
+      await client.query('analyze');
+    },
+    close: () => client.end(),
+  };
+}
+
+async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  await client.query('begin');
+  try {
+    await work();
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** What is there is of a move from the same source, or nothing. */
+async function claim(client: pg.Client, sourceName: string): Promise<void> {
+  const session = sessionOn(client);
+  const isMoving = await session.first<{ found: boolean }>(
+    `select to_regclass(quote_ident(current_schema()) || '.move_from') is not null as found`,
+  );
+  if (isMoving?.found !== true) {
+    await requireEmpty(session);
+    await inTransaction(client, async () => {
+      await client.query(makeProgress);
+      await session.run('insert into move_from (name) values ($1)', sourceName);
+    });
+    return;
+  }
+  const from = await session.first<{ name: string }>('select name from move_from');
+  if (from?.name === sourceName) return;
+  throw new UnusableStorageError(
+    'a move from another place into this database broke off: end that one, or empty the database',
+  );
+}
+
+async function requireEmpty(session: Session): Promise<void> {
+  for (const table of movedTables) {
+    if ((await countRows(session, table)) === 0) continue;
+    throw new UnusableStorageError(
+      'the database that is to be moved to holds data already: name an empty one',
+    );
+  }
+}

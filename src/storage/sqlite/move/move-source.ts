@@ -1,0 +1,74 @@
+import { existsSync, realpathSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Log } from '../../../lib/log.ts';
+import { decodePushes } from '../../chunks/datapoint-log.ts';
+import type { MoveSource } from '../../move/move-end.ts';
+import { untilFlushed } from '../../move/until-flushed.ts';
+import { UnusableStorageError } from '../../unusable-storage-error.ts';
+import { databasePath, openConnection } from '../connection.ts';
+import { lockDirectory } from '../directory-lock.ts';
+import { ensureInstallationSecret } from '../installation-secret.ts';
+import { createSelection } from '../selection.ts';
+import { openSqlite } from '../sqlite-storage.ts';
+import { datapointLimits } from '../timeseries/datapoint-limits.ts';
+import { countRows, readPage } from './move-tables.ts';
+
+/** Whatever is outside chunks is to go there. */
+const flushAll = { ...datapointLimits, memtableEntryBytesMax: 1 };
+
+/**
+ * Opens a data directory to be moved, with all datapoints in chunks, and locks it: no service
+ * writes it until `close`. Throws UnusableStorageError while one runs, or when there is no data.
+ */
+export async function openMoveSource(directory: string, log: Log): Promise<MoveSource> {
+  const path = databasePath(directory);
+  if (!existsSync(path)) throw new UnusableStorageError(`there is no database in ${directory}`);
+  // Brings it to the newest version as well.
+  const storage = await openSqlite({ directory, log, datapointLimits: flushAll });
+  try {
+    using reader = openConnection(path, { role: 'read' });
+    await untilFlushed(async () => isFlushed(reader));
+  } finally {
+    await storage.close();
+  }
+  await using opened = new AsyncDisposableStack();
+  const lock = lockDirectory(directory);
+  opened.defer(() => lock.release());
+  const database = openConnection(path, { role: 'read' });
+  opened.defer(() => database.close());
+  if (!isFlushed(database)) {
+    throw new UnusableStorageError('a service wrote to the data directory just now: begin again');
+  }
+  const open = opened.move();
+  return {
+    name: `sqlite ${realpathSync(directory)}`,
+    secret: async () => ensureInstallationSecret(directory),
+    datapoints: async () =>
+      createSelection<{ n: number }>(
+        database,
+        'select coalesce(sum(count), 0) as n from chunks',
+      ).first()?.n ?? 0,
+    count: async (table) => countRows(database, table),
+    page: async (table, after) => readPage(database, table, after),
+    close: () => open.disposeAsync(),
+  };
+}
+
+/** Whether all that the log has is in chunks, or of sensors that are gone; its newest row stays. */
+function isFlushed(database: DatabaseSync): boolean {
+  const rows = createSelection<{ pushes: Uint8Array }>(
+    database,
+    'select pushes from datapoint_log order by seq limit 2',
+  ).all();
+  const sealedOf = createSelection<{ sealed: number }>(
+    database,
+    `select coalesce((select sealed from last_values where last_values.series = sensors.series), 0)
+       as sealed from sensors where series = ?`,
+  );
+  const isInChunks = ({ pushes }: { readonly pushes: Uint8Array }): boolean =>
+    decodePushes(pushes).every(({ series, sequenceNumber, batch }) => {
+      const sealed = sealedOf.first(series)?.sealed;
+      return sealed === undefined || sequenceNumber + batch.count <= sealed;
+    });
+  return rows.length < 2 && rows.every(isInChunks);
+}
