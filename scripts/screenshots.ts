@@ -149,13 +149,37 @@ async function shootFavourites(stage: Stage, shots: readonly Shot[]): Promise<vo
   }
 }
 
+/** On a phone: a value that is put right, and the list from which that is undone. */
+async function shootCorrection(stage: Stage, shots: readonly Shot[]): Promise<void> {
+  const page = await stage.visit({ username, width: 'phone' });
+  const shootAs = (name: string) =>
+    page.screenshot({ path: join(folder, `${name}-phone.jpg`), type: 'jpeg', quality: 72 });
+  await page.goto(shots.find(({ name }) => name === 'sensor')?.path ?? '/');
+  await page.locator(doneScreen).waitFor();
+  const plot = page.locator('.plot .u-over').first();
+  const box = await plot.boundingBox();
+  await plot.tap({ position: { x: (box?.width ?? 2) - 2, y: (box?.height ?? 0) / 2 } });
+  await page.getByRole('button', { name: 'This is wrong' }).tap();
+  await page.getByLabel('What it should be').fill('26.4');
+  await shootAs('wrong-value');
+  await page.getByRole('button', { name: 'Put it right' }).tap();
+  await page.locator('.hero', { hasText: '26.4' }).waitFor();
+  await page.getByText('Values taken away or put right').tap();
+  await page.locator('.correction').first().waitFor();
+  await shootAs('corrections');
+  await page.context().close();
+}
+
 mkdirSync(folder, { recursive: true });
 const stage = await openStage();
 try {
   await stage.service.tokenOf(username);
   await runDemo(stage.service.url);
   const shots = await addMore(stage);
-  if (isForReadme) await shootFavourites(stage, shots);
+  if (isForReadme) {
+    await shootFavourites(stage, shots);
+    await shootCorrection(stage, shots);
+  }
   for (const language of isForReadme ? [] : languages) {
     for (const width of Object.keys(widths) as (keyof typeof widths)[]) {
       for (const theme of ['light', 'dark'] as const) {

@@ -1,6 +1,7 @@
 import { plantsOfAccounts } from './accounts.ts';
 import { plantsOfAlarms } from './alarms.ts';
 import { plantsOfEngines } from './engines.ts';
+import { plantsOfHistories } from './histories.ts';
 import { plantsOfMqtt } from './mqtt.ts';
 import type { Plant } from './plant.ts';
 import { plantsOfPossessions } from './possessions.ts';
@@ -18,4 +19,5 @@ export const plants: readonly Plant[] = [
   ...plantsOfAccounts,
   ...plantsOfPossessions,
   ...plantsOfEngines,
+  ...plantsOfHistories,
 ];

@@ -26,13 +26,14 @@ async function send(method: string, path: string, json?: unknown): Promise<unkno
   return reply.json;
 }
 
-/** A value for each minute of the last hour; the newest is that of a broken probe. */
-async function makeDevice(id: string): Promise<void> {
+/** Values of the last hour, a minute apart; the newest is that of a broken probe. */
+async function makeDevice(id: string, { count = 60, stepMs = minuteMs } = {}): Promise<void> {
   const sensors = [{ id: 'TC', name: 'Air', unit: 'DegreeCelsius' }];
   await send('POST', '/devices', { id, name: id, sensors });
-  const values = Array.from({ length: 60 }, (_, n) => ({
-    value: n === 59 ? 85 : 20 + n / 10,
-    timestamp: new Date(start + n * minuteMs).toISOString(),
+  const newest = start + 59 * minuteMs;
+  const values = Array.from({ length: count }, (_, n) => ({
+    value: n === count - 1 ? 85 : 20 + n / 10,
+    timestamp: new Date(newest - (count - 1 - n) * stepMs).toISOString(),
   }));
   await send('POST', `/devices/${id}/sensors/TC/values`, values);
 }
@@ -90,8 +91,34 @@ for (const width of Object.keys(widths) as Width[]) {
   }
 }
 
+/** Every way to read says the same of the newest value, of `count`, which is the greatest. */
+async function assertAllSay(id: string, { count, newest }: { count: number; newest: number }) {
+  assert.equal(await lastOf(id), newest);
+  const path = `/devices/${id}/sensors/TC/values`;
+  const values = (await send('GET', `${path}?limit=1000`)) as readonly { value: number }[];
+  assert.deepEqual([values.length, values.at(-1)?.value], [count, newest]);
+  const csv = await stage.service.as('ama')({ path: `${path}?format=csv&limit=1000` });
+  const lines = csv.text.trim().split('\r\n').slice(1);
+  assert.equal(lines.length, count);
+  assert.ok(lines.at(-1)?.split(',').includes(String(newest)), lines.at(-1));
+  const sums = await send('GET', `${path}?aggregate=count,max,last`);
+  const [bucket] = sums as readonly Record<string, unknown>[];
+  assert.deepEqual([bucket?.['count'], bucket?.['max'], bucket?.['last']], [count, newest, newest]);
+  const page = await stage.visit({ username: 'ama' });
+  await open(page, id);
+  await page.locator('.hero', { hasText: String(newest) }).waitFor();
+  await page.getByRole('button', { name: 'Show as table' }).click();
+  const rows = page.locator('.chart-table tbody tr');
+  await rows.first().locator('td', { hasText: String(newest) }).waitFor();
+  assert.equal(await rows.count(), count);
+  await page.context().close();
+}
+
 browserTest('a value is put right in three taps, and undone in two from the list', async () => {
-  await makeDevice('right');
+  const count = 24;
+  // So far apart on a phone that a finger at the end of the chart marks the newest.
+  await makeDevice('right', { count, stepMs: 59 * minuteMs });
+  await assertAllSay('right', { count, newest: 85 });
   const page = await stage.visit({ username: 'ama', width: 'phone' });
   await open(page, 'right');
   const plot = page.locator('.plot .u-over').first();
@@ -100,12 +127,11 @@ browserTest('a value is put right in three taps, and undone in two from the list
   // Where the plot is when it rests: a finger beside the newest point marks another.
   await plot.tap({ position: { x: box.width - 2, y: box.height / 2 } });
   await page.getByRole('button', { name: 'This is wrong' }).tap();
-  const chosen = page.locator('.dialog :is(.wrong-value, .choice:has(input:checked))');
-  await chosen.filter({ hasText: '85 °C' }).waitFor();
+  await page.locator('.dialog .wrong-value', { hasText: '85 °C' }).waitFor();
   await page.getByLabel('What it should be').fill('25,9');
   await page.getByRole('button', { name: 'Put it right' }).tap();
   await page.locator('.hero', { hasText: '25.9' }).waitFor();
-  assert.equal(await lastOf('right'), 25.9);
+  await assertAllSay('right', { count, newest: 25.9 });
   await page.getByText('Values taken away or put right').tap();
   const row = page.locator('.correction', { hasText: '1 value put right' });
   await row.getByText('by ama').waitFor();
@@ -114,6 +140,7 @@ browserTest('a value is put right in three taps, and undone in two from the list
   await page.locator('.hero', { hasText: '85' }).waitFor();
   await page.getByText('None so far.').waitFor();
   assert.equal(await page.locator('.toast').getByRole('button', { name: 'Undo' }).count(), 0);
+  await assertAllSay('right', { count, newest: 85 });
   await page.context().close();
 });
 

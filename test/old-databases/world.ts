@@ -51,7 +51,9 @@ const values: Readonly<Record<string, readonly unknown[]>> = {
 /** Longer than the digits of a double. */
 const exact = '[{"value":12345678901234567890.123456789},{"value":-0.10000000000000000000001}]';
 
-const levels = 5_000;
+export const levels = 5_000;
+/** What the sensor "level" was pushed first. */
+export const levelAt = (n: number) => ({ value: 20 + ((n * 7) % 83) / 10, timestamp: minute(n) });
 const condition = { devices: ['farm'], expression: 'level > 30 clear level < 28' };
 const action = { usernames: ['ama', 'kofi'], channels: ['sms'], message: 'Level {level}' };
 const rules = [
@@ -116,7 +118,7 @@ async function pushValues(ama: Ask, guest: Ask): Promise<void> {
   const path = (sensor: string) => `/devices/farm/sensors/${sensor}/values`;
   for (let from = 0; from < levels; from += 1_000) {
     const part = Array.from({ length: 1_000 }, (_, index) => from + index);
-    const json = part.map((n) => ({ value: 20 + ((n * 7) % 83) / 10, timestamp: minute(n) }));
+    const json = part.map(levelAt);
     await done(ama({ method: 'POST', path: path('level'), json }));
   }
   for (const [sensor, all] of Object.entries(values)) {

@@ -6,13 +6,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { brotliDecompressSync } from 'node:zlib';
 import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
 import { embedded } from '../engine.ts';
-import { askAs } from '../old-databases/world.ts';
+import { askAs, levelAt, levels } from '../old-databases/world.ts';
 import { runProgram, startProcess } from '../service-process.ts';
 import { minute } from '../v2/sensor-endpoint.ts';
 
 const folder = join(import.meta.dirname, '..', 'old-databases');
 const waitMsMax = 120_000;
 const aggregates = 'count,min,max,sum,first,last,increase';
+const [dayMs, kolkataMs] = [86_400_000, 19_800_000];
 /** Sensors with five chunks of version 1 each: more than a few steps can do. */
 const copies = 60;
 const sensors = ['level', ...Array.from({ length: copies }, (_, n) => `copy${n}`)];
@@ -47,6 +48,44 @@ const versionsIn = (directory: string): string => {
   return String(database.prepare(`select ${versions} as them from chunks`).get()?.['them']);
 };
 
+interface Value {
+  readonly value: number;
+  readonly timestamp?: string;
+  readonly date_received?: string;
+}
+
+const timeOf = ({ timestamp, date_received }: Value): number =>
+  Date.parse(timestamp ?? date_received ?? '');
+const told = ({ timestamp, value }: Value) => [timestamp, value];
+
+interface Day {
+  readonly timestamp: string;
+  readonly [name: string]: string | number;
+}
+
+/** Days of Kolkata, as simply as possible; sums to the millionth. */
+function daysOf(values: readonly Value[]): unknown {
+  const rises = new Map(
+    values.map((one, at) => [one, Math.max(0, one.value - (values[at - 1] ?? one).value)]),
+  );
+  const total = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
+  const days = Map.groupBy(values, (one) => Math.floor((timeOf(one) + kolkataMs) / dayMs));
+  return Array.from(days, ([day, those]) => {
+    const numbers = those.map(({ value }) => value);
+    return {
+      ...{ timestamp: day * dayMs - kolkataMs, count: numbers.length },
+      ...{ min: Math.min(...numbers), max: Math.max(...numbers), sum: total(numbers).toFixed(6) },
+      ...{ first: numbers[0], last: numbers.at(-1) },
+      increase: total(those.map((one) => rises.get(one) ?? 0)).toFixed(6),
+    };
+  });
+}
+
+const asTold = ({ timestamp, sum, increase, ...rest }: Day) => ({
+  ...{ timestamp: Date.parse(timestamp), ...rest },
+  ...{ sum: Number(sum).toFixed(6), increase: Number(increase).toFixed(6) },
+});
+
 embedded(
   'a data directory of version 0.1 is brought to the newest chunks while it serves',
   async (context) => {
@@ -54,38 +93,50 @@ embedded(
     unpack(directory);
     assert.equal(versionsIn(directory), '01');
     const environment = { KIPIMO_LOG_LEVEL: 'info' };
-    const pushed: { value: number; timestamp: string }[] = [];
-    let [values, days]: unknown[] = [];
-    let renewed = 0;
+    const lists = new Map<string, Value[]>();
+    let [renewed, turn] = [0, 0];
     // Killed on the way the first time, and it goes on.
     for (const isFirst of [true, false]) {
       await using service = await startProcess({ directory, environment });
       const ama = await askAs(service, 'ama');
       const admin = await askAs(service, 'admin');
-      const valuesOf = async (sensor: string): Promise<readonly unknown[]> => {
-        const { json } = await ama({ path: `/devices/farm/sensors/${sensor}/values?limit=10000` });
-        return (json as Record<string, unknown>[]).map((one) => ({ ...one, sensor_id: 'any' }));
-      };
       const metric = async (name: string): Promise<number> => {
         const { text } = await admin({ path: '//metrics' });
         return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
       };
-      const daysOf = async (sensor: string): Promise<unknown> => {
+      const pathOf = (sensor: string) => `/devices/farm/sensors/${sensor}/values`;
+      const read = async (sensor: string) =>
+        (await ama({ path: `${pathOf(sensor)}?limit=10000` })).json as Value[];
+      /** Each value and each day is what a plain list has. */
+      const compare = async (sensor: string): Promise<void> => {
+        const list = lists.get(sensor) ?? [];
+        assert.deepEqual((await read(sensor)).map(told), list.map(told), sensor);
         const query = `aggregate=${aggregates}&interval=1d&timezone=Asia/Kolkata`;
-        return (await ama({ path: `/devices/farm/sensors/${sensor}/values?${query}` })).json;
+        const { json } = await ama({ path: `${pathOf(sensor)}?${query}` });
+        assert.deepEqual((json as Day[]).map(asTold), daysOf(list), sensor);
       };
-      values ??= await valuesOf('copy0');
-      days ??= await daysOf('copy0');
+      const push = async (sensor: string, one: Value): Promise<void> => {
+        const { status, text } = await ama({ method: 'POST', path: pathOf(sensor), json: one });
+        assert.equal(status, 204, text);
+        const list = lists.get(sensor) ?? [];
+        const at = list.findIndex((other) => timeOf(other) > timeOf(one));
+        list.splice(at < 0 ? list.length : at, 0, one);
+      };
+      for (const sensor of isFirst ? sensors : []) {
+        const list = await read(sensor);
+        const asPushed = Array.from({ length: levels }, (_, n) => levelAt(n));
+        assert.deepEqual(list.slice(0, levels).map(told), asPushed.map(told), sensor);
+        lists.set(sensor, list);
+      }
       const deadline = performance.now() + waitMsMax;
       for (;;) {
-        const datapoint = { value: pushed.length, timestamp: minute(100_000 + pushed.length) };
-        const path = '/devices/farm/sensors/level/values';
-        const { status, text } = await ama({ method: 'POST', path, json: datapoint });
-        assert.equal(status, 204, text);
-        pushed.push(datapoint);
-        const sensor = sensors[1 + (pushed.length % copies)] ?? '';
-        assert.deepEqual(await valuesOf(sensor), values, sensor);
-        assert.deepEqual(await daysOf(sensor), days, sensor);
+        turn += 1;
+        await push('level', { value: turn, timestamp: minute(100_000 + turn) });
+        const sensor = sensors[1 + (turn % copies)] ?? '';
+        // Now and then one that belongs in the midst of an old chunk.
+        const late = new Date(Date.parse(minute((turn * 37) % levels)) + 1_000 + turn);
+        if (turn % 3 === 0) await push(sensor, { value: -turn, timestamp: late.toISOString() });
+        await compare(sensor);
         renewed = await metric('kipimo_chunks_renewed_total');
         if (isFirst && renewed > 0) break;
         if ((await metric('kipimo_chunks_to_look_at')) === 0 && renewed > 0) break;
@@ -98,24 +149,12 @@ embedded(
         continue;
       }
       assert.equal(await metric('kipimo_chunks_unreadable'), 0);
-      for (const sensor of sensors.slice(1)) {
-        assert.deepEqual(await valuesOf(sensor), values, sensor);
-        assert.deepEqual(await daysOf(sensor), days, sensor);
-      }
-      assert.ok(Array.isArray(days) && days.length > 0);
-      const level = (await valuesOf('level')) as typeof pushed;
+      for (const sensor of sensors) await compare(sensor);
+      const doctor = await runProgram(['doctor', '--json'], { directory, environment });
       assert.deepEqual(
-        level
-          .filter(({ timestamp }) => timestamp >= minute(100_000))
-          .slice(0, pushed.length)
-          .map(({ value, timestamp }) => ({ value, timestamp })),
-        pushed,
-      );
-      const told = await runProgram(['doctor', '--json'], { directory, environment });
-      assert.deepEqual(
-        (JSON.parse(told.stdout) as { findings: readonly unknown[] }).findings,
+        (JSON.parse(doctor.stdout) as { findings: readonly unknown[] }).findings,
         [],
-        told.stdout,
+        doctor.stdout,
       );
       assert.match(service.output(), /chunks of datapoints are written anew in the background/);
       assert.match(service.output(), /chunks of datapoints were written anew/);
