@@ -27,7 +27,7 @@ export const plantsOfHistories: readonly Plant[] = [
   },
   {
     name: 'a summary does not stand where a part is left out',
-    ...{ ...summaries, says: differs },
+    ...{ ...histories, says: differs },
     patches: [patch(page, '      !touchesAny(options.exclude, start, end) &&\n', '')],
   },
   {

@@ -38,6 +38,8 @@ export type HistoryCounts = Record<
   | 'pushed'
   | 'repeated'
   | 'late'
+  /** Received after the correction of the same instant. */
+  | 'moved'
   | 'removed'
   | 'corrected'
   | 'undone'
@@ -54,7 +56,7 @@ export type HistoryCounts = Record<
 >;
 
 export const noCounts = (): HistoryCounts => ({
-  ...{ pushed: 0, repeated: 0, late: 0, removed: 0, corrected: 0, undone: 0 },
+  ...{ pushed: 0, repeated: 0, late: 0, moved: 0, removed: 0, corrected: 0, undone: 0 },
   ...{ taken: 0, hoursKept: 0, hoursGone: 0, interrupted: 0, crashed: 0, rewritten: 0 },
   ...{ stood: 0, hidden: 0 },
 });
@@ -110,12 +112,20 @@ export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts
       if (orderTime(one) < newest) counts.late += 1;
       fresh.push(one);
     }
-    assert.deepEqual(outcome?.kind === 'stored' && toDatapoints(outcome.fresh), fresh);
+    const stored = outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : [];
+    const pushedOf = ({ timestamp, value }: Datapoint) => [timestamp, value];
+    assert.deepEqual(stored.map(pushedOf), fresh.map(pushedOf));
+    // Of the instant of a correction it is received after it.
+    for (const [at, one] of stored.entries()) {
+      const { receivedAt } = fresh[at] ?? one;
+      assert.ok(one.receivedAt >= receivedAt, `${one.receivedAt} is before ${receivedAt}`);
+      if (one.receivedAt > receivedAt) counts.moved += 1;
+    }
     counts.pushed += fresh.length;
-    const entries = fresh.map((datapoint): Entry => ({ datapoint, shown: [] }));
+    const entries = stored.map((datapoint): Entry => ({ datapoint, shown: [] }));
     lists.entries.push(...entries);
     const last = lastAmong(said);
-    lists.last = entries.find(({ datapoint }) => datapoint === last) ?? lists.last;
+    lists.last = entries[fresh.findIndex((one) => one === last)] ?? lists.last;
   }
 
   async function file(
@@ -182,7 +192,7 @@ export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts
 
   return {
     async run(one: HistoryStep): Promise<void> {
-      now += 1;
+      if (!('isAtOnce' in one && one.isAtOnce === true)) now += 1;
       if (one.do === 'push') {
         latest = one.values.map(([at, given]) => ({
           ...{ value: given, timestamp: midnight + at * gridMs, receivedAt: now },

@@ -12,13 +12,15 @@ const value = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('wet', '2.5', 0.25, null) },
 );
 const values = fc.array(fc.tuple(place, value), { minLength: 1, maxLength: 12, size: 'max' });
+/** In the same millisecond as the step before it. */
+const isAtOnce = fc.boolean();
 const days = fc.integer({ min: -3, max: 3 });
 
 /** One step of any history. */
 export const historyStep = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ do: fc.constant('push' as const), values }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('push' as const), values, isAtOnce }) },
   { weight: 2, arbitrary: fc.constant({ do: 'again' as const }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('untimed' as const), value }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('untimed' as const), value, isAtOnce }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -52,16 +54,17 @@ const line = (from: number, to: number): [number, number][] =>
 
 /** One that has every kind of step. */
 export const wholeHistory: readonly HistoryStep[] = [
-  { do: 'push', values: [...line(-60, 40), [-90, '2.5'], [-89, 'wet']] },
+  { do: 'push', values: [...line(-60, 40), [-90, '2.5'], [-89, 'wet']], isAtOnce: false },
   { do: 'again' },
   { do: 'correct', at: [-50, -49, -8, 3], value: 7 },
   { do: 'remove', from: -30, length: 12, value: undefined },
   { do: 'remove', from: 20, length: 3, value: undefined },
   { do: 'undo', which: 2 },
   { do: 'remove', from: 39, length: 5, value: undefined },
+  { do: 'push', values: [[41, 9]], isAtOnce: true },
   { do: 'rewrite' },
   { do: 'retain', before: 0, hourly: undefined, steps: 1 },
-  { do: 'push', values: [...line(-70, -20), [-80, 4]] },
+  { do: 'push', values: [...line(-70, -20), [-80, 4]], isAtOnce: false },
   { do: 'crash' },
   { do: 'undo', which: 1 },
   { do: 'retain', before: 0, hourly: undefined, steps: 0 },
