@@ -109,7 +109,10 @@ async function assertAllSay(id: string, { count, newest }: { count: number; newe
   await page.locator('.hero', { hasText: String(newest) }).waitFor();
   await page.getByRole('button', { name: 'Show as table' }).click();
   const rows = page.locator('.chart-table tbody tr');
-  await rows.first().locator('td', { hasText: String(newest) }).waitFor();
+  await rows
+    .first()
+    .locator('td', { hasText: String(newest) })
+    .waitFor();
   assert.equal(await rows.count(), count);
   await page.context().close();
 }

@@ -125,7 +125,7 @@ export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts
     const entries = stored.map((datapoint): Entry => ({ datapoint, shown: [] }));
     lists.entries.push(...entries);
     const last = lastAmong(said);
-    lists.last = entries[fresh.findIndex((one) => one === last)] ?? lists.last;
+    lists.last = entries[fresh.indexOf(last)] ?? lists.last;
   }
 
   async function file(
