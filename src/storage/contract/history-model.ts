@@ -125,7 +125,8 @@ export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts
     const entries = stored.map((datapoint): Entry => ({ datapoint, shown: [] }));
     lists.entries.push(...entries);
     const last = lastAmong(said);
-    lists.last = entries[fresh.indexOf(last)] ?? lists.last;
+    const at = last === undefined ? -1 : fresh.indexOf(last);
+    lists.last = entries[at] ?? lists.last;
   }
 
   async function file(
