@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { aggregate } from '../../domain/datapoints/aggregation.ts';
-import type { Aggregate } from '../../domain/datapoints/bucket-tally.ts';
 import { toDatapoints } from '../../domain/datapoints/column-batch.ts';
 import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
 import { findInRange, findItems } from '../../domain/datapoints/corrections/find-datapoints.ts';
@@ -18,11 +16,11 @@ import type { SummarisedPart } from '../../domain/datapoints/stretches.ts';
 import type { CorrectionId, Username } from '../../domain/ids.ts';
 import { ownPace } from '../../lib/fair-turns.ts';
 import { createHexId } from '../../lib/secret-token.ts';
-import type { BucketOf } from '../../lib/time-bucket.ts';
 import type { Storage } from '../storage.ts';
 import { noon } from './builders.ts';
 import { push } from './datapoint-builders.ts';
 import { gridMs, type HistoryStep, midnight } from './history-steps.ts';
+import { bucketsOf, names, sumsOf } from './history-sums.ts';
 
 /** An engine with its data, and what happens to it besides calls. */
 export interface HistoryEngine {
@@ -86,6 +84,27 @@ interface Lists {
   readonly closed: Map<number, readonly Datapoint[]>;
 }
 
+/** What is not there yet of a push, and all of it but what the same push brought before. */
+function compareWith(there: readonly Entry[], pushed: readonly Datapoint[], counts: HistoryCounts) {
+  const newest = Math.max(...there.map(({ datapoint }) => orderTime(datapoint)));
+  const fresh: Datapoint[] = [];
+  const said: Datapoint[] = [];
+  for (const one of pushed) {
+    const isSame = (other: Datapoint): boolean =>
+      one.timestamp !== undefined &&
+      one.timestamp === other.timestamp &&
+      textOf(one.value) === textOf(other.value);
+    if (!said.some(isSame)) said.push(one);
+    if (fresh.some(isSame) || there.some(({ datapoint }) => isSame(datapoint))) {
+      counts.repeated += 1;
+      continue;
+    }
+    if (orderTime(one) < newest) counts.late += 1;
+    fresh.push(one);
+  }
+  return { fresh, said };
+}
+
 /** Carries steps out on an engine and on plain lists beside it, and compares them. */
 export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts: HistoryCounts) {
   const lists: Lists = { entries: [], made: [], last: undefined, closed: new Map() };
@@ -95,23 +114,7 @@ export function createHistoryModel(engine: HistoryEngine, ref: SensorRef, counts
   async function store(pushed: readonly Datapoint[]): Promise<void> {
     if (pushed.length === 0) return;
     const [outcome] = await engine.storage().datapoints.append([push(pushed, ref)]);
-    const newest = Math.max(...lists.entries.map(({ datapoint }) => orderTime(datapoint)));
-    const fresh: Datapoint[] = [];
-    /** All but what the same push brought before. */
-    const said: Datapoint[] = [];
-    for (const one of pushed) {
-      const isSame = (other: Datapoint): boolean =>
-        one.timestamp !== undefined &&
-        one.timestamp === other.timestamp &&
-        textOf(one.value) === textOf(other.value);
-      if (!said.some(isSame)) said.push(one);
-      if (fresh.some(isSame) || lists.entries.some(({ datapoint }) => isSame(datapoint))) {
-        counts.repeated += 1;
-        continue;
-      }
-      if (orderTime(one) < newest) counts.late += 1;
-      fresh.push(one);
-    }
+    const { fresh, said } = compareWith(lists.entries, pushed, counts);
     const stored = outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : [];
     const pushedOf = ({ timestamp, value }: Datapoint) => [timestamp, value];
     assert.deepEqual(stored.map(pushedOf), fresh.map(pushedOf));
@@ -377,30 +380,4 @@ async function compareAll(
     if (shownBy(last) === undefined) counts.hidden += 1;
   }
   await compareSums(engine, ref, lists, counts);
-}
-
-/** First and last are those of numbers where hours stand, and of anything elsewhere. */
-const names: readonly Aggregate[] = ['count', 'min', 'max', 'sum', 'increase'];
-
-/** Buckets of so many ms. */
-const bucketsOf =
-  (each: number): BucketOf =>
-  (at) => {
-    const start = Math.floor(at / each) * each;
-    return { start, end: start + each };
-  };
-
-/** What parts come to, in buckets of so many ms. */
-async function sumsOf(parts: readonly SummarisedPart[], each: number): Promise<unknown[]> {
-  async function* inTurn(): AsyncGenerator<SummarisedPart> {
-    yield* parts;
-  }
-  const found: unknown[] = [];
-  const plan = { aggregates: names, bucketOf: bucketsOf(each) };
-  for await (const step of aggregate(inTurn(), plan)) {
-    for (const { start, values: ofBucket } of step.buckets) {
-      found.push([(start - midnight) / hourMs, ...ofBucket]);
-    }
-  }
-  return found;
 }

@@ -1,0 +1,32 @@
+import { aggregate } from '../../domain/datapoints/aggregation.ts';
+import type { Aggregate } from '../../domain/datapoints/bucket-tally.ts';
+import { hourMs } from '../../domain/datapoints/retention/retention.ts';
+import type { SummarisedPart } from '../../domain/datapoints/stretches.ts';
+import type { BucketOf } from '../../lib/time-bucket.ts';
+import { midnight } from './history-steps.ts';
+
+/** First and last are those of numbers where hours stand, and of anything elsewhere. */
+export const names: readonly Aggregate[] = ['count', 'min', 'max', 'sum', 'increase'];
+
+/** Buckets of so many ms. */
+export const bucketsOf =
+  (each: number): BucketOf =>
+  (at) => {
+    const start = Math.floor(at / each) * each;
+    return { start, end: start + each };
+  };
+
+/** What parts come to, in buckets of so many ms. */
+export async function sumsOf(parts: readonly SummarisedPart[], each: number): Promise<unknown[]> {
+  async function* inTurn(): AsyncGenerator<SummarisedPart> {
+    yield* parts;
+  }
+  const found: unknown[] = [];
+  const plan = { aggregates: names, bucketOf: bucketsOf(each) };
+  for await (const step of aggregate(inTurn(), plan)) {
+    for (const { start, values: ofBucket } of step.buckets) {
+      found.push([(start - midnight) / hourMs, ...ofBucket]);
+    }
+  }
+  return found;
+}
