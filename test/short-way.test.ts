@@ -105,6 +105,19 @@ test('a login that ends is refused at the next push on the same connection', asy
   client.socket.destroy();
 });
 
+test('a push that says so is the last one on its connection, over either way', async () => {
+  for (const shortWay of ['on', 'off']) {
+    await using service = await withDevice({ KIPIMO_SHORT_WAY: shortWay });
+    const client = await dial(service);
+    const isClosed = closed(client.socket);
+    const last = push.replace('host: x', 'host: x\r\nconnection: Close');
+    assert.match(await client.ask(last + push), /^HTTP\/1\.1 204 /);
+    await isClosed;
+    assert.equal(client.heard().match(/HTTP\/1\.1 204/g)?.length, 1);
+    assert.match(client.heard(), /connection: close/i);
+  }
+});
+
 test('a push that the short way refuses is told to the owner of the device', async () => {
   await using service = await withDevice();
   const client = await dial(service);

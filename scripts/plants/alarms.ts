@@ -20,13 +20,8 @@ export const plantsOfAlarms: readonly Plant[] = [
       ),
       patch(
         'src/domain/notifications/rule-devices.ts',
-        "const search = { visibleTo: { who: 'everything' }, equals } as const;",
-        "const search = { visibleTo: { who: 'everything' }, equals: equals && new Map() } as const;",
-      ),
-      patch(
-        'src/domain/notifications/rule-devices.ts',
-        'left -= watched.length;',
-        'left -= owned.length;',
+        'const watched = owned.filter(',
+        'const watched = owned.slice(0, left).filter(',
       ),
     ],
   },

@@ -3,7 +3,7 @@ import { limit, type Plant, patch } from './plant.ts';
 const filters = { file: 'test/neighbours/reads-filters.test.ts', test: 'costly patterns' };
 const quota = 'test/neighbours/reads-quota.test.ts';
 const room = 'src/domain/budgets/storage-room.ts';
-const died = /the program died|other side closed|ECONN|honest client's/;
+const died = /the program died|other side closed|socket hang up|ECONN|honest client's/;
 
 /** Searches, lists, values, and room on the disk. */
 export const plantsOfReads: readonly Plant[] = [

@@ -59,7 +59,8 @@ export const plantsOfShortWay: readonly Plant[] = [
   },
   {
     name: 'a connection that is to be closed is not for the short way',
-    ...differential,
+    ...{ file: 'test/short-way.test.ts', test: 'the last one on its connection' },
+    says: /./,
     patches: [patch(reader, "connection.toLowerCase() !== 'keep-alive'", 'connection.length > 99')],
   },
 ];
