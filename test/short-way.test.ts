@@ -52,7 +52,8 @@ const post = (path: string, body: string, token = ''): string =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n` +
   `${token === '' ? '' : `authorization: Bearer ${token}\r\n`}\r\n${body}`;
 
-async function withDevice(environment: Readonly<Record<string, string>> = {}, hasty = {}) {
+async function withDevice(given: Readonly<Record<string, string>> = {}, hasty = {}) {
+  const environment = { KIPIMO_SHORT_WAY: 'on', ...given };
   const service = await startService({ environment, timeouts: { ...timeouts, ...hasty } });
   const json = { id: 'D', sensors: [{ id: 'S' }] };
   const made = await service.as('ama')({ method: 'POST', path: '/devices', json });
