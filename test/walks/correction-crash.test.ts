@@ -10,6 +10,7 @@ const rounds = Number(process.env['KILL_ROUNDS'] ?? 6);
 
 durable(
   `${rounds} times kill -9 while values are corrected: all of each correction, or none`,
+  { timeout: Math.max(180_000, rounds * 15_000) },
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-corrections-'));
     const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };

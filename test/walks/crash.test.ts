@@ -14,6 +14,7 @@ const answersOf = (round: number): number => 1 + ((round * 97) % 211);
 
 durable(
   `${rounds} times kill -9 under load: all that was acknowledged is there, once`,
+  { timeout: Math.max(180_000, rounds * 15_000) },
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-crash-'));
     const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };

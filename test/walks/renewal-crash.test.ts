@@ -24,6 +24,7 @@ function downgrade(directory: string): void {
 
 embedded(
   `${rounds} times kill -9 while chunks are renewed and corrected under load: all is there once`,
+  { timeout: Math.max(180_000, rounds * 15_000) },
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-renewal-'));
     const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };

@@ -70,6 +70,7 @@ function createLoad() {
 
 durable(
   `${rounds} times kill -9 while old values go: their hours stay, and nothing comes back`,
+  { timeout: Math.max(180_000, rounds * 15_000) },
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-retention-'));
     const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };
