@@ -9,6 +9,7 @@ import type { MqttLogin } from './mqtt-packets.ts';
 import { runMqttSlice } from './mqtt-slices.ts';
 import { createPublishTraffic, type PublishTraffic } from './mqtt-traffic.ts';
 import { compareStored, openBenchClient, type StoredFigures } from './population.ts';
+import { startProcessorTime } from './processor-time.ts';
 import {
   alternate,
   type BenchRun,
@@ -173,11 +174,18 @@ async function openParties(
   };
 }
 
-const runLoad = (
-  { traffic }: Broker,
+async function runLoad(
+  { traffic, pid }: Broker,
   { publishers, subscribers }: Parties,
   { window }: Load,
   durationMs: number,
   signal: AbortSignal,
-): Promise<Figures> =>
-  runMqttSlice({ publishers, subscribers, traffic, window, durationMs, signal });
+): Promise<Figures> {
+  const costsOf = startProcessorTime(pid);
+  const startedAt = performance.now();
+  const figures = await runMqttSlice({
+    ...{ publishers, subscribers, traffic, window, durationMs, signal },
+  });
+  const costs = costsOf((figures.perSecond * (performance.now() - startedAt)) / 1_000);
+  return { ...figures, ...(costs && { costs }) };
+}

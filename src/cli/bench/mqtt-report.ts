@@ -38,7 +38,8 @@ export function formatMqttReport(report: MqttBenchReport): string {
     publish.theirs === undefined
       ? 'Mosquitto is not installed: there is nothing to compare with.'
       : 'theirs: Mosquitto, everything in memory.';
-  return `${table(rows)}\n\n${beside}\n${storedText(report, ' values')}\n`;
+  const costs = [costsText('a publish', publish), costsText('a delivery', fanOut)].join('');
+  return `${table(rows)}\n\n${beside}\n${costs}${storedText(report, ' values')}\n`;
 }
 
 function rowOf(
@@ -56,6 +57,18 @@ function rowOf(
     theirs === undefined ? '' : milliseconds(theirs.p99Ms),
     `ratio ≥ ${ratioMin}${ratio === undefined ? '' : ` ${mark(ratio >= ratioMin)}`}`,
   ];
+}
+
+/** Where both sides and the generator share the processors, this says who fills them. */
+function costsText(what: string, { ours, theirs }: Beside<Figures>): string {
+  const told = [ours, theirs].map((side) => {
+    const { serverMicros, generatorMicros } = side?.costs ?? {};
+    if (serverMicros === undefined || generatorMicros === undefined) return undefined;
+    return `${serverMicros.toFixed(1)} µs and ${generatorMicros.toFixed(1)} of the generator`;
+  });
+  if (told[0] === undefined) return '';
+  const beside = told[1] === undefined ? '' : `; theirs ${told[1]}`;
+  return `processor time of ${what}: ours ${told[0]}${beside}\n`;
 }
 
 function crowdRow({ ours, theirs }: Beside<CrowdFigures>): readonly string[] {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { type LoadConnection, openConnections } from './load-connection.ts';
 import { runSlice, type SliceFigures, type Traffic } from './load-slice.ts';
+import type { MessageCosts } from './processor-time.ts';
 
 /** How long and how often something is measured. */
 export interface Pace {
@@ -30,6 +31,8 @@ export interface Figures {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Where it was asked for, and the system tells. */
+  readonly costs?: MessageCosts;
 }
 
 export interface Comparison {
@@ -142,11 +145,20 @@ async function withConnections(
 }
 
 /** Metric by figure. */
-export const mediansOf = (slices: readonly Figures[]): Figures => ({
-  perSecond: median(slices.map(({ perSecond }) => perSecond)),
-  p50Ms: median(slices.map(({ p50Ms }) => p50Ms)),
-  p99Ms: median(slices.map(({ p99Ms }) => p99Ms)),
-});
+export const mediansOf = (slices: readonly Figures[]): Figures => {
+  const costs = slices.flatMap((slice) => slice.costs ?? []);
+  return {
+    perSecond: median(slices.map(({ perSecond }) => perSecond)),
+    p50Ms: median(slices.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(slices.map(({ p99Ms }) => p99Ms)),
+    ...(costs.length > 0 && {
+      costs: {
+        serverMicros: median(costs.map(({ serverMicros }) => serverMicros)),
+        generatorMicros: median(costs.map(({ generatorMicros }) => generatorMicros)),
+      },
+    }),
+  };
+};
 
 /** The middle one of some numbers, or the mean of the two in the middle. */
 export function median(numbers: readonly number[]): number {
