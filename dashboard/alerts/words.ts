@@ -64,7 +64,7 @@ export function testWords(
   const unit = unitSymbol(found?.unit);
   const text = (value: string): string => {
     if (!isNumeral(value)) return value;
-    return `${formatValue(Number(value), language, t)} ${unit}`.trim();
+    return `${formatValue(Number(value), language, t)}\u00a0${unit}`.trim();
   };
   switch (condition.kind) {
     case 'silent':

@@ -90,8 +90,19 @@ export async function furnish(service: Service): Promise<Furniture> {
   });
   await send('POST', '/devices', {
     ...{ id: 'public-1', name: 'Well', visibility: 'public' },
-    sensors: [{ id: 'L', name: 'Level', unit: 'Metre' }],
+    sensors: [
+      { id: 'L', name: 'Level', unit: 'Metre' },
+      { id: 'PA', name: 'Air pressure', unit: 'Millibar' },
+      { id: 'TC', name: 'Air', unit: 'DegreeCelsius' },
+    ],
   });
+  for (const [sensor, value] of [
+    ['L', 3.2],
+    ['PA', 1_005.3],
+    ['TC', 21],
+  ] as const) {
+    await send('POST', `/devices/public-1/sensors/${sensor}/value`, { value });
+  }
   await pushDay(service, 'field-3', 'SM', (hour) => 40 - hour / 2);
   await pushDay(service, 'field-3', 'TC', (hour) => 22 + Math.sin(hour / 4) * 6);
   await pushDay(service, 'field-3', 'door', (hour) => (hour % 6 < 3 ? 'open' : 'closed'));

@@ -61,9 +61,23 @@ async function lookAt(page: Page, path: string): Promise<readonly string[]> {
     await page.emulateMedia({ colorScheme: 'light' });
     const needed = await settledWidth(page, width);
     if (needed > width) problems.push(`needs ${needed} px where there are ${width}`);
+    problems.push(...(await boxProblems(page)));
     problems.push(...(await largeTextProblems(page, width)));
   }
   return problems.map((problem) => `${path}: ${problem}`);
+}
+
+/** Values that reach over the edge of their tile, and frames with nothing in them. */
+async function boxProblems(page: Page): Promise<readonly string[]> {
+  const wide = await page
+    .locator('main .tile-value')
+    .evaluateAll((boxes) =>
+      boxes
+        .filter((box) => box.scrollWidth > box.clientWidth)
+        .map((box) => `${box.textContent} needs ${box.scrollWidth} px of ${box.clientWidth}`),
+    );
+  const empty = await page.locator('main .menu:empty').count();
+  return empty === 0 ? wide : [...wide, 'draws an empty list'];
 }
 
 /** What is wrong where somebody has set twice the usual size of text. */

@@ -55,7 +55,7 @@ function EvaluationLine(props: {
     device: deviceName(device ?? { id: device_id }),
     sensor: sensorName(sensor ?? { id: sensor_id }),
   };
-  const text = `${formatValue(value, language.value, t)} ${unitSymbol(sensor?.unit)}`.trim();
+  const text = `${formatValue(value, language.value, t)}\u00a0${unitSymbol(sensor?.unit)}`.trim();
   return (
     <div class="stack-tight">
       <span class="row row-apart">

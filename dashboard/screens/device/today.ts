@@ -43,7 +43,7 @@ export function todayText(sensor: Sensor, day: DayOfSensor | undefined): string 
   }
   if (shapeOf(sensor) === 'sum') {
     const sum = totalOf(columnsOfBars([day], dayMs)) ?? 0;
-    const total = `${number(sum)} ${unitSymbol(sensor.unit)}`.trim();
+    const total = `${number(sum)}\u00a0${unitSymbol(sensor.unit)}`.trim();
     return t('device.todayTotal', { total });
   }
   // What came since then is in the value above it, and must not be outside of what stands here.

@@ -32,23 +32,26 @@ export function GrantList(props: {
     <>
       <section class="stack-tight">
         <h2>{title}</h2>
-        {children.length === 0 && <p class="quiet">{empty}</p>}
-        <ul class="menu">
-          {children.map((line) => (
-            <li key={`${line.kind} ${line.resource} ${line.sentence} ${line.note}`}>
-              <a href={pathOf(line)} class="grant-line">
-                <span class="grow">
-                  <strong>{nameOf({ kind: kindOf(line.kind), id: line.resource })}</strong>{' '}
-                  <span class="quiet small">
-                    {t(`sharing.${kindOf(line.kind)}`)} {line.note}
+        {children.length === 0 ? (
+          <p class="quiet">{empty}</p>
+        ) : (
+          <ul class="menu">
+            {children.map((line) => (
+              <li key={`${line.kind} ${line.resource} ${line.sentence} ${line.note}`}>
+                <a href={pathOf(line)} class="grant-line">
+                  <span class="grow">
+                    <strong>{nameOf({ kind: kindOf(line.kind), id: line.resource })}</strong>{' '}
+                    <span class="quiet small">
+                      {t(`sharing.${kindOf(line.kind)}`)} {line.note}
+                    </span>
+                    <br />
+                    {line.sentence}
                   </span>
-                  <br />
-                  {line.sentence}
-                </span>
-              </a>
-            </li>
-          ))}
-        </ul>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
       </section>
       {isSettled && below}
     </>
