@@ -324,10 +324,12 @@ export const limits = {
   /** How often a firing that could not be stored is tried again while its push waits. */
   firingAttemptsMax: 4,
   firingPauseMs: 250,
-  /** Firings with their texts that share one commit, and those that wait for one. */
-  firingsCommitBytesMax: 4 * 1_048_576,
+  /** Firings with a text for each delivery that share one commit, and those that wait for one. */
+  firingsCommitBytesMax: 2 * 1_048_576,
   firingsWaitingBytesMax: 64 * 1_048_576,
   firingsWaitingBytesFloor: 262_144,
+  /** How long the answer to a push waits for firings of others than the owner of its device. */
+  firingsOfOthersMs: 250,
   /** Firings that could not be stored, kept in memory to be stored later: of one owner half. */
   firingsUnstoredBytesMax: 32 * 1_048_576,
   firingsRetryMs: 2 * second,

@@ -33,6 +33,8 @@ export interface GroupCommit<Item, Outcome> {
    * adds it ends that first. Throws the refusal when there is no room.
    */
   hold(item: Item): () => void;
+  /** What waits of a payer, in line or elsewhere. */
+  weightOf(payer: string): number;
   /** Resolves when nothing waits and nothing is in flight. */
   drain(): Promise<void>;
 }
@@ -212,7 +214,12 @@ export function createGroupCommit<Item, Committed, Outcome>(
     }
   }
 
-  return { add, hold, drain };
+  return {
+    add,
+    hold,
+    weightOf: (payer) => (lines.get(payer)?.weight ?? 0) + (held.get(payer) ?? 0),
+    drain,
+  };
 }
 
 const takenMax = 1_024;

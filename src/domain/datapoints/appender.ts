@@ -115,16 +115,18 @@ export function createAppender(options: {
     const release = group.hold(push);
     longCount += 1;
     try {
-      return await longPushes.run(push.payer, async () => {
+      const appended = await longPushes.run(push.payer, async () => {
         await store.readyForLong?.();
         await group.add({ ...push, batch: emptyBatch });
         const storing = commit([push]).finally(() => {
           long = undefined;
         });
         long = { deviceId: push.deviceId, isOver: storing.then(ignore, ignore) };
-        const [appended] = await storing;
-        return await whole(appended as Appended);
+        const [stored] = await storing;
+        return stored as Appended;
       });
+      // What follows from it, for instance looks of rules, keeps no other long push waiting.
+      return await whole(appended);
     } finally {
       release();
       longCount -= 1;

@@ -38,6 +38,10 @@ export interface Fire {
    * owner's firings that wait are too large: it is given up.
    */
   (planned: PlannedFiring, options?: { readonly isRepeatedByCaller: boolean }): Promise<void>;
+  /** Whether so much of a payer waits to be stored that one more firing need not be made. */
+  isFullFor(payer: Payer): boolean;
+  /** Counts a firing that was not made for it. */
+  refuse(): void;
   /** Tries again what could not be stored; the repetition of a push is nothing new. */
   retry(): Promise<void>;
   /** Resolves when nothing is under way. */
@@ -113,6 +117,8 @@ export function createFire(parts: FireParts): Fire {
   }
 
   return Object.assign(fire, {
+    refuse: () => reporter.notificationFired('not_stored'),
+    isFullFor: (payer: Payer) => store.weightOf(payer) >= payerBytesMax,
     retry,
     async drain() {
       while (underWay.size > 0) await Promise.all(underWay);
@@ -150,14 +156,19 @@ function storeInTurn({ store, outbox, log }: FireParts) {
     payerOf: ({ rule }) => rule.payer,
     batchWeightMax: limits.firingsCommitBytesMax,
     queueWeightMax: limits.firingsWaitingBytesMax,
-    payerWeightMax: limits.firingsWaitingBytesMax / 2,
+    payerWeightMax: payerBytesMax,
     payerWeightFloor: limits.firingsWaitingBytesFloor,
-    refusal: () =>
-      new DomainError('rate_limited', 'too many messages of notifications wait to be stored', {
-        retryAfterSeconds: 2,
-      }),
+    refusal: tooManyFirings,
   });
 }
+
+const payerBytesMax = limits.firingsWaitingBytesMax / 2;
+
+/** The refusal of a firing whose payer has too many that wait. */
+export const tooManyFirings = () =>
+  new DomainError('rate_limited', 'too many messages of notifications wait to be stored', {
+    retryAfterSeconds: 2,
+  });
 
 /** The state follows what the store made of the firing. */
 function complete(planned: PlannedFiring | undefined, outcome: FiringOutcome): void {
@@ -224,10 +235,11 @@ function createHeld() {
 }
 
 const bytesPerFiring = 512;
-const bytesPerDelivery = 256;
+/** A row and its places in indexes: short ones take the disk as long as this many bytes. */
+const bytesPerDelivery = 1_024;
 
-/** All deliveries of a firing share one text. */
+/** What storing it takes: each delivery is a row with the text. */
 function bytesOfFiring({ firing: { deliveries } }: PlannedFiring): number {
-  const text = 2 * (deliveries[0]?.message.length ?? 0);
-  return bytesPerFiring + text + deliveries.length * bytesPerDelivery;
+  const text = deliveries[0]?.message.length ?? 0;
+  return bytesPerFiring + deliveries.length * (bytesPerDelivery + text);
 }

@@ -1,26 +1,17 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import { createSequence } from '../../lib/sequence.ts';
+import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Consequences } from '../datapoints/consequences.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
-import type { DeviceId, SensorId, Username } from '../ids.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { createNote } from './evaluations.ts';
 import { createFire, type FireParts } from './fire.ts';
-import {
-  countHad,
-  type FiringLook,
-  type Look,
-  type LookParts,
-  lookAtDatapoint,
-  lookOnce,
-  planFiring,
-  readingAt,
-} from './look.ts';
+import { type Look, type LookParts, lookOnce, planFiring, readingAt } from './look.ts';
+import { createPushLooks, handled } from './push-looks.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import { createSensorValues, type SensorValues, seenOf, type ValueReads } from './sensor-values.ts';
+import { createSensorValues, seenOf, type ValueReads } from './sensor-values.ts';
 import type { Silent } from './silences.ts';
 import { lookAgainAt } from './step.ts';
 
@@ -56,59 +47,12 @@ export interface Missed {
   readonly pushes: readonly StoredPush[];
 }
 
-/** A batch of pushes that is looked at. */
-interface Batch {
-  /** Whether all was looked at; it may be when the work has only just been begun. */
-  isOver: boolean;
-  /** Pushes that led to firings, and when those are stored. */
-  readonly firings: Map<StoredPush, Promise<void>>;
-}
-
 export function createNotifier(parts: NotifierParts): Notifier {
   const { book, devices, clock, evaluations, silences } = parts;
   const known = createSensorValues(parts.datapoints);
   const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
-  const sequence = createSequence();
-
-  /** Waits only where something has to be fetched, a rule fires, or others have to have a turn. */
-  async function lookAtAll(
-    pushes: readonly StoredPush[],
-    batch: Batch,
-    isAgain: boolean,
-  ): Promise<void> {
-    let looks = 0;
-    for (const push of pushes) {
-      try {
-        const { deviceId, sensorId, datapoints } = push;
-        const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
-        const sensor = device && sensorOf(device, sensorId);
-        if (device === undefined || sensor === undefined) continue;
-        const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
-        const values = needsValues(rules, device, sensorId, known)
-          ? (known.peek(device) ?? (await known.fetch(device)))
-          : undefined;
-        const had = isAgain ? rules.map((rule) => countHad(parts.states, rule, push)) : [];
-        const look = { push, device, sensor, rules, values, had };
-        const stored: Promise<void>[] = [];
-        for (const [place, datapoint] of datapoints.entries()) {
-          // Where no rule looks, what is known of the sensor is its last one.
-          if (rules.length === 0 && place < datapoints.length - 1) continue;
-          if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
-          const firing = lookAtDatapoint(parts, look, datapoint, place);
-          if (firing.length > 0) stored.push(...(await fireAll(firing)));
-          looks += rules.length;
-          if (looks >= limits.datapointsPerTurn) looks = await yieldToEventLoop().then(() => 0);
-        }
-        if (values !== undefined) known.keep(device, values);
-        if (stored.length > 0)
-          batch.firings.set(push, handled(Promise.all(stored).then(() => undefined)));
-      } catch (error) {
-        // Whoever pushed it is told; the other pushes of the batch are looked at all the same.
-        batch.firings.set(push, handled(Promise.reject(error)));
-      }
-    }
-    batch.isOver = true;
-  }
+  const lookAtPushes = createPushLooks({ ...parts, known, fire });
+  const sequence = createDeviceSequence();
 
   /** What was known of the sensors before the datapoints that were missed. */
   async function goBackTo(before: readonly StoredPush[]): Promise<void> {
@@ -121,15 +65,6 @@ export function createNotifier(parts: NotifierParts): Notifier {
       if (last === undefined) values.delete(sensorId);
       else values.set(sensorId, seenOf(sensor, last));
     }
-  }
-
-  async function fireAll(looks: readonly FiringLook[]): Promise<readonly Promise<void>[]> {
-    const stored: Promise<void>[] = [];
-    for (const look of looks) {
-      const planned = await planFiring(parts, look);
-      if (planned !== undefined) stored.push(fire(planned));
-    }
-    return stored;
   }
 
   /** A look that no push calls for; a firing is on its way when it resolves. */
@@ -163,17 +98,20 @@ export function createNotifier(parts: NotifierParts): Notifier {
         (push) => book.index.concerns(push.deviceId, push.sensorId) || known.has(push.deviceId),
       );
       if (concerned.length === 0) return undefined;
-      const batch: Batch = { isOver: false, firings: new Map() };
-      const { firings } = batch;
-      const looked = sequence.run(() => lookAtAll(concerned, batch, false));
-      if (batch.isOver) return undefined;
-      const watched = new Set(concerned);
-      return pushes.map((push) =>
-        watched.has(push) ? handled(looked.then(() => firings.get(push))) : undefined,
-      );
+      const waits = new Map<StoredPush, Promise<void>>();
+      const startedAt = performance.now();
+      const isLate = () => performance.now() - startedAt > limits.turnMs;
+      for (const [deviceId, some] of byDevice(concerned)) {
+        const looks = lookAtPushes(some, { isAgain: false, isLate });
+        const looked = sequence.run(deviceId, looks.run);
+        // Mostly all was looked at when the work had only just been begun, and nothing fired.
+        if (looks.isOver()) continue;
+        for (const push of some) waits.set(push, handled(looked.then(() => looks.firingsOf(push))));
+      }
+      return waits.size === 0 ? undefined : pushes.map((push) => waits.get(push));
     },
     async evaluate(rule, device, sensorId) {
-      const { stored } = await sequence.run(async () => {
+      const { stored } = await sequence.run(device.id, async () => {
         const values = await known.fetch(device);
         const seen = values.get(sensorId);
         if (seen === undefined) return { stored: undefined };
@@ -186,20 +124,19 @@ export function createNotifier(parts: NotifierParts): Notifier {
       await stored;
     },
     async catchUp({ before, pushes }) {
-      const batch: Batch = { isOver: false, firings: new Map() };
-      await sequence.run(async () => {
-        await goBackTo(before);
-        await lookAtAll(pushes, batch, true);
-        known.clear();
-      });
-      await Promise.all(batch.firings.values());
+      // Nothing is pushed yet.
+      await goBackTo(before);
+      const looks = lookAtPushes(pushes, { isAgain: true, isLate: () => false });
+      await looks.run();
+      known.clear();
+      await Promise.all(pushes.map(looks.firingsOf));
     },
     async silenceOf(silent) {
-      const { nextAt, stored } = await sequence.run(() => lookAtSilence(silent));
+      const { nextAt, stored } = await sequence.run(silent.deviceId, () => lookAtSilence(silent));
       await stored;
       return nextAt;
     },
-    forgetValues: (deviceId) => sequence.run(async () => known.drop(deviceId)),
+    forgetValues: (deviceId) => sequence.run(deviceId, async () => known.drop(deviceId)),
     retry: fire.retry,
     async drain() {
       await sequence.drain();
@@ -208,22 +145,33 @@ export function createNotifier(parts: NotifierParts): Notifier {
   };
 }
 
-/** Whether some rule may ask for a value beside the one that was pushed, or did before. */
-function needsValues(
-  rules: readonly Rule[],
-  { id }: Device,
-  sensorId: SensorId,
-  known: SensorValues,
-): boolean {
-  return known.has(id) || rules.some(({ named }) => named.some((name) => name !== sensorId));
+/** The pushes of each device, in their order. */
+function byDevice(pushes: readonly StoredPush[]): ReadonlyMap<DeviceId, readonly StoredPush[]> {
+  const [first] = pushes;
+  const isOne = first !== undefined && pushes.every(({ deviceId }) => deviceId === first.deviceId);
+  return isOne
+    ? new Map([[first.deviceId, pushes]])
+    : Map.groupBy(pushes, ({ deviceId }) => deviceId);
 }
 
-/** Whose rules for all devices look at it: nobody's until its owner accepted it [contract 14]. */
-const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
-  isPending === true ? undefined : owner;
-
-/** Its failure is told to whoever waits for it, and is nobody's fault when none does. */
-function handled<Result>(work: Promise<Result>): Promise<Result> {
-  work.catch(() => undefined);
-  return work;
+/**
+ * What happens to one device happens in order; beside it what happens to others does. Two of them
+ * may call for the same rule: the store, which sees one firing after the other, throttles it.
+ */
+function createDeviceSequence() {
+  const inOrder = createKeyedSequence();
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    run<Result>(deviceId: DeviceId, task: () => Promise<Result>): Promise<Result> {
+      const running = inOrder(deviceId, task);
+      const over = running.then(ignore, ignore).finally(() => underWay.delete(over));
+      underWay.add(over);
+      return running;
+    },
+    async drain(): Promise<void> {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
 }
+
+const ignore = (): void => undefined;

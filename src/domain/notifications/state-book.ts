@@ -57,6 +57,8 @@ interface DeviceMemory {
 interface RuleMemory {
   lastFiredAt: Instant | undefined;
   readonly onTheirWay: Set<Change>;
+  /** When the latest of these fired; undefined: they have to be looked through. */
+  latestOnItsWay: Instant | undefined;
   devices: Map<DeviceId, DeviceMemory>;
 }
 
@@ -111,16 +113,19 @@ export function createStateBook(parts: {
       const memory = memoryOf(rule, id, deviceId);
       const change: Change = { device, firedAt: lastFiredAt, isCompleted: false };
       memory.changes.push(change);
+      rule.latestOnItsWay = Math.max(latestOnItsWay(rule), lastFiredAt);
       rule.onTheirWay.add(change);
       return {
         apply() {
           rule.onTheirWay.delete(change);
+          rule.latestOnItsWay = undefined;
           rule.lastFiredAt = Math.max(rule.lastFiredAt ?? lastFiredAt, lastFiredAt);
           change.isCompleted = true;
           applyCompleted(memory);
         },
         drop(otherFiredAt) {
           rule.onTheirWay.delete(change);
+          rule.latestOnItsWay = undefined;
           if (otherFiredAt !== undefined) rule.lastFiredAt = otherFiredAt;
           memory.changes.splice(memory.changes.indexOf(change), 1);
           applyCompleted(memory);
@@ -168,13 +173,20 @@ export function createStateBook(parts: {
 const emptyMemory = (): RuleMemory => ({
   lastFiredAt: undefined,
   onTheirWay: new Set(),
+  latestOnItsWay: Number.NEGATIVE_INFINITY,
   devices: new Map(),
 });
 
-function latestOf({ lastFiredAt, onTheirWay }: RuleMemory): Instant | undefined {
-  let latest = lastFiredAt;
-  for (const { firedAt = Number.NEGATIVE_INFINITY } of onTheirWay) {
-    if (latest === undefined || firedAt > latest) latest = firedAt;
-  }
+/** Of thousands on their way, each look would look through all. */
+function latestOnItsWay(rule: RuleMemory): Instant {
+  if (rule.latestOnItsWay !== undefined) return rule.latestOnItsWay;
+  let latest = Number.NEGATIVE_INFINITY;
+  for (const { firedAt = latest } of rule.onTheirWay) latest = Math.max(latest, firedAt);
+  rule.latestOnItsWay = latest;
   return latest;
+}
+
+function latestOf(rule: RuleMemory): Instant | undefined {
+  if (rule.onTheirWay.size === 0) return rule.lastFiredAt;
+  return Math.max(rule.lastFiredAt ?? Number.NEGATIVE_INFINITY, latestOnItsWay(rule));
 }

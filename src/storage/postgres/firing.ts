@@ -2,6 +2,7 @@ import { limits } from '../../domain/limits.ts';
 import type { Firing, FiringOutcome, NewDelivery } from '../../domain/notifications/delivery.ts';
 import { outboxFull } from '../../domain/notifications/notification-store.ts';
 import { createHexId } from '../../lib/secret-token.ts';
+import { createDeliveryRooms, type DeliveryRooms } from '../sql/delivery-rooms.ts';
 import { deliveryDetails, deliveryId, progressToRow } from '../sql/notification-row.ts';
 import type { Session } from './connection.ts';
 import { saveNotificationStates } from './notification-writes.ts';
@@ -48,15 +49,20 @@ export async function fireNotifications(
   firings: readonly Firing[],
 ): Promise<readonly FiringOutcome[]> {
   const outcomes: FiringOutcome[] = [];
+  const rooms = createDeliveryRooms();
   for (const firing of firings) {
-    const outcome = await fire(session, firing);
+    const outcome = await fire(session, firing, rooms);
     if (outcome.kind === 'fired') await saveNotificationStates(session, [firing]);
     outcomes.push(outcome);
   }
   return outcomes;
 }
 
-async function fire(session: Session, firing: Firing): Promise<FiringOutcome> {
+async function fire(
+  session: Session,
+  firing: Firing,
+  rooms: DeliveryRooms,
+): Promise<FiringOutcome> {
   const { notificationId, at, throttlingMs, deliveries } = firing;
   const found = await session.first<Window>(selectWindow, notificationId);
   if (found === undefined) return { kind: 'gone' };
@@ -65,16 +71,15 @@ async function fire(session: Session, firing: Firing): Promise<FiringOutcome> {
   if (throttlingMs > 0 && last !== null && at < last + throttlingMs) {
     return { kind: 'throttled', lastFiredAt: last };
   }
-  let room = await roomOf(session, found);
+  await countWaitingIn(session, found, rooms);
   let failure: string | undefined;
   const deliveryIds: string[] = [];
   for (const delivery of deliveries) {
     const isWaiting = delivery.progress.status === 'pending';
     const filed: NewDelivery =
-      isWaiting && room <= 0
+      isWaiting && !rooms.take(found)
         ? { ...delivery, progress: { status: 'failed', reason: outboxFull } }
         : delivery;
-    if (isWaiting) room -= 1;
     if (filed.progress.status === 'failed') failure = filed.progress.reason;
     deliveryIds.push(await file(session, at, found, filed));
   }
@@ -85,13 +90,22 @@ async function fire(session: Session, firing: Firing): Promise<FiringOutcome> {
   return { kind: 'fired', deliveryIds };
 }
 
-/** How many more deliveries may wait, of the notification and of who pays. */
-async function roomOf(session: Session, { position, owner }: Window): Promise<number> {
-  const max = limits.deliveriesPendingMax;
-  const ofPayer = limits.deliveriesPendingPerPayerMax;
-  const waiting = await session.first<Count>(countWaiting, position, max);
-  const waitingOf = await session.first<Count>(countWaitingOf, owner, ofPayer);
-  return Math.min(max - (waiting?.n ?? 0), ofPayer - (waitingOf?.n ?? 0));
+async function countWaitingIn(
+  session: Session,
+  found: Window,
+  rooms: DeliveryRooms,
+): Promise<void> {
+  const { position, owner } = found;
+  const { deliveriesPendingMax: max, deliveriesPendingPerPayerMax: ofPayer } = limits;
+  const known = rooms.isKnown(found);
+  if (!known.notification) {
+    const waiting = await session.first<Count>(countWaiting, position, max);
+    rooms.tell(found, { notification: waiting?.n ?? 0 });
+  }
+  if (!known.payer) {
+    const waiting = await session.first<Count>(countWaitingOf, owner, ofPayer);
+    rooms.tell(found, { payer: waiting?.n ?? 0 });
+  }
 }
 
 async function file(

@@ -3,6 +3,7 @@ import { limits } from '../../domain/limits.ts';
 import type { Firing, FiringOutcome, NewDelivery } from '../../domain/notifications/delivery.ts';
 import { outboxFull, type StateChange } from '../../domain/notifications/notification-store.ts';
 import { createHexId } from '../../lib/secret-token.ts';
+import { createDeliveryRooms, type DeliveryRooms } from '../sql/delivery-rooms.ts';
 import {
   deliveryDetails,
   deliveryId,
@@ -106,17 +107,21 @@ export function createNotificationWrites(database: DatabaseSync) {
         putState.run(notificationId, deviceId, JSON.stringify(state));
       }
     },
-    fireNotifications: (firings: readonly Firing[]): readonly FiringOutcome[] =>
-      firings.map((firing) => {
-        const outcome = fireOne(firing);
+    fireNotifications(firings: readonly Firing[]): readonly FiringOutcome[] {
+      const rooms = createDeliveryRooms();
+      return firings.map((firing) => {
+        const outcome = fireOne(firing, rooms);
         if (outcome.kind !== 'fired') return outcome;
         putState.run(firing.notificationId, firing.deviceId, JSON.stringify(firing.state));
         return outcome;
-      }),
+      });
+    },
   };
 }
 
-function createFire(database: DatabaseSync): (firing: Firing) => FiringOutcome {
+function createFire(
+  database: DatabaseSync,
+): (firing: Firing, rooms: DeliveryRooms) => FiringOutcome {
   const window = createSelection<Window>(database, selectWindow);
   const waiting = createSelection<{ n: number }>(database, countWaiting);
   const waitingOf = createSelection<{ n: number }>(database, countWaitingOf);
@@ -136,7 +141,17 @@ function createFire(database: DatabaseSync): (firing: Firing) => FiringOutcome {
     return deliveryId(token, Number(lastInsertRowid));
   }
 
-  return ({ notificationId, at, throttlingMs, deliveries }) => {
+  function countWaitingIn(found: Window, rooms: DeliveryRooms): void {
+    const { position, owner } = found;
+    const { deliveriesPendingMax: max, deliveriesPendingPerPayerMax: ofPayer } = limits;
+    const known = rooms.isKnown(found);
+    if (!known.notification) {
+      rooms.tell(found, { notification: waiting.first(position, max)?.n ?? 0 });
+    }
+    if (!known.payer) rooms.tell(found, { payer: waitingOf.first(owner, ofPayer)?.n ?? 0 });
+  }
+
+  return ({ notificationId, at, throttlingMs, deliveries }, rooms) => {
     const found = window.first(notificationId);
     if (found === undefined) return { kind: 'gone' };
     if (found.is_active === 0) return { kind: 'inactive' };
@@ -144,20 +159,14 @@ function createFire(database: DatabaseSync): (firing: Firing) => FiringOutcome {
     if (throttlingMs > 0 && last !== null && at < last + throttlingMs) {
       return { kind: 'throttled', lastFiredAt: last };
     }
-    const max = limits.deliveriesPendingMax;
-    const ofPayer = limits.deliveriesPendingPerPayerMax;
-    let room = Math.min(
-      max - (waiting.first(position, max)?.n ?? 0),
-      ofPayer - (waitingOf.first(found.owner, ofPayer)?.n ?? 0),
-    );
+    countWaitingIn(found, rooms);
     let failure: string | undefined;
     const deliveryIds = deliveries.map((delivery) => {
       const isWaiting = delivery.progress.status === 'pending';
       const filed: NewDelivery =
-        isWaiting && room <= 0
+        isWaiting && !rooms.take(found)
           ? { ...delivery, progress: { status: 'failed', reason: outboxFull } }
           : delivery;
-      if (isWaiting) room -= 1;
       if (filed.progress.status === 'failed') failure = filed.progress.reason;
       return file(at, found, filed);
     });

@@ -1,0 +1,180 @@
+import { createFairTurns } from '../../lib/fair-turns.ts';
+import type { Payer } from '../budgets/payer.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
+import { type Device, sensorOf } from '../devices/device.ts';
+import { type DeviceId, type SensorId, sameUsername, type Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { type Fire, type PlannedFiring, tooManyFirings } from './fire.ts';
+import { countHad, type FiringLook, type LookParts, lookAtDatapoint, planFiring } from './look.ts';
+import type { Rule } from './rule.ts';
+import type { RuleBook } from './rule-book.ts';
+import type { SensorValues } from './sensor-values.ts';
+
+export interface PushLookParts extends LookParts {
+  readonly book: Pick<RuleBook, 'index'>;
+  readonly known: SensorValues;
+  readonly fire: Fire;
+  /** The device, if that can be said at once. */
+  readonly peekDevice: (id: DeviceId) => Device | undefined;
+}
+
+/** A look at some pushes, to be run once. */
+export interface PushLooks {
+  /** Waits only where something is fetched, a rule fires, or others have to have a turn. */
+  readonly run: () => Promise<void>;
+  /** Whether all was looked at; it may be when the work has only just been begun. */
+  isOver(): boolean;
+  /** After the run: when the push may be answered. Throws as `Fire` does. */
+  readonly firingsOf: (push: StoredPush) => Promise<void> | undefined;
+}
+
+export interface LookOptions {
+  /** These pushes may have had their turn before the service was started anew. */
+  readonly isAgain: boolean;
+  /** Whether those that came with them have held the event loop for long enough. */
+  readonly isLate: () => boolean;
+}
+
+/** Makes looks at pushes: long ones take turns, by the owners of the devices. */
+export function createPushLooks(parts: PushLookParts) {
+  const { book, known, devices, states, silences } = parts;
+  const turns = createFairTurns({ turnMs: limits.turnMs });
+
+  /** Whether some rule may ask for a value beside the one that was pushed, or did before. */
+  function needsValues(rules: readonly Rule[], { id }: Device, sensorId: SensorId): boolean {
+    return known.has(id) || rules.some(({ named }) => named.some((name) => name !== sensorId));
+  }
+
+  return (pushes: readonly StoredPush[], { isAgain, isLate }: LookOptions): PushLooks => {
+    const firings = new Map<StoredPush, Promise<void>>();
+    let isOver = false;
+
+    async function run(): Promise<void> {
+      for (const push of pushes) {
+        try {
+          const { deviceId, sensorId, datapoints } = push;
+          const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
+          const sensor = device && sensorOf(device, sensorId);
+          if (device === undefined || sensor === undefined) continue;
+          const pace = turns.paceOf(device.owner.toLowerCase());
+          if (isLate()) await pace.rest();
+          const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
+          const values = needsValues(rules, device, sensorId)
+            ? (known.peek(device) ?? (await known.fetch(device)))
+            : undefined;
+          const had = isAgain ? rules.map((rule) => countHad(states, rule, push)) : [];
+          const look = { push, device, sensor, rules, values, had };
+          const fired = createFired(parts, device);
+          for (const [place, datapoint] of datapoints.entries()) {
+            // Where no rule looks, what is known of the sensor is its last one.
+            if (rules.length === 0 && place < datapoints.length - 1) continue;
+            if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
+            for (const firing of lookAtDatapoint(parts, look, datapoint, place)) {
+              await fired.add(firing);
+              if (pace.isOver()) await pace.rest();
+            }
+            if (pace.isOver()) await pace.rest();
+          }
+          if (values !== undefined) known.keep(device, values);
+          const stored = fired.stored();
+          if (stored !== undefined) firings.set(push, handled(stored));
+        } catch (error) {
+          // Whoever pushed it is told; the other pushes are looked at all the same.
+          firings.set(push, handled(Promise.reject(error)));
+        }
+      }
+      isOver = true;
+    }
+
+    return { run, isOver: () => isOver, firingsOf: (push) => firings.get(push) };
+  };
+}
+
+/** What follows from one push to the device. */
+interface Fired {
+  add(look: FiringLook): Promise<void>;
+  /**
+   * Resolves when what the push has to wait for is stored: the firings of the device's owner, and
+   * for a while those of others, however many there are. Throws for the owner's alone.
+   */
+  stored(): Promise<void> | undefined;
+}
+
+function createFired({ fire, ...parts }: PushLookParts, device: Device): Fired {
+  let own: Commits | undefined;
+  let ofOthers: Commits | undefined;
+  /** Had too many that wait: what else they would fire for this push is given up. */
+  let refused: Set<Payer> | undefined;
+
+  async function plan(look: FiringLook): Promise<PlannedFiring | undefined> {
+    const { payer, notification } = look.rule;
+    if (refused?.has(payer) !== true && !fire.isFullFor(payer))
+      return await planFiring(parts, look);
+    refused ??= new Set();
+    refused.add(payer);
+    look.note(notification.id, 'not_stored');
+    fire.refuse();
+    return undefined;
+  }
+
+  return {
+    async add(look) {
+      const planned = await plan(look);
+      const isOwn = sameUsername(look.rule.notification.owner, device.owner);
+      if (isOwn) own ??= createCommits();
+      else ofOthers ??= createCommits();
+      const commits = isOwn ? own : ofOthers;
+      if (planned !== undefined) commits?.add(fire(planned));
+      else if (refused?.has(look.rule.payer) === true) commits?.fail(tooManyFirings());
+    },
+    stored() {
+      if (own === undefined && ofOthers === undefined) return undefined;
+      const others = ofOthers && atMost(limits.firingsOfOthersMs, ofOthers.over());
+      return Promise.all([own?.over(), others]).then(() => own?.check());
+    },
+  };
+}
+
+/** Commits that are waited for: not all of them are kept in memory until the last one is over. */
+function createCommits() {
+  const waiting = new Set<Promise<void>>();
+  let failure: unknown;
+  const fail = (reason: unknown): void => {
+    failure ??= reason;
+  };
+  return {
+    add(commit: Promise<void>): void {
+      const over = commit.catch(fail).finally(() => waiting.delete(over));
+      waiting.add(over);
+    },
+    fail,
+    /** Resolves when those that were added so far are over, whatever became of them. */
+    over: (): Promise<unknown> => Promise.all(waiting),
+    /** Throws what went wrong first. */
+    check(): void {
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
+type Commits = ReturnType<typeof createCommits>;
+
+/** Resolves when the work is over, or after so long. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, patience]);
+  clearTimeout(timer);
+}
+
+/** Whose rules for all devices look at it: nobody's until its owner accepted it [contract 14]. */
+const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
+  isPending === true ? undefined : owner;
+
+/** Its failure is told to whoever waits for it, and is nobody's fault when none does. */
+export function handled<Result>(work: Promise<Result>): Promise<Result> {
+  work.catch(() => undefined);
+  return work;
+}
