@@ -33,8 +33,6 @@ export interface GroupCommit<Item, Outcome> {
    * adds it ends that first. Throws the refusal when there is no room.
    */
   hold(item: Item): () => void;
-  /** What waits of a payer, in line or elsewhere. */
-  weightOf(payer: string): number;
   /** Resolves when nothing waits and nothing is in flight. */
   drain(): Promise<void>;
 }
@@ -214,12 +212,7 @@ export function createGroupCommit<Item, Committed, Outcome>(
     }
   }
 
-  return {
-    add,
-    hold,
-    weightOf: (payer) => (lines.get(payer)?.weight ?? 0) + (held.get(payer) ?? 0),
-    drain,
-  };
+  return { add, hold, drain };
 }
 
 const takenMax = 1_024;

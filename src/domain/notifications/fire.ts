@@ -1,5 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
+import { createFairTurns } from '../../lib/fair-turns.ts';
 import { createGroupCommit, tellAsIs } from '../../lib/group-commit.ts';
+import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Payer } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
@@ -38,10 +40,12 @@ export interface Fire {
    * owner's firings that wait are too large: it is given up.
    */
   (planned: PlannedFiring, options?: { readonly isRepeatedByCaller: boolean }): Promise<void>;
-  /** Whether so much of a payer waits to be stored that one more firing need not be made. */
-  isFullFor(payer: Payer): boolean;
-  /** Counts a firing that was not made for it. */
-  refuse(): void;
+  /**
+   * Stores the firing of a rule on somebody else's device, when `mayFire` says that its owner has
+   * the rights: behind others of that owner, as many as have room. Resolves when it is stored or
+   * was given up. Answers undefined when there is no room: it is given up.
+   */
+  forStranger(planned: PlannedFiring, mayFire: () => Promise<boolean>): Promise<void> | undefined;
   /** Tries again what could not be stored; the repetition of a push is nothing new. */
   retry(): Promise<void>;
   /** Resolves when nothing is under way. */
@@ -54,6 +58,8 @@ export function createFire(parts: FireParts): Fire {
   const store = storeInTurn(parts);
   const held = createHeld();
   const underWay = new Set<Promise<unknown>>();
+  const inOrder = createKeyedSequence();
+  const turns = createFairTurns({ turnMs: limits.turnMs });
 
   /** Answers whether it was stored, or there was nothing to store. */
   async function attempt(planned: PlannedFiring): Promise<void> {
@@ -116,9 +122,36 @@ export function createFire(parts: FireParts): Fire {
     return track(fireOne(planned, isRepeatedByCaller));
   }
 
+  /** Turns of those who have rules on devices of others; what they wait for counts meanwhile. */
+  function forStranger(planned: PlannedFiring, mayFire: () => Promise<boolean>) {
+    const release = holdRoom(planned);
+    if (release === undefined) {
+      reporter.notificationFired('not_stored');
+      giveUp(planned);
+      return undefined;
+    }
+    const { payer } = planned.rule;
+    const stored = inOrder(payer, async () => {
+      await turns.enter(payer);
+      const has = await mayFire().finally(release);
+      if (has) return await fire(planned);
+      planned.proposal.drop();
+      planned.evaluation.outcome = 'no_right';
+    });
+    // It is tried again, or given up, whoever pushed.
+    return track(stored).catch(() => undefined);
+  }
+
+  function holdRoom(planned: PlannedFiring): (() => void) | undefined {
+    try {
+      return store.hold(planned);
+    } catch {
+      return undefined;
+    }
+  }
+
   return Object.assign(fire, {
-    refuse: () => reporter.notificationFired('not_stored'),
-    isFullFor: (payer: Payer) => store.weightOf(payer) >= payerBytesMax,
+    forStranger,
     retry,
     async drain() {
       while (underWay.size > 0) await Promise.all(underWay);
@@ -156,19 +189,14 @@ function storeInTurn({ store, outbox, log }: FireParts) {
     payerOf: ({ rule }) => rule.payer,
     batchWeightMax: limits.firingsCommitBytesMax,
     queueWeightMax: limits.firingsWaitingBytesMax,
-    payerWeightMax: payerBytesMax,
+    payerWeightMax: limits.firingsWaitingBytesMax / 2,
     payerWeightFloor: limits.firingsWaitingBytesFloor,
-    refusal: tooManyFirings,
+    refusal: () =>
+      new DomainError('rate_limited', 'too many messages of notifications wait to be stored', {
+        retryAfterSeconds: 2,
+      }),
   });
 }
-
-const payerBytesMax = limits.firingsWaitingBytesMax / 2;
-
-/** The refusal of a firing whose payer has too many that wait. */
-export const tooManyFirings = () =>
-  new DomainError('rate_limited', 'too many messages of notifications wait to be stored', {
-    retryAfterSeconds: 2,
-  });
 
 /** The state follows what the store made of the firing. */
 function complete(planned: PlannedFiring | undefined, outcome: FiringOutcome): void {

@@ -110,13 +110,20 @@ export function lookOnce(
 /** Makes the firing, on its way to the store from now on; undefined: its owner has no right. */
 export async function planFiring(
   parts: LookParts,
-  { rule, device, reading, note, state }: FiringLook,
+  look: FiringLook,
 ): Promise<PlannedFiring | undefined> {
+  const { rule, device, note } = look;
+  if (await mayFire(parts, rule, device)) return proposeFiring(parts, look);
+  note(rule.notification.id, 'no_right');
+  return undefined;
+}
+
+/** Makes the firing without a look at the rights of its owner: those are to be asked for. */
+export function proposeFiring(
+  parts: Pick<LookParts, 'states' | 'channels'>,
+  { rule, device, reading, note, state }: FiringLook,
+): PlannedFiring {
   const { id } = rule.notification;
-  if (!(await mayFire(parts, rule, device))) {
-    note(id, 'no_right');
-    return undefined;
-  }
   const firing = firingAt(rule, device, reading, { state, channels: parts.channels });
   const proposal = parts.states.propose(id, device.id, state);
   return { rule, firing, proposal, evaluation: note(id, 'sent') };

@@ -4,8 +4,16 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import { type DeviceId, type SensorId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type Fire, type PlannedFiring, tooManyFirings } from './fire.ts';
-import { countHad, type FiringLook, type LookParts, lookAtDatapoint, planFiring } from './look.ts';
+import type { Fire } from './fire.ts';
+import { mayFire } from './firing.ts';
+import {
+  countHad,
+  type FiringLook,
+  type LookParts,
+  lookAtDatapoint,
+  planFiring,
+  proposeFiring,
+} from './look.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { SensorValues } from './sensor-values.ts';
@@ -70,7 +78,8 @@ export function createPushLooks(parts: PushLookParts) {
             if (rules.length === 0 && place < datapoints.length - 1) continue;
             if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
             for (const firing of lookAtDatapoint(parts, look, datapoint, place)) {
-              await fired.add(firing);
+              const planned = fired.add(firing);
+              if (planned !== undefined) await planned;
               if (pace.isOver()) await pace.rest();
             }
             if (pace.isOver()) await pace.rest();
@@ -92,7 +101,8 @@ export function createPushLooks(parts: PushLookParts) {
 
 /** What follows from one push to the device. */
 interface Fired {
-  add(look: FiringLook): Promise<void>;
+  /** Waits for nothing where the rule is somebody else's. */
+  add(look: FiringLook): Promise<void> | undefined;
   /**
    * Resolves when what the push has to wait for is stored: the firings of the device's owner, and
    * for a while those of others, however many there are. Throws for the owner's alone.
@@ -100,32 +110,46 @@ interface Fired {
   stored(): Promise<void> | undefined;
 }
 
-function createFired({ fire, ...parts }: PushLookParts, device: Device): Fired {
+function createFired(parts: PushLookParts, device: Device): Fired {
+  const { fire } = parts;
   let own: Commits | undefined;
   let ofOthers: Commits | undefined;
   /** Had too many that wait: what else they would fire for this push is given up. */
   let refused: Set<Payer> | undefined;
 
-  async function plan(look: FiringLook): Promise<PlannedFiring | undefined> {
-    const { payer, notification } = look.rule;
-    if (refused?.has(payer) !== true && !fire.isFullFor(payer))
-      return await planFiring(parts, look);
+  function fireForStranger(look: FiringLook): void {
+    const { rule } = look;
+    if (refused?.has(rule.payer) === true) {
+      look.note(rule.notification.id, 'not_stored');
+      return;
+    }
+    const planned = proposeFiring(parts, look);
+    const stored = fire.forStranger(planned, () => mayFire(parts, rule, device));
+    ofOthers ??= createCommits();
+    if (stored !== undefined) {
+      ofOthers.add(stored);
+      return;
+    }
     refused ??= new Set();
-    refused.add(payer);
-    look.note(notification.id, 'not_stored');
-    fire.refuse();
-    return undefined;
+    refused.add(rule.payer);
+  }
+
+  async function fireOwn(look: FiringLook): Promise<void> {
+    if (own?.isFailed() === true) {
+      look.note(look.rule.notification.id, 'not_stored');
+      return;
+    }
+    const planned = await planFiring(parts, look);
+    if (planned === undefined) return;
+    own ??= createCommits();
+    own.add(fire(planned));
   }
 
   return {
-    async add(look) {
-      const planned = await plan(look);
-      const isOwn = sameUsername(look.rule.notification.owner, device.owner);
-      if (isOwn) own ??= createCommits();
-      else ofOthers ??= createCommits();
-      const commits = isOwn ? own : ofOthers;
-      if (planned !== undefined) commits?.add(fire(planned));
-      else if (refused?.has(look.rule.payer) === true) commits?.fail(tooManyFirings());
+    add(look) {
+      if (sameUsername(look.rule.notification.owner, device.owner)) return fireOwn(look);
+      fireForStranger(look);
+      return undefined;
     },
     stored() {
       if (own === undefined && ofOthers === undefined) return undefined;
@@ -139,15 +163,15 @@ function createFired({ fire, ...parts }: PushLookParts, device: Device): Fired {
 function createCommits() {
   const waiting = new Set<Promise<void>>();
   let failure: unknown;
-  const fail = (reason: unknown): void => {
-    failure ??= reason;
-  };
   return {
     add(commit: Promise<void>): void {
+      const fail = (reason: unknown): void => {
+        failure ??= reason;
+      };
       const over = commit.catch(fail).finally(() => waiting.delete(over));
       waiting.add(over);
     },
-    fail,
+    isFailed: () => failure !== undefined,
     /** Resolves when those that were added so far are over, whatever became of them. */
     over: (): Promise<unknown> => Promise.all(waiting),
     /** Throws what went wrong first. */
