@@ -67,7 +67,7 @@ export function createNotificationServices(parts: {
   });
   const notifier = createNotifier({
     ...{ store, users, devices, access, channels, outbox, clock, reporter, log },
-    ...{ book, datapoints, states, evaluations, silences },
+    ...{ book, datapoints, states, evaluations, silences, budgets },
     peekDevice: devices.peek,
   });
   const timers: NodeJS.Timeout[] = [];

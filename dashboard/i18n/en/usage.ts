@@ -15,6 +15,7 @@ export const usage = {
   answer_bytes: 'Answers that are not read yet',
   notification_bytes: 'Alerts in memory',
   silences: 'Watched silences',
+  firings_of_others: 'Alerts on devices of others',
   previews: 'Previews of alerts',
   mqtt_sessions: 'MQTT sessions',
   mqtt_session_bytes: 'Subscriptions of MQTT sessions',

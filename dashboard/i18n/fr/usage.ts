@@ -21,6 +21,7 @@ export const usage: Translation<'usage'> = {
   answer_bytes: 'Réponses pas encore lues',
   notification_bytes: 'Alertes en mémoire',
   silences: 'Silences surveillés',
+  firings_of_others: 'Alertes sur les appareils d’autrui',
   previews: 'Aperçus d’alertes',
   mqtt_sessions: 'Sessions MQTT',
   mqtt_session_bytes: 'Abonnements des sessions MQTT',

@@ -21,6 +21,7 @@ export const usage: Translation<'usage'> = {
   answer_bytes: 'Respostas ainda não lidas',
   notification_bytes: 'Alertas em memória',
   silences: 'Silêncios vigiados',
+  firings_of_others: 'Alertas em dispositivos de outros',
   previews: 'Pré-visualizações de alertas',
   mqtt_sessions: 'Sessões MQTT',
   mqtt_session_bytes: 'Subscrições das sessões MQTT',

@@ -17,6 +17,7 @@ export const usage: Translation<'usage'> = {
   answer_bytes: 'Majibu ambayo bado hayajasomwa',
   notification_bytes: 'Tahadhari kwenye kumbukumbu',
   silences: 'Ukimya unaoangaliwa',
+  firings_of_others: 'Tahadhari kwenye vifaa vya wengine',
   previews: 'Hakikisho za tahadhari',
   mqtt_sessions: 'Vipindi vya MQTT',
   mqtt_session_bytes: 'Usajili wa vipindi vya MQTT',

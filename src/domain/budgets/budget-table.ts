@@ -73,6 +73,18 @@ export const budgetTable = {
     answer: 'count',
     refused: '403; what a rule would not watch, it is not made for',
   },
+  firings_of_others: {
+    what: 'alerts of rules on devices of others, until they are stored',
+    unit: 'bytes',
+    total: 8 * mebibyte,
+    perAccount: mebibyte,
+    perAddress: 0,
+    guests: 0,
+    floor: 65_536,
+    answer: 'rate',
+    refused:
+      'the alert is not sent, and "why" of its notification tells; no push is refused for it',
+  },
   previews: {
     what: 'previews of notifications under way',
     unit: 'entries',

@@ -114,7 +114,7 @@ async function start(storage: Storage, clock: { now(): Instant }, fired: Fired[]
   const outbox = { wake: () => undefined, deliver: async () => undefined };
   const notifier = createNotifier({
     ...{ ...common, store, devices: storage.devices, access, channels: new Map(), outbox, book },
-    ...{ silences, peekDevice: () => undefined },
+    ...{ silences, budgets, peekDevice: () => undefined },
   });
   const watch = createSilences({
     ...{ clock, log, evaluations, budget: budgets.of('silences') },

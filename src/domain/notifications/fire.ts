@@ -3,6 +3,7 @@ import { createFairTurns } from '../../lib/fair-turns.ts';
 import { createGroupCommit, tellAsIs } from '../../lib/group-commit.ts';
 import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Budgets } from '../budgets/budgets.ts';
 import type { Payer } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -25,6 +26,7 @@ export interface PlannedFiring {
 export interface FireParts {
   readonly store: Pick<NotificationStore, 'fire'>;
   readonly outbox: Pick<Dispatcher, 'wake' | 'deliver'>;
+  readonly budgets: Budgets;
   readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;
@@ -55,6 +57,7 @@ export interface Fire {
 /** Firings that come while others are being stored share the next commit, in their order. */
 export function createFire(parts: FireParts): Fire {
   const { outbox, reporter, log } = parts;
+  const room = parts.budgets.of('firings_of_others');
   const store = storeInTurn(parts);
   const held = createHeld();
   const underWay = new Set<Promise<unknown>>();
@@ -124,30 +127,23 @@ export function createFire(parts: FireParts): Fire {
 
   /** Turns of those who have rules on devices of others; what they wait for counts meanwhile. */
   function forStranger(planned: PlannedFiring, mayFire: () => Promise<boolean>) {
-    const release = holdRoom(planned);
-    if (release === undefined) {
+    const { payer } = planned.rule;
+    const bytes = bytesOfFiring(planned);
+    if (room.take(payer, bytes) !== undefined) {
       reporter.notificationFired('not_stored');
       giveUp(planned);
       return undefined;
     }
-    const { payer } = planned.rule;
     const stored = inOrder(payer, async () => {
       await turns.enter(payer);
-      const has = await mayFire().finally(release);
-      if (has) return await fire(planned);
+      if (await mayFire()) return fire(planned);
       planned.proposal.drop();
       planned.evaluation.outcome = 'no_right';
+      return undefined;
     });
     // It is tried again, or given up, whoever pushed.
-    return track(stored).catch(() => undefined);
-  }
-
-  function holdRoom(planned: PlannedFiring): (() => void) | undefined {
-    try {
-      return store.hold(planned);
-    } catch {
-      return undefined;
-    }
+    const over = stored.catch(() => undefined).finally(() => room.release(payer, bytes));
+    return track(over);
   }
 
   return Object.assign(fire, {
