@@ -2,6 +2,7 @@ import { limit, type Plant, patch } from './plant.ts';
 
 const rules = 'test/neighbours/alarms-rules.test.ts';
 const silences = { file: rules, test: 'five accounts' };
+const strangers = 'test/neighbours/alarms-strangers.test.ts';
 const deliveries = 'test/neighbours/alarms-deliveries.test.ts';
 const limits = 'test/v2/notification-limits.test.ts';
 const rows = 'test/walks/damaged-rows.test.ts';
@@ -34,6 +35,30 @@ export const plantsOfAlarms: readonly Plant[] = [
         'src/domain/notifications/sensor-values.ts',
         'large > limits.otherLargeValuesMax;',
         'large > 9 * limits.otherLargeValuesMax;',
+      ),
+    ],
+  },
+  {
+    name: 'pushes to a device are looked at beside those to others',
+    ...{ file: strangers, test: 'long arrays', servedMs: 2_000 },
+    says: /took|never came/,
+    patches: [
+      patch(
+        'src/domain/notifications/notifier.ts',
+        'sequence.run(deviceId, looks.run)',
+        "sequence.run('any' as DeviceId, looks.run)",
+      ),
+    ],
+  },
+  {
+    name: 'no push waits long for alerts of strangers, or is refused for them',
+    ...{ file: strangers, test: 'a thousand rules', servedMs: 2_000 },
+    says: /429|took|waited/,
+    patches: [
+      patch(
+        'src/domain/notifications/push-looks.ts',
+        'if (sameUsername(look.rule.notification.owner, device.owner)) return fireOwn(look);',
+        'if (look.rule.notification.owner !== undefined) return fireOwn(look);',
       ),
     ],
   },

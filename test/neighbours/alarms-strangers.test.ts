@@ -81,12 +81,17 @@ test('long arrays on a sensor with a hundred rules hold up no alarm of others', 
   });
   await town.attack(async () => {
     const health = watchHealth(town.url);
-    const quiet = JSON.stringify(series(50_000));
-    const loud = JSON.stringify(series(1_000));
-    const arrays = Array.from({ length: 12 }, (_, at) => {
+    const quiet = JSON.stringify(series(30_000));
+    const loud = JSON.stringify(series(500));
+    const arrays = Array.from({ length: 8 }, (_, at) => {
       const [sensor, body] = at % 2 === 0 ? ['quiet', quiet] : ['loud', loud];
       const path = `/devices/watched/sensors/${sensor}/values`;
-      return town.call({ method: 'POST', path, token, body: body as string });
+      return town.call({
+        method: 'POST',
+        path,
+        token,
+        ...{ body: body as string, type: 'application/json' },
+      });
     });
     for (const { status, text } of await Promise.all(arrays)) {
       assert.ok([204, 429].includes(status), `${status} ${text}`);
