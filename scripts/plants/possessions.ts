@@ -63,7 +63,7 @@ export const plantsOfPossessions: readonly Plant[] = [
     ...{ file: credit, test: 'a device handed over spends no credit', says: /channel: 'sms'/ },
     patches: [
       patch(
-        'src/domain/notifications/notifier.ts',
+        'src/domain/notifications/push-looks.ts',
         'isPending === true ? undefined : owner;',
         'isPending === undefined ? owner : owner;',
       ),

@@ -388,9 +388,7 @@ export const limits = {
   /** Groups of users that one account keeps, and the users in one of them. */
   groupsPerUserMax: 200,
   groupMembersMax: 1_000,
-
-  // Version 1.
-  /** Texts of a request that are looked for in the sentence of its refusal. */
+  /** Texts of a request of version 1 that are looked for in the sentence of its refusal. */
   quotedTextsMax: 1_000,
 
   // Made without a token: anybody can make them, so their number ends.
