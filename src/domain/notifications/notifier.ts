@@ -104,8 +104,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       for (const [deviceId, some] of byDevice(concerned)) {
         const looks = lookAtPushes(some, { isAgain: false, isLate });
         const looked = sequence.run(deviceId, looks.run);
-        // Mostly all was looked at when the work had only just been begun, and nothing fired.
-        if (looks.isOver()) continue;
+        if (looks.isOverWithNothing()) continue;
         for (const push of some) waits.set(push, handled(looked.then(() => looks.firingsOf(push))));
       }
       return waits.size === 0 ? undefined : pushes.map((push) => waits.get(push));

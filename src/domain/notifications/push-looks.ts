@@ -30,8 +30,8 @@ export interface PushLookParts extends LookParts {
 export interface PushLooks {
   /** Waits only where something is fetched, a rule fires, or others have to have a turn. */
   readonly run: () => Promise<void>;
-  /** Whether all was looked at; it may be when the work has only just been begun. */
-  isOver(): boolean;
+  /** Whether all was looked at and nothing fired: mostly so when the work has only just begun. */
+  isOverWithNothing(): boolean;
   /** After the run: when the push may be answered. Throws as `Fire` does. */
   readonly firingsOf: (push: StoredPush) => Promise<void> | undefined;
 }
@@ -95,7 +95,11 @@ export function createPushLooks(parts: PushLookParts) {
       isOver = true;
     }
 
-    return { run, isOver: () => isOver, firingsOf: (push) => firings.get(push) };
+    return {
+      run,
+      isOverWithNothing: () => isOver && firings.size === 0,
+      firingsOf: (push) => firings.get(push),
+    };
   };
 }
 

@@ -28,9 +28,24 @@ export interface IntegerForm {
   readonly bits: number;
 }
 
-/** The shortest form of one integer or more, or nearly so: only the likeliest is measured. */
+/**
+ * The shortest form of one integer or more, or nearly so: only the likeliest is measured. Integers
+ * of at most `integerMax` in size have one: as they are, they are no further apart than residues.
+ */
 export function shortestForm(integers: Float64Array, beside?: Float64Array): IntegerForm {
-  const { isBeside, changes, middle } = likeliest(integers, beside);
+  const form = formOf(integers, beside, likeliest(integers, beside)) ?? formOf(integers);
+  if (form === undefined) throw new Error('these integers are too large for their form');
+  return form;
+}
+
+const asTheyAre: LikelyForm = { isBeside: false, changes: 0, middle: 0 };
+
+/** Undefined: differences or changes are too large for it. */
+function formOf(
+  integers: Float64Array,
+  beside?: Float64Array,
+  { isBeside, changes, middle }: LikelyForm = asTheyAre,
+): IntegerForm | undefined {
   let column = beside !== undefined && isBeside ? minus(integers, beside) : integers;
   const heads: number[] = [];
   while (heads.length < changes) {
@@ -40,12 +55,18 @@ export function shortestForm(integers: Float64Array, beside?: Float64Array): Int
   const up = closeForm(column, leastOf(column), false);
   const around = up?.bits === 0 ? undefined : closeForm(column, middle, true);
   const form = around === undefined || (up !== undefined && up.bits <= around.bits) ? up : around;
-  if (form === undefined) throw new Error('these integers are too large for their form');
-  return { ...form, heads, isBeside };
+  return form && { ...form, heads, isBeside };
+}
+
+interface LikelyForm {
+  readonly isBeside: boolean;
+  /** How often changes are taken. */
+  readonly changes: number;
+  readonly middle: number;
 }
 
 /** Which columns are the narrowest about their middle, by the look of some integers. */
-function likeliest(integers: Float64Array, beside: Float64Array | undefined) {
+function likeliest(integers: Float64Array, beside: Float64Array | undefined): LikelyForm {
   let best = { isBeside: false, changes: 0, middle: 0, width: Number.POSITIVE_INFINITY };
   const changesLimit = Math.min(changesMax, integers.length - 1);
   for (const others of beside === undefined ? [undefined] : [undefined, beside]) {
