@@ -12,7 +12,9 @@ const integer = fc.oneof(
 );
 
 const column = (length: number) =>
-  fc.array(integer, { minLength: length, maxLength: length }).map((some) => Float64Array.from(some));
+  fc
+    .array(integer, { minLength: length, maxLength: length })
+    .map((some) => Float64Array.from(some));
 
 const columns = fc
   .integer({ min: 1, max: 40 })
