@@ -4,7 +4,7 @@ import type { Stage, Visit } from '../test/dashboard/browser.ts';
 /** A phone at the edge of its network: a quarter of this machine's speed, 400 kbit/s, 300 ms. */
 export const slowPhone = { cpuRate: 4, bitsPerSecond: 400_000, latencyMs: 300 } as const;
 /** With the speed of this machine: what is slowed down is busy waiting, and would count as work. */
-const quickPhone = { ...slowPhone, cpuRate: 1 } as const;
+export const quickPhone = { ...slowPhone, cpuRate: 1 } as const;
 const runsUsual = 5;
 
 const username = 'ama';

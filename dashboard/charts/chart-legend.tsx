@@ -15,6 +15,8 @@ export interface LegendEntry {
   readonly isHidden: boolean;
   /** Bars of sums: the value of one, or all of them together. */
   readonly isBars: boolean;
+  /** The value of now, where the range ends now: an average beside the last value would confuse. */
+  readonly latest?: unknown;
 }
 
 /** All sensors with their values at the cursor, or their last ones; a tap hides or shows a line. */
@@ -56,7 +58,11 @@ export function ChartLegend(props: {
   );
 }
 
-function readingOf({ columns, isBars }: LegendEntry, cursor: number | undefined) {
+function readingOf({ columns, isBars, latest }: LegendEntry, cursor: number | undefined) {
+  const hasValues = columns.times.length + columns.steps.length > 0;
+  if (!isBars && hasValues && cursor === undefined && latest !== undefined) {
+    return { at: 0, value: latest };
+  }
   if (isBars) {
     if (cursor !== undefined) return barAt(columns, cursor);
     const total = totalOf(columns);

@@ -41,6 +41,8 @@ export interface ChartProps {
   readonly isInAddress?: true;
   /** When the newest value is from, for charts that are empty. */
   readonly lastAt?: number | undefined;
+  /** The newest value of each sensor: what the legend says of now, where points are averages. */
+  readonly latest?: readonly unknown[];
   /** Told of what is wrong; absent: nobody who looks may put it right. */
   readonly onWrong?: ((wrong: Wrong) => void) | undefined;
 }

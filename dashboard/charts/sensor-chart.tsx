@@ -66,6 +66,7 @@ export function SensorChart(props: ChartProps): JSX.Element {
     return {
       ...{ key: keyOf(sensor), name, unit, isBars, isHidden: hidden.has(keyOf(sensor)) },
       columns: columns[index] ?? emptyColumns(),
+      latest: endsNow ? props.latest?.[index] : undefined,
     };
   });
   const isLoading = shown.isLoading || sums.isLoading;

@@ -40,6 +40,8 @@ export function useLiveDevices(devices: readonly Device[]): readonly Device[] {
     devices.map(({ id, sensors }) => [id, sensors.map((sensor) => [sensor.id, sensor.calib])]),
   );
   useEffect(() => {
+    // Nothing to hear of: nobody is told that a connection is on its way.
+    if (devices.length === 0) return;
     const watched = devices.slice(0, watchedMax);
     const watches: DeviceWatch[] = [];
     let stopEffect: (() => void) | undefined;

@@ -61,7 +61,7 @@ export interface Stage {
 /** Opens the service and the browser. */
 export async function openStage(
   environment: Readonly<Record<string, string>> = {},
-  options: Pick<ServiceOptions, 'isStartedByHand'> = {},
+  options: Pick<ServiceOptions, 'isStartedByHand' | 'clock'> = {},
 ): Promise<Stage> {
   const { folder } = await builtDashboard();
   const channels = createRecordingChannels();

@@ -85,6 +85,40 @@ for (const width of Object.keys(widths) as Width[]) {
   });
 }
 
+browserTest('the legend says of now what the tiles say, however thin the points are', async () => {
+  const sensors = [
+    { id: 'TC', name: 'Air', unit: 'DegreeCelsius' },
+    { id: 'SM', name: 'Soil', unit: 'Percent' },
+  ];
+  await send('POST', '/devices', { id: 'shed', name: 'Shed', sensors });
+  for (const [id, last] of [
+    ['TC', 19.5],
+    ['SM', 24.06],
+  ] as const) {
+    // Several in the last minute, so that the last point is an average of them.
+    const now = Date.now();
+    const json = [31, 30, 29, last].map((value, index) => ({
+      value,
+      timestamp: new Date(now - (3 - index) * 1_000).toISOString(),
+    }));
+    await send('POST', `/devices/shed/sensors/${id}/values`, json);
+  }
+  const page = await stage.visit({ username: 'ama', width: 'phone', theme: 'dark' });
+  await open(page, '/devices/shed');
+  for (const text of ['19.5 °C', '24.06 %']) {
+    await page.locator('.legend-value', { hasText: text }).waitFor();
+  }
+  await page.locator('.chart-place').focus();
+  await page.keyboard.press('End');
+  await page.locator('.legend-spread', { hasText: '19.5 – 31' }).waitFor();
+  // Side by side, values of any length stand at one height.
+  const tops = await page
+    .locator('.tile-value')
+    .evaluateAll((values) => values.map((value) => Math.round(value.getBoundingClientRect().top)));
+  assert.equal(new Set(tops).size, 1, tops.join());
+  await page.context().close();
+});
+
 browserTest('rain is bars of sums, and the readout tells the sum of all of them', async () => {
   const page = await stage.visit({ username: 'ama' });
   await open(page, `${path}/sensors/RA?range=week`);

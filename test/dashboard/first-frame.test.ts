@@ -96,6 +96,18 @@ for (const [index, name] of named.entries()) {
 frameTest('/users', 'admin', () => '/users');
 frameTest('/usage', 'admin', () => '/usage');
 
+browserTest('who has no device yet is not told of a connection', async () => {
+  const page = await stage.visit({ username: 'newcomer', width: 'phone' });
+  for (const path of ['/', '/map', '/?whose=shared']) {
+    await page.goto(path);
+    await page.locator(doneScreen).waitFor();
+    await page.waitForLoadState('networkidle');
+    await page.locator('.live-mark.is-idle').waitFor({ state: 'attached' });
+    assert.equal(await page.locator('.live-words .is-now').count(), 0, path);
+  }
+  await page.context().close();
+});
+
 /** The name of a text, as it stands where the text itself is not there. */
 const textName =
   /\b(?:age|alerts|chart|common|device|home|live|send|shell|usage)\.[a-z][A-Za-z]+\b/;

@@ -43,6 +43,24 @@ browserTest('many devices are counted, sorted by trouble, and found by words', a
   await page.context().close();
 });
 
+browserTest('a long value leaves the name of its device room in the lines', async () => {
+  const json = { id: 'talker', name: 'The old well behind the school', sensors: [{ id: 'L' }] };
+  const send = async (path: string, body: unknown): Promise<void> => {
+    const sent = { method: 'POST', path, json: body };
+    assert.equal((await stage.service.as('yaa')(sent)).status, 204);
+  };
+  await send('/devices', json);
+  await send('/devices/talker/sensors/L/value', { value: 'the pump runs again '.repeat(9) });
+  const page = await stage.visit({ username: 'yaa', width: 'phone' });
+  await page.goto('/?look=lines');
+  const line = page.locator('.device-line');
+  const name = await line.locator('.line-name').boundingBox();
+  const all = await line.boundingBox();
+  assert.ok((name?.width ?? 0) > (all?.width ?? 0) / 3, `${name?.width} of ${all?.width} px`);
+  assert.ok((all?.height ?? 0) < 120, `${all?.height} px high`);
+  await page.context().close();
+});
+
 browserTest('back returns to the place in the list', async () => {
   const page = await stage.visit({ username: 'kwame', width: 'phone' });
   await page.goto('/?look=cards');

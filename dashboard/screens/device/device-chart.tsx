@@ -67,6 +67,7 @@ export function DeviceChart({
       devices={sensors.length === device.sensors.length ? devices : undefined}
       zone={device.timezone}
       lastAt={lastAt}
+      latest={sensors.map(({ last_value }) => last_value?.value)}
       onWrong={onWrong}
       isInAddress
     />
