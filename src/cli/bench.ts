@@ -48,7 +48,10 @@ export function createBenchCommand(): Command {
         .argParser(readConnections)
         .default([64, 256], '64,256'),
     )
-    .option('--profile', 'tell where the time of the service goes under pushes (not on Windows)')
+    .option(
+      '--profile',
+      'tell where the time of the service goes under these loads (not on Windows)',
+    )
     .option('--json', 'one JSON object instead of the table')
     .action(benchHttp);
   bench

@@ -8,8 +8,9 @@ import type { Sensor } from '../domain/devices/sensor.ts';
 import { guestUsername, parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { deviceToWire } from './device.ts';
-import { deviceTexts } from './device-text.ts';
+import { deviceTexts, wholeDeviceText } from './device-text.ts';
 import { sensorToWire } from './sensor.ts';
+import { v2Spelling } from './spelling.ts';
 
 const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.constant('"sensors":[]'));
 const values = fc.jsonValue() as fc.Arbitrary<JsonValue>;
@@ -82,4 +83,46 @@ test('a large last value is a piece of its own', async () => {
   const value = 'x'.repeat(1_000_000);
   const pieces = await piecesOf(device, { value, receivedAt: 0 }, true);
   assert.ok(pieces.every((piece) => piece.length < 1_001_000));
+});
+
+test('the text of a device is kept until one of its last values is another', () => {
+  const sensors: readonly Sensor[] = ['a', 'b'].map((id) => ({ id: parseSensorId(id) }));
+  const device: Device = {
+    ...{ id: parseDeviceId('d'), owner: guestUsername, sensors, actuators: [] },
+    ...{ createdAt: 0, modifiedAt: 0 },
+  };
+  const lasts = new Map<Sensor, Datapoint>();
+  let written = 0;
+  const read = (isStable = true) => {
+    const snapshot: DeviceSnapshot = {
+      device,
+      lastValueOf(sensor) {
+        written += 1;
+        return lasts.get(sensor);
+      },
+      largeValueOf: async () => undefined,
+      ...(isStable && { stableValueOf: (sensor) => lasts.get(sensor) }),
+    };
+    return wholeDeviceText(snapshot, v2Spelling);
+  };
+  const messages = () => {
+    const shown = sensors.map((sensor) => sensorToWire({ sensor, lastValue: lasts.get(sensor) }));
+    return JSON.stringify({ ...deviceToWire(device), sensors: shown });
+  };
+  for (const sensor of [undefined, ...sensors, ...sensors]) {
+    if (sensor !== undefined) lasts.set(sensor, { value: lasts.size, receivedAt: written });
+    const first = read();
+    assert.equal(first?.text, messages());
+    const writtenBefore = written;
+    assert.equal(read(), first);
+    assert.equal(written, writtenBefore);
+    // For instance for somebody who asks for values that are not calibrated.
+    assert.equal(read(false), first);
+    assert.equal(written, writtenBefore + sensors.length);
+  }
+  // Whoever may not see the values gets a text of their own in between.
+  const hidden = { device, lastValueOf: () => undefined, largeValueOf: async () => undefined };
+  const withValues = read()?.text;
+  assert.notEqual(wholeDeviceText(hidden, v2Spelling)?.text, withValues);
+  assert.equal(read()?.text, withValues);
 });

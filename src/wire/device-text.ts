@@ -1,5 +1,6 @@
 import type { DeviceSnapshot } from '../domain/datapoints/snapshots.ts';
 import type { Device } from '../domain/devices/device.ts';
+import type { Sensor } from '../domain/devices/sensor.ts';
 import { lastValueText } from './datapoint.ts';
 import { deviceToWire } from './device.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
@@ -12,8 +13,16 @@ interface FixedText {
   readonly sensors: readonly string[];
   readonly after: string;
   /** The device as it was read last, with the last values of then. */
-  latest?: WholeText;
+  latest?: Latest;
 }
+
+interface Latest {
+  readonly whole: WholeText;
+  /** What its last values were made of, sensor by sensor; undefined: that is not known. */
+  readonly values: readonly LastValue[] | undefined;
+}
+
+type LastValue = ReturnType<DeviceSnapshot['lastValueOf']>;
 
 /** A text that is the same object for as long as it is the same text. */
 export interface WholeText {
@@ -38,13 +47,33 @@ export function wholeDeviceText(
   snapshot: DeviceSnapshot,
   spelling: Spelling,
 ): WholeText | undefined {
-  const fixed = fixedTextOf(snapshot.device, spelling);
+  const { device, stableValueOf } = snapshot;
+  const fixed = fixedTextOf(device, spelling);
+  const { latest } = fixed;
+  // Nearly always nothing was pushed since: then nothing is written.
+  if (stableValueOf !== undefined && latest !== undefined) {
+    if (isMadeOf(latest, device, stableValueOf)) return latest.whole;
+  }
   const text = withLastValues(snapshot, fixed);
   if (text === undefined) return undefined;
-  if (text === fixed.latest?.text) return fixed.latest;
-  const whole = { text };
-  if (text.length <= keptCharactersMax) fixed.latest = whole;
+  const whole = text === latest?.whole.text ? latest.whole : { text };
+  if (text.length <= keptCharactersMax) {
+    fixed.latest = { whole, values: stableValueOf && device.sensors.map(stableValueOf) };
+  }
   return whole;
+}
+
+/** Whether each of its last values is made of the same object as then. */
+function isMadeOf(
+  { values }: Latest,
+  { sensors }: Device,
+  stableValueOf: (sensor: Sensor) => LastValue,
+): boolean {
+  if (values === undefined) return false;
+  for (let at = 0; at < sensors.length; at += 1) {
+    if (stableValueOf(sensors[at] as Sensor) !== values[at]) return false;
+  }
+  return true;
 }
 
 /** The device with its last values; undefined: one of these is large. */

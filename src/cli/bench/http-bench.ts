@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { benchLimits } from './bench-limits.ts';
 import { benchLogin, startBenchService } from './bench-service.ts';
 import { type ChildService, startChildService } from './child-service.ts';
+import type { Traffic } from './load-slice.ts';
 import {
   type BenchClient,
   compareStored,
@@ -13,18 +14,12 @@ import type { ProfileLine } from './profile.ts';
 import { profileDuring } from './profile-stage.ts';
 import { type BenchRun, type Comparison, compare, type Figures, measure } from './rounds.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
-import {
-  createPushTraffic,
-  createReadTraffic,
-  deviceIds,
-  type PushTraffic,
-  sensorPaths,
-} from './traffic.ts';
+import { createPushTraffic, createReadTraffic, deviceIds, sensorPaths } from './traffic.ts';
 
 export interface HttpBenchOptions extends BenchRun {
   /** Numbers of connections that push. */
   readonly connections: readonly number[];
-  /** Whether to tell where the time of the service goes under pushes. */
+  /** Whether to tell where the time of the service goes under pushes and reads of devices. */
   readonly hasProfile?: boolean;
   /** Before the idle memory is measured, after the start. */
   readonly restMs: number;
@@ -37,10 +32,16 @@ export interface HttpBenchReport extends StoredFigures {
   readonly loadedBytes?: number;
   readonly pushes: readonly (Comparison & { readonly connections: number })[];
   readonly deviceReads: Comparison & { readonly connections: number };
-  /** Where the main thread spent its time under pushes, the most first; when it was asked for. */
-  readonly profile?: readonly ProfileLine[];
+  /** Where the main thread spent its time under a load, the most first; when it was asked for. */
+  readonly profile?: LoadProfiles;
   /** One client that asks for the last 100 values of a sensor, again and again. */
   readonly lastValues: Figures;
+}
+
+/** What the main thread does under pushes, and under reads of devices. */
+export interface LoadProfiles {
+  readonly pushes: readonly ProfileLine[];
+  readonly deviceReads: readonly ProfileLine[];
 }
 
 const readConnections = 64;
@@ -99,9 +100,6 @@ async function runStages(
     pushes.push({ connections, ...comparison });
   }
 
-  const profile =
-    options.hasProfile === true && (await profilePushes(options, parties, pushTraffic));
-
   onStage(`reading devices over ${readConnections} connections`);
   const devicePaths = deviceIds.map((id) => `/api/v2/devices/${id}`);
   const readDevices = () => createReadTraffic({ paths: devicePaths, token });
@@ -112,6 +110,11 @@ async function runStages(
     pace,
     signal,
   });
+
+  // After all that is compared: a service that was profiled is slower.
+  const profile =
+    options.hasProfile === true &&
+    (await profileLoads(options, parties, { pushes: pushTraffic, deviceReads: readDevices() }));
 
   onStage('reading the last 100 values of a sensor');
   const valuePaths = sensorPaths.map((path) => `${path}/values?lastN=100`);
@@ -132,16 +135,18 @@ async function runStages(
   };
 }
 
-/** After all is measured of pushes: a service that is profiled is slower. */
-async function profilePushes(
+async function profileLoads(
   { connections: [connections = 64], pace, signal, onStage }: HttpBenchOptions,
   parties: { readonly service: ChildService; readonly profileFile: string },
-  traffic: PushTraffic,
-): Promise<readonly ProfileLine[]> {
+  loads: { readonly pushes: Traffic; readonly deviceReads: Traffic },
+): Promise<LoadProfiles> {
   const { service, profileFile: file } = parties;
+  const profileOf = (traffic: Traffic, count: number) =>
+    profileDuring({ pid: service.pid, file }, () =>
+      measure({ side: { port: service.port, traffic }, connections: count, pace, signal }),
+    );
   onStage(`profiling pushes over ${connections} connections`);
-  const side = { port: service.port, traffic };
-  return await profileDuring({ pid: service.pid, file }, () =>
-    measure({ side, connections, pace, signal }),
-  );
+  const pushes = await profileOf(loads.pushes, connections);
+  onStage(`profiling reads of devices over ${readConnections} connections`);
+  return { pushes, deviceReads: await profileOf(loads.deviceReads, readConnections) };
 }

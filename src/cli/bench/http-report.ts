@@ -1,5 +1,6 @@
 import type { HttpBenchReport } from './http-bench.ts';
 import { storedText } from './population.ts';
+import type { ProfileLine } from './profile.ts';
 import { mark, megabytes, milliseconds, perSecond, table } from './table.ts';
 
 /** What we want to reach: ratios to the no-op, and what a user waits for. */
@@ -64,13 +65,12 @@ export function formatHttpReport(report: HttpBenchReport): string {
 
 function profileText({ profile }: HttpBenchReport): string {
   if (profile === undefined) return '';
-  const lines = profile.map(({ part, name, place }) => [
-    name,
-    `${(100 * part).toFixed(1)} %`,
-    place,
-  ]);
-  const rows = [['where the main thread is busy under pushes', 'itself', 'place'], ...lines];
-  return `\n${table(rows)}\n`;
+  const under = (load: string, lines: readonly ProfileLine[]): string =>
+    `\n${table([
+      [`where the main thread is busy under ${load}`, 'itself', 'place'],
+      ...lines.map(({ part, name, place }) => [name, `${(100 * part).toFixed(1)} %`, place]),
+    ])}\n`;
+  return under('pushes', profile.pushes) + under('reads of devices', profile.deviceReads);
 }
 
 function totals(report: HttpBenchReport): readonly string[] {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { benchLimits } from './bench-limits.ts';
 import { type ProfileLine, topOfProfile } from './profile.ts';
@@ -22,5 +22,8 @@ export async function profileDuring(
     if (performance.now() > deadline) throw new Error('the service wrote no profile');
     await delay(benchLimits.askAgainMs);
   }
-  return topOfProfile(JSON.parse(readFileSync(file, 'utf8')), benchLimits.profileLines);
+  const profile = JSON.parse(readFileSync(file, 'utf8'));
+  // The next one is waited for under the same name.
+  rmSync(file);
+  return topOfProfile(profile, benchLimits.profileLines);
 }

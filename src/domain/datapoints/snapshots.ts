@@ -21,6 +21,11 @@ export interface DeviceSnapshot {
   /** A small last value; 'large': `largeValueOf` reads it. */
   readonly lastValueOf: (sensor: Sensor) => Datapoint | 'large' | undefined;
   readonly largeValueOf: (sensor: Sensor) => Promise<Datapoint | undefined>;
+  /**
+   * What `lastValueOf` makes its answer of. While the device and this are the same objects, so is
+   * the text of what it answers; absent: nothing is promised.
+   */
+  readonly stableValueOf?: (sensor: Sensor) => Datapoint | 'large' | undefined;
 }
 
 export interface SensorSnapshot {
@@ -93,6 +98,7 @@ export function createSnapshots(options: {
     if (ofDevice === undefined) return { device, ...absent };
     return {
       device,
+      ...(isCalibrated !== false && { stableValueOf: (sensor) => ofDevice.get(sensor.id) }),
       lastValueOf(sensor) {
         const last = ofDevice.get(sensor.id);
         if (last === undefined || last === 'large') return last;

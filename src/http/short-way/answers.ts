@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { limits } from '../../domain/limits.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { Answer } from '../answer.ts';
+import type { Answer, TextAnswer } from '../answer.ts';
 import { commonHeaders, emptyAnswerHeaders, textHeaders } from '../answer-headers.ts';
 import type { ErrorAnswer } from '../errors.ts';
 import type { ReadOptions } from '../read-answers.ts';
@@ -67,10 +67,7 @@ export function createAnswerWriter(keepAliveMs: number): AnswerWriter {
         return emptyAnswer(answer.status);
       }
       if (answer.kind !== 'text' || answer.text.length > limits.freeAnswerBytes) return undefined;
-      const { about } = textHeaders(answer, read);
-      const body = oneCharacterAByte(answer.text);
-      about.push('content-type', answer.contentType, 'content-length', String(body.length));
-      return { status: 200, bytes: `${head(200)}${fieldsText(about)}\r\n${body}` };
+      return { status: 200, bytes: head(200) + restOf(answer, read) };
     },
     refusal({ status, headers, text }) {
       const body = oneCharacterAByte(text);
@@ -79,6 +76,35 @@ export function createAnswerWriter(keepAliveMs: number): AnswerWriter {
       return { status, bytes: `${head(status)}${commonText}${fieldsText(about)}\r\n${body}` };
     },
   };
+}
+
+/** What stood behind the first lines of an answer, and how it was read. */
+interface Rest {
+  readonly contentType: string;
+  readonly isShortened: boolean;
+  readonly text: string;
+}
+
+// By the object that stands for a text while that is the same one: it goes when that does.
+const rests = new WeakMap<object, Rest>();
+
+/** All of an answer but the lines that say the time: of a text that stays the same, made once. */
+function restOf(answer: TextAnswer, read: ReadOptions | undefined): string {
+  const { contentType, headers, whole } = answer;
+  if (whole === undefined || Object.keys(headers).length > 0) return writeRest(answer, read);
+  const known = rests.get(whole);
+  const isShortened = read !== undefined;
+  if (known?.contentType === contentType && known.isShortened === isShortened) return known.text;
+  const text = writeRest(answer, read);
+  rests.set(whole, { contentType, isShortened, text });
+  return text;
+}
+
+function writeRest(answer: TextAnswer, read: ReadOptions | undefined): string {
+  const { about } = textHeaders(answer, read);
+  const body = oneCharacterAByte(answer.text);
+  about.push('content-type', answer.contentType, 'content-length', String(body.length));
+  return `${fieldsText(about)}\r\n${body}`;
 }
 
 /** Names and values in turns. */

@@ -39,11 +39,14 @@ export function createCorrectedDatapoints(
   ): Promise<ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Last>>> {
     let result: Map<DeviceId, ReadonlyMap<SensorId, Last>> | undefined;
     // Of a thousand devices each may have a thousand sensors with corrections.
-    const pace = turns.paceOf(devices[0] ?? '');
+    let pace: Pace | undefined;
     for (const deviceId of devices) {
-      const ofDevice = new Map(values.get(deviceId));
-      const corrected = book.correctedSensors(deviceId).filter((id) => ofDevice.has(id));
+      const pushedLasts = values.get(deviceId);
+      if (pushedLasts === undefined) continue;
+      const corrected = book.correctedSensors(deviceId).filter((id) => pushedLasts.has(id));
       if (corrected.length === 0) continue;
+      const ofDevice = new Map(pushedLasts);
+      pace ??= turns.paceOf(devices[0] ?? '');
       for (const sensorId of corrected) {
         const datapoint = await lastOf({ deviceId, sensorId });
         if (pace.isOver()) await pace.rest();
