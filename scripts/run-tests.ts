@@ -14,6 +14,8 @@ interface Suite {
   readonly except?: readonly string[];
   /** Files that run side by side; what measures time wants the machine for itself. */
   readonly sideBySide?: number;
+  /** The engine it is about, whatever TEST_STORAGE says. */
+  readonly engine?: 'postgres';
 }
 
 const casesOfVersion2 = 'test/v1/cases-of-*.test.ts';
@@ -36,8 +38,12 @@ const suites = {
   },
   /** The black-box tests of version 2 once more, in the words of version 1. */
   'version-1': { patterns: [casesOfVersion2] },
-  /** The other engine by its contract, and what people meet first at its doors. */
-  postgres: { patterns: [onPostgres] },
+  /** The other engine by its contract, and everything that is tested at the doors, on it. */
+  postgres: {
+    engine: 'postgres',
+    except: [casesOfVersion2],
+    patterns: [onPostgres, 'test/{channels,clients,compatible,mqtt,v1,v2,walks}/**/*.test.ts'],
+  },
   /** The dashboard in Chromium. */
   browser: { patterns: ['test/dashboard/**/*.test.ts'] },
   /** The whole program: started, killed, moved, filled, and used as its pages say. */
@@ -52,6 +58,7 @@ const suites = {
  */
 export function suiteNamed(name: string): Suite {
   const found = new Map<string, Suite>(Object.entries(suites)).get(name);
+  if (found?.engine !== undefined) return found;
   if (found !== undefined) {
     const isOutside = (pattern: string) => engine === 'sqlite' || pattern.startsWith('test/');
     return { ...found, patterns: found.patterns.filter(isOutside) };
@@ -88,17 +95,20 @@ const groupsAgainMax = 5;
 
 /** Runs the tests that the patterns find with this Node, reporting to standard output. */
 export async function runTests(options: RunOptions): Promise<TestCounts> {
-  if (engine !== 'postgres') return runOnEngine(options);
+  const { engine: chosen = engine } = options;
+  if (chosen !== 'postgres') return runOnEngine(options, chosen);
   const server = await sharedPostgres();
   try {
+    // Of the processes that the tests run in.
+    process.env['TEST_STORAGE'] = chosen;
     process.env['TEST_POSTGRES_URL'] = server.url;
-    return await runOnEngine(options);
+    return await runOnEngine(options, chosen);
   } finally {
     await server.close();
   }
 }
 
-async function runOnEngine(options: RunOptions): Promise<TestCounts> {
+async function runOnEngine(options: RunOptions, chosen: string): Promise<TestCounts> {
   const files = findFiles(options);
   // Together the processes would strip and compile the sources for minutes. Entries are found by
   // the content of a file, so nothing in there can be stale.
@@ -108,7 +118,7 @@ async function runOnEngine(options: RunOptions): Promise<TestCounts> {
   const groups = groupTests(files, entries);
   try {
     // For a few files it would take longer than it saves: they start the thread from its sources.
-    const isLong = groups.length < files.length && engine === 'sqlite';
+    const isLong = groups.length < files.length && chosen === 'sqlite';
     if (isLong) process.env['TEST_WRITER'] = await writerIn(entries);
     else delete process.env['TEST_WRITER'];
     return await runTwice(groups, options);

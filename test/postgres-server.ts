@@ -43,8 +43,13 @@ export async function sharedPostgres(): Promise<PostgresServer> {
   return { url, close: async () => undefined };
 }
 
-/** Makes a cluster and starts it. What is not synced survives a killed process all the same. */
-export async function startPostgres(): Promise<OwnPostgres> {
+/** What is not synced survives a killed process all the same. */
+const quick = ['fsync=off', 'full_page_writes=off', 'shared_buffers=64MB'];
+/** As a server that loses nothing when the power fails, with the memory of a small machine. */
+const durable = ['fsync=on', 'full_page_writes=on', 'shared_buffers=256MB'];
+
+/** Makes a cluster and starts it; one of tests is quick, one that is measured is durable. */
+export async function startPostgres({ isDurable = false } = {}): Promise<OwnPostgres> {
   const programs = findPostgres();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-postgres-'));
@@ -60,8 +65,8 @@ export async function startPostgres(): Promise<OwnPostgres> {
   const port = await freePort();
   const settings = [
     ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${directory}`],
-    ...['fsync=off', 'full_page_writes=off', 'max_connections=300', 'shared_buffers=64MB'],
-    ...['autovacuum_naptime=60s', 'max_wal_size=2GB', 'jit=off'],
+    ...(isDurable ? durable : quick),
+    ...['max_connections=300', 'autovacuum_naptime=60s', 'max_wal_size=2GB', 'jit=off'],
   ];
   const url = `postgres://kipimo@127.0.0.1:${port}/postgres`;
   const words = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];

@@ -15,8 +15,11 @@ const device = 'history';
 const buckets = 'limit=100000';
 
 /** A fresh Kipimo with a sensor for each kind, and a device for the crowd. */
-export async function startKipimoHistory(directory: string): Promise<HistoryStore> {
-  const service = await startBenchService(directory, { mqttPort: 0 });
+export async function startKipimoHistory(
+  directory: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<HistoryStore> {
+  const service = await startBenchService(directory, { mqttPort: 0, environment });
   const { token } = await openBenchClient(service.url, benchLogin);
   const authorization = `Bearer ${token}`;
   const crowd = Array.from({ length: historyLimits.crowdSensors }, (_, n) => ({ id: `s${n}` }));

@@ -1,0 +1,157 @@
+import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
+import { freePort } from '../src/cli/bench/free-port.ts';
+import type { Traffic } from '../src/cli/bench/load-slice.ts';
+import { type Broker, mqttLoads, mqttPairsOf } from '../src/cli/bench/mqtt-bench.ts';
+import { createPublishTraffic } from '../src/cli/bench/mqtt-traffic.ts';
+import { openBenchClient } from '../src/cli/bench/population.ts';
+import {
+  type Figures,
+  median,
+  type Pace,
+  type Pair,
+  pairsOf,
+  type Side,
+} from '../src/cli/bench/rounds.ts';
+import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+import {
+  createPushTraffic,
+  createReadTraffic,
+  deviceIds,
+  sensorIds,
+} from '../src/cli/bench/traffic.ts';
+import { formatTimestamp } from '../src/lib/timestamp.ts';
+
+const twelveHoursMs = 12 * 3_600_000;
+const yearMs = 365 * 24 * 3_600_000;
+
+/** Bulk requests of 1 000 lines: five new datapoints of each sensor, a second apart. */
+function createBulkTraffic(token: string, startAt: number): Traffic {
+  const sensors = deviceIds.flatMap((device) =>
+    sensorIds.map((sensor) => `{"device_id":"${device}","sensor_id":"${sensor}","value":`),
+  );
+  const head = [
+    'POST /api/v2/sensors_data HTTP/1.1',
+    'Host: 127.0.0.1',
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/x-ndjson',
+  ].join('\r\n');
+  let sequences = 0;
+  return {
+    expectedStatus: 200,
+    next() {
+      sequences += 1;
+      return sequences - 1;
+    },
+    requestOf(sequence) {
+      const lines: string[] = [];
+      for (let step = 5 * sequence; step < 5 * (sequence + 1); step += 1) {
+        const timestamp = formatTimestamp(startAt + step * 1_000);
+        const rest = `${20 + (step % 97) / 10},"timestamp":"${timestamp}"}`;
+        for (const sensor of sensors) lines.push(sensor + rest);
+      }
+      const body = `${lines.join('\n')}\n`;
+      return `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    },
+    acknowledge: () => undefined,
+  };
+}
+
+/** A fresh service in a process of its own, with the devices of the benchmark. */
+export async function openContestant(given: {
+  /** The launcher of another version; absent: our own. */
+  readonly program?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}) {
+  const directory = temporaryDirectory();
+  const mqttPort = await freePort();
+  const service = await startBenchService(directory.path, { mqttPort, ...given });
+  const client = await openBenchClient(service.url, benchLogin);
+  await client.createPopulation();
+  const idleBytes = await client.residentBytes();
+  const startAt = Date.now() - twelveHoursMs;
+  const { token } = client;
+  const paths = deviceIds.map((id) => `/api/v2/devices/${id}`);
+  const broker = (name: string): Broker => ({
+    name,
+    port: mqttPort,
+    pid: service.pid,
+    login: { username: benchLogin.username, password: token },
+    traffic: createPublishTraffic(startAt + twelveHoursMs / 2),
+  });
+  return {
+    push: { port: service.port, traffic: createPushTraffic({ token, startAt }) },
+    read: { port: service.port, traffic: createReadTraffic({ paths, token }) },
+    bulk: { port: service.port, traffic: createBulkTraffic(token, startAt - yearMs) },
+    broker,
+    idleBytes,
+    residentBytes: client.residentBytes,
+    readyMs: service.readyMs,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      directory[Symbol.dispose]();
+    },
+  };
+}
+
+type Contestant = Awaited<ReturnType<typeof openContestant>>;
+
+/** The interval of the median by ranks: it assumes nothing of how the ratios are spread. */
+function rowOf(what: string, pairs: readonly Pair<Figures>[]): readonly string[] {
+  const ratios = pairs
+    .map(({ ours, theirs }) => ours.perSecond / theirs.perSecond)
+    .toSorted((left, right) => left - right);
+  const reach = 0.98 * Math.sqrt(ratios.length);
+  const low = ratios[Math.max(0, Math.floor(ratios.length / 2 - reach))] ?? Number.NaN;
+  const high = ratios[Math.min(ratios.length - 1, Math.ceil(ratios.length / 2 + reach - 1))];
+  const perSecond = (side: 'ours' | 'theirs') =>
+    `${Math.round(median(pairs.map((pair) => pair[side].perSecond))).toLocaleString('en')}/s`;
+  return [
+    what,
+    perSecond('ours'),
+    perSecond('theirs'),
+    median(ratios).toFixed(3),
+    `${low.toFixed(3)} to ${(high ?? Number.NaN).toFixed(3)}, ${ratios.length} pairs`,
+  ];
+}
+
+/** Bytes as megabytes, for a table. */
+export const inMegabytes = (count: number | undefined): string =>
+  `${Math.round((count ?? 0) / 1e6)} MB`;
+
+/**
+ * Measures two services in alternating slices, and answers a row of a table for each load whose
+ * name begins with `only`.
+ */
+export async function contest(
+  ours: Contestant,
+  theirs: Contestant,
+  { pace, only }: { readonly pace: Pace; readonly only: string },
+): Promise<readonly (readonly string[])[]> {
+  const { signal } = new AbortController();
+  const overHttp = (ourSide: Side, theirSide: Side, connections: number) => () =>
+    pairsOf({ ours: ourSide, noOp: theirSide, connections, pace, signal });
+  const loads: readonly (readonly [string, () => Promise<readonly Pair<Figures>[]>])[] = [
+    ['push, durable, 64 connections', overHttp(ours.push, theirs.push, 64)],
+    ['push, durable, 256 connections', overHttp(ours.push, theirs.push, 256)],
+    ['read a device, 64 connections', overHttp(ours.read, theirs.read, 64)],
+    [
+      'publish, QoS 1',
+      () =>
+        mqttPairsOf(
+          { pace, signal },
+          mqttLoads.publish,
+          ours.broker('ours'),
+          theirs.broker('theirs'),
+        ),
+    ],
+    ['bulk, requests of 1 000 datapoints', overHttp(ours.bulk, theirs.bulk, 4)],
+  ];
+  const rows: (readonly string[])[] = [];
+  for (const [what, pairs] of loads) {
+    if (what.startsWith(only)) rows.push(rowOf(what, await pairs()));
+  }
+  const memory = [inMegabytes(ours.idleBytes), inMegabytes(theirs.idleBytes)];
+  const start = [`${Math.round(ours.readyMs)} ms`, `${Math.round(theirs.readyMs)} ms`];
+  rows.push(['idle memory', ...memory, '', ''], ['start', ...start, '', '']);
+  return rows;
+}
