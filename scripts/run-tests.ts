@@ -21,6 +21,9 @@ interface Suite {
 const casesOfVersion2 = 'test/v1/cases-of-*.test.ts';
 const onPostgres = 'src/storage/postgres/postgres.test.ts';
 
+/** What meets a running service from outside, and starts it in the process of the test. */
+const doors = ['test/{channels,clients,compatible,mqtt,v1,v2}/**/*.test.ts'] as const;
+
 /** What runs together; a folder that has no tests yet is no mistake. */
 const suites = {
   /** Minutes, without a browser and without kills: for every change. */
@@ -42,7 +45,16 @@ const suites = {
   postgres: {
     engine: 'postgres',
     except: [casesOfVersion2],
-    patterns: [onPostgres, 'test/{channels,clients,compatible,mqtt,v1,v2,walks}/**/*.test.ts'],
+    patterns: [onPostgres, ...doors, 'test/walks/**/*.test.ts'],
+  },
+  /**
+   * Of those what every change must pass: the doors, and kills. Without matrices, which are about
+   * rights and ask the same thousands of times, and the other walks.
+   */
+  'postgres-doors': {
+    engine: 'postgres',
+    except: [casesOfVersion2, 'test/**/*-matrix.test.ts'],
+    patterns: [onPostgres, ...doors, 'test/walks/{crash,mqtt-crash,notification-crash}.test.ts'],
   },
   /** The dashboard in Chromium. */
   browser: { patterns: ['test/dashboard/**/*.test.ts'] },

@@ -49,6 +49,12 @@ function postgresOf(directory: string): Environment {
   return { KIPIMO_DATABASE_URL: schemaUrlNow(server, name) };
 }
 
+/** What a service says that finds another one at work where its data is. */
+export function inUse(directory: string): RegExp {
+  if (!hasFiles) return /^kipimo: another process of Kipimo serves this database: stop it first/;
+  return new RegExp(`^kipimo: the data directory ${RegExp.escape(directory)} is in use by another`);
+}
+
 /** A test of what outlives the process: a restart, kill -9. It runs on engines that keep data. */
 export function durable(name: string, ...rest: Rest): void {
   testWhere(isDurable, needsDurableEngine, name, rest);

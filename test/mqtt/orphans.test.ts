@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
+import { inStored } from '../stored-rows.ts';
 import { type ClientOptions, connect, makeDevice } from './mqtt-clients.ts';
 
 const kept: ClientOptions = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
@@ -30,18 +30,11 @@ async function leaveThings(service: Service): Promise<void> {
   for (const topic of topics) await ana.publish(topic, '1', { qos: 1, retain: true });
 }
 
-function inDatabase<Answer>(directory: string, work: (database: DatabaseSync) => Answer): Answer {
-  using database = new DatabaseSync(join(directory, 'kipimo.db'));
-  return work(database);
+async function keptBy(directory: string) {
+  const sessions = await inStored(directory, 'select identity from mqtt_sessions');
+  const retained = await inStored(directory, 'select topic from mqtt_retained order by topic');
+  return { sessions: sessions.length, topics: retained.map(({ topic }) => topic) };
 }
-
-const keptBy = (database: DatabaseSync) => ({
-  sessions: database.prepare('select identity from mqtt_sessions').all().length,
-  topics: database
-    .prepare('select topic from mqtt_retained order by topic')
-    .all()
-    .map(({ topic }) => topic),
-});
 
 durable('what a crash left of removed things and accounts is dropped at the start', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-orphans-'));
@@ -51,17 +44,17 @@ durable('what a crash left of removed things and accounts is dropped at the star
       await leaveThings(service);
     }
     // As after a crash between the commit of the removals and the clean-up.
-    inDatabase(directory, (database) => {
-      assert.equal(keptBy(database).sessions, 5);
-      assert.equal(keptBy(database).topics.length, 4);
-      database.exec(`
-        delete from devices where id = 'gone';
-        delete from sensors where device_id = 'stays' and sensor_id = 'u';
-        delete from gateways where id = 'g';
-        delete from users where username = 'bob';
-        update users set is_disabled = 1 where username = 'eve';
-        delete from access_keys;`);
-    });
+    const before = await keptBy(directory);
+    assert.deepEqual([before.sessions, before.topics.length], [5, 4]);
+    await inStored(
+      directory,
+      `delete from devices where id = 'gone';
+       delete from sensors where device_id = 'stays' and sensor_id = 'u';
+       delete from gateways where id = 'g';
+       delete from users where username = 'bob';
+       update users set is_disabled = 1 where username = 'eve';
+       delete from access_keys;`,
+    );
     {
       await using service = await startService({ directory });
       await makeDevice(service, 'ana', 'gone');
@@ -77,7 +70,7 @@ durable('what a crash left of removed things and accounts is dropped at the star
     }
     // Those of ana herself and of the guest.
     const left = { sessions: 2, topics: [value('stays', 't')] };
-    assert.deepEqual(inDatabase(directory, keptBy), left);
+    assert.deepEqual(await keptBy(directory), left);
   } finally {
     rmSync(directory, { recursive: true });
   }

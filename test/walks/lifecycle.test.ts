@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { durable } from '../engine.ts';
+import { durable, inUse } from '../engine.ts';
 import { runProgram, type ServiceProcess, startProcess } from '../service-process.ts';
 import { createPushLoad } from './push-load.ts';
 
@@ -83,8 +83,7 @@ durable(
       await using service = await startProcess({ directory, environment });
       const second = await runProgram(['serve'], { directory, environment });
       assert.equal(second.code, 1);
-      assert.ok(second.stderr.includes(directory), second.stderr);
-      assert.match(second.stderr, /in use/);
+      assert.match(second.stderr, inUse(directory));
       assert.doesNotMatch(second.stderr, /\n\s+at /);
       assert.equal((await logIn(service, password)).status, 200);
     }),

@@ -137,9 +137,9 @@ durable(
         await verify(service.url);
         assert.ok(Math.min(...oldest.values()) >= today - 2 * day);
       }
-      const planned = await runProgram(['retention', '--data-dir', directory], { directory });
+      const planned = await runProgram(['retention'], { directory });
       assert.match(planned.stdout, /Nothing is older/);
-      const doctor = await runProgram(['doctor', '--data-dir', directory], { directory });
+      const doctor = await runProgram(['doctor'], { directory });
       assert.doesNotMatch(doctor.stdout, /damage:/);
       assert.ok(taken > sensors.length, `${taken} cuts were seen, ${partly} rounds half-way`);
     } finally {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { durable, engineEnvironment } from '../engine.ts';
+import { durable, embedded, engineEnvironment, inUse } from '../engine.ts';
 import { repositoryRoot } from '../source-files.ts';
 
 interface Run {
@@ -217,7 +217,7 @@ test('wrong settings stop the start with a sentence for each, from .env too', ()
     ]);
   }));
 
-durable('a data directory that cannot be one stops the start with its name', () =>
+embedded('a data directory that cannot be one stops the start with its name', () =>
   withDirectory(async (directory) => {
     writeFileSync(join(directory, 'file'), '');
     for (const place of ['file', 'file/below', '/proc/kipimo']) {
@@ -228,15 +228,19 @@ durable('a data directory that cannot be one stops the start with its name', () 
   }),
 );
 
-durable('a taken port and a directory in use stop the start with what to do', () =>
+durable('a taken port and a place in use stop the start with what to do', () =>
   withDirectory(async (directory) => {
     const run = start(directory);
     await withRun(run, async () => {
       const { port } = new URL(await run.listening);
       const twin = await start(directory).ended;
       assert.equal(twin.code, 1);
-      assert.match(twin.err, /^kipimo: the data directory \S+ is in use by another kipimo/);
-      const neighbour = { KIPIMO_DATA_DIR: './other', KIPIMO_HTTP_PORT: port };
+      assert.match(twin.err, inUse(join(directory, 'data')));
+      const neighbour = {
+        KIPIMO_DATA_DIR: './other',
+        ...engineEnvironment(join(directory, 'other')),
+        KIPIMO_HTTP_PORT: port,
+      };
       const other = await start(directory, neighbour).ended;
       assert.equal(other.code, 1);
       assert.match(other.err, new RegExp(`^kipimo: port ${port} is taken: .*KIPIMO_HTTP_PORT`));
@@ -244,7 +248,7 @@ durable('a taken port and a directory in use stop the start with what to do', ()
   }),
 );
 
-durable('serve --port and --data-dir go before the settings', () =>
+embedded('serve --port and --data-dir go before the settings', () =>
   withDirectory(async (directory) => {
     const words = ['--port', '0', '--data-dir', join(directory, 'elsewhere')];
     const run = start(directory, { KIPIMO_HTTP_PORT: '1' }, words);

@@ -1,7 +1,7 @@
 import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { BriefLastValues, LastValues } from '../../../domain/datapoints/datapoint-store.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
-import { parseJson } from '../../../lib/json.ts';
+import { storedJson } from '../../../lib/long-json.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import type { Reader } from '../reader.ts';
 
@@ -64,7 +64,7 @@ export function createLastValues(reader: Reader, damaged: DamagedRows) {
 }
 
 function datapointOf({ last_at, last_received, last_value }: Row): Datapoint {
-  const value = parseJson(last_value ?? 'null');
+  const value = storedJson(last_value ?? 'null');
   const receivedAt = last_received;
   return last_at === null ? { value, receivedAt } : { value, timestamp: last_at, receivedAt };
 }
