@@ -235,7 +235,7 @@ durable('a taken port and a place in use stop the start with what to do', () =>
       const { port } = new URL(await run.listening);
       const twin = await start(directory).ended;
       assert.equal(twin.code, 1);
-      assert.match(twin.err, inUse(join(directory, 'data')));
+      assert.match(twin.err, inUse('./data'));
       const neighbour = {
         KIPIMO_DATA_DIR: './other',
         ...engineEnvironment(join(directory, 'other')),
