@@ -29,6 +29,12 @@ browserTest('many devices are counted, sorted by trouble, and found by words', a
   const page = await stage.visit({ username: 'kwame', width: 'phone' });
   await page.goto('/');
   await page.getByText(`In all: ${count} devices`).waitFor();
+  // What is above the devices takes few lines of a phone.
+  const tops = [
+    await page.getByRole('link', { name: 'New device' }).boundingBox(),
+    await page.getByRole('button', { name: 'As a list' }).boundingBox(),
+  ].map((box) => Math.round(box?.y ?? 0));
+  assert.equal(tops[0], tops[1], tops.join());
   await page.getByRole('link', { name: '5 need attention' }).click();
   const lines = page.locator('.device-line');
   await page.getByRole('heading', { name: '5 devices are silent' }).waitFor();
@@ -38,7 +44,7 @@ browserTest('many devices are counted, sorted by trouble, and found by words', a
   assert.match(await lines.nth(6).innerText(), /Well 2 north/);
   await page.getByRole('searchbox').fill('north 117');
   await lines.nth(1).waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Lines' }).click();
+  await page.getByRole('button', { name: 'As a list' }).click();
   await page.locator('.card', { hasText: 'Well 117 north' }).waitFor();
   await page.context().close();
 });

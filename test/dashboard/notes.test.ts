@@ -53,6 +53,23 @@ async function picture(): Promise<Buffer> {
   return taken;
 }
 
+browserTest('the gateway of a device is picked by its name', async () => {
+  const as = stage.service.as('ama');
+  const gateway = { id: 'gw-0042', name: 'Roof of the school', visibility: 'private' };
+  assert.equal((await as({ method: 'POST', path: '/gateways', json: gateway })).status, 204);
+  const page = await stage.visit({ username: 'ama', width: 'phone', theme: 'dark' });
+  await page.goto('/devices/well/settings');
+  const field = page.getByLabel('Gateway');
+  await page.locator('datalist option[label="Roof of the school"]').waitFor({ state: 'attached' });
+  await field.fill('gw-0042');
+  await page.getByText('It is called Roof of the school.').waitFor();
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('by gateway Roof of the school').waitFor();
+  const put = { method: 'PATCH', path: '/devices/well', json: { gateway_id: null } };
+  assert.equal((await as(put)).status, 204);
+  await page.context().close();
+});
+
 browserTest('who can see a device says what they can also do', async () => {
   const page = await stage.visit({ username: 'ama' });
   await page.goto('/devices/well/settings');

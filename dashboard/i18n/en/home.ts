@@ -36,7 +36,7 @@ export const home = {
   ownedBy: 'of {name}',
   privateMark: 'private',
   lastDay: 'Last 24 hours',
-  lines: 'Lines',
+  lines: 'As a list',
   cards: 'Cards',
   look: 'How devices are shown',
   inAll: 'In all: {count}',

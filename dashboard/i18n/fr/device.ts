@@ -60,7 +60,9 @@ export const device: Translation<'device'> = {
   domain: 'Domaine',
   domainHint: 'Regroupe des appareils, par exemple agriculture ou eau.',
   gateway: 'Passerelle',
-  gatewayHint: 'Identifiant de la passerelle qui envoie pour cet appareil.',
+  gatewayHint:
+    'La passerelle qui envoie pour cet appareil : choisissez-la, ou tapez son identifiant.',
+  gatewayIs: 'Elle s’appelle {name} et envoie pour cet appareil.',
   zone: 'Fuseau horaire',
   zoneHint:
     'Ses jours commencent et finissent à l’heure de ce lieu. Vide : à l’heure de qui regarde.',

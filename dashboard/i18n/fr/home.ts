@@ -39,7 +39,7 @@ export const home: Translation<'home'> = {
   ownedBy: 'de {name}',
   privateMark: 'privé',
   lastDay: 'Dernières 24 heures',
-  lines: 'Lignes',
+  lines: 'En liste',
   cards: 'Fiches',
   look: 'Affichage des appareils',
   inAll: 'En tout : {count}',

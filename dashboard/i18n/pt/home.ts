@@ -41,7 +41,7 @@ export const home: Translation<'home'> = {
   ownedBy: 'de {name}',
   privateMark: 'privado',
   lastDay: 'Últimas 24 horas',
-  lines: 'Linhas',
+  lines: 'Em lista',
   cards: 'Cartões',
   look: 'Como os dispositivos aparecem',
   inAll: 'Ao todo: {count}',

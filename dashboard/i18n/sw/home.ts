@@ -38,7 +38,7 @@ export const home: Translation<'home'> = {
   ownedBy: 'cha {name}',
   privateMark: 'faragha',
   lastDay: 'Saa 24 zilizopita',
-  lines: 'Mistari',
+  lines: 'Kama orodha',
   cards: 'Kadi',
   look: 'Jinsi vifaa vinavyoonyeshwa',
   inAll: 'Kwa jumla: {count}',

@@ -12,6 +12,7 @@ import { showToast } from '../../state/toasts.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
+import { GatewayField } from '../../ui/gateway-field.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { RetentionFold } from '../../ui/retention-part.tsx';
 import { deviceName } from '../../ui/value.tsx';
@@ -109,14 +110,7 @@ function DeviceForm({ known }: { readonly known: KnownDevice }): JSX.Element {
         onValue={(domain) => set({ domain })}
         isOptional
       />
-      <TextField
-        label={t('device.gateway')}
-        hint={t('device.gatewayHint')}
-        autocapitalize="none"
-        value={draft.gateway_id}
-        onValue={(gateway_id) => set({ gateway_id })}
-        isOptional
-      />
+      <GatewayField value={draft.gateway_id} onValue={(gateway_id) => set({ gateway_id })} />
       <ZoneField value={draft.timezone} onValue={(timezone) => set({ timezone })} />
       <label class="choice">
         <input

@@ -23,7 +23,7 @@ export function Filters({
     view.domain !== undefined || view.gateway !== undefined || view.visibility !== undefined,
   );
   return (
-    <search class="stack-tight">
+    <search class="stack-tight home-filters">
       <div class="filters">
         <SearchField
           text={view.text ?? ''}
@@ -63,7 +63,7 @@ export function Filters({
         </fieldset>
         <button
           type="button"
-          class="button button-quiet"
+          class="button button-quiet home-look"
           aria-pressed={look === 'lines'}
           onClick={() => {
             const next = look === 'lines' ? 'cards' : 'lines';

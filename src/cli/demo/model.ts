@@ -9,8 +9,11 @@ export interface SensorModel {
   readonly sensingDevice: string;
   readonly quantityKind: string;
   readonly unit: string;
-  /** Undefined: the sensor is silent at that instant. */
-  readonly valueAt: (instant: number) => number | string | undefined;
+  /**
+   * Undefined: the sensor is silent at that instant. What adds up, as rain does, is what came in the
+   * `spanMs` before it: the time since the value before, an hour unless said otherwise.
+   */
+  readonly valueAt: (instant: number, spanMs?: number) => number | string | undefined;
 }
 
 /** Something that can be set on a device of the demo. */

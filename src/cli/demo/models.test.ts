@@ -5,6 +5,7 @@ import { createFleet, type DemoDevice } from './fleet.ts';
 import { chance, drift, jitter, noiseKey } from './noise.ts';
 import { places } from './places.ts';
 import { createWeather, dayMs, hourMs } from './weather.ts';
+import { weatherStation } from './weather-station.ts';
 
 const year2026 = Date.UTC(2026, 0, 1);
 const anInstant = integer({ min: year2026, max: year2026 + 366 * dayMs });
@@ -120,6 +121,29 @@ test('rain falls in the season of rain, and its parts add up', () => {
       assert.ok(Math.abs(whole - parts) < 1e-6, `${whole} is not ${parts}`);
     }),
   );
+});
+
+test('a gauge counts what fell since the value before: the values of a day add up to its rain', () => {
+  const dodoma = places.find(({ slug }) => slug === 'dodoma');
+  assert.ok(dodoma !== undefined);
+  const weather = createWeather(dodoma, 1);
+  const { sensors } = weatherStation({ place: dodoma, weather, key: 1 });
+  const rain = sensors.find(({ id }) => id === 'RAIN');
+  const start = year2026;
+  const days = Array.from({ length: 60 }, (_, day) => start + day * dayMs);
+  for (const minutes of [1, 10, 60]) {
+    const spanMs = minutes * 60_000;
+    const counted = days.map((day) => {
+      const instants = Array.from({ length: dayMs / spanMs }, (_, at) => day + (at + 1) * spanMs);
+      return instants.reduce((sum, at) => sum + Number(rain?.valueAt(at, spanMs)), 0);
+    });
+    for (const [index, sum] of counted.entries()) {
+      const day = days[index] ?? 0;
+      const fell = weather.rainBetween(day, day + dayMs);
+      assert.ok(Math.abs(sum - fell) < 0.4, `${sum} mm of ${fell} in steps of ${minutes} min`);
+    }
+    assert.ok(Math.max(...counted) > 5, 'it rained');
+  }
 });
 
 test('soil is wetter after rain, and the lower probe falls silent now and then', () => {

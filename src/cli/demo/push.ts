@@ -52,7 +52,7 @@ export async function pushPast(
     for (let step = first; step <= last; step += demoLimits.valuesPerRequestMax) {
       const count = Math.min(demoLimits.valuesPerRequestMax, last - step + 1);
       const json = Array.from({ length: count }, (_, index) =>
-        datapointAt(sensor, (step + index) * stepMs),
+        datapointAt(sensor, (step + index) * stepMs, stepMs),
       ).filter((datapoint) => datapoint !== undefined);
       if (json.length > 0) await client.need({ method: 'POST', path: `${path}/values`, json }, 204);
       pushed += json.length;
@@ -62,15 +62,18 @@ export async function pushPast(
   return pushed;
 }
 
-/** Pushes what every sensor of a fleet measures at one instant; answers the number of values. */
+/**
+ * Pushes what every sensor of a fleet measures at one instant, and in the time since the values
+ * before it; answers the number of values.
+ */
 export async function pushInstant(
   client: ApiClient,
   fleet: readonly DemoDevice[],
-  instant: number,
+  { instant, spanMs }: { readonly instant: number; readonly spanMs: number | undefined },
 ): Promise<number> {
   let pushed = 0;
   await inParallel(seriesOf(fleet), demoLimits.requestsInParallel, async ({ path, sensor }) => {
-    const json = datapointAt(sensor, instant);
+    const json = datapointAt(sensor, instant, spanMs);
     if (json === undefined) return;
     await client.need({ method: 'POST', path: `${path}/value`, json }, 204);
     pushed += 1;
@@ -78,7 +81,11 @@ export async function pushInstant(
   return pushed;
 }
 
-function datapointAt({ valueAt }: SensorModel, instant: number): object | undefined {
-  const value = valueAt(instant);
+function datapointAt(
+  { valueAt }: SensorModel,
+  instant: number,
+  spanMs: number | undefined,
+): object | undefined {
+  const value = valueAt(instant, spanMs);
   return value === undefined ? undefined : { value, timestamp: formatTimestamp(instant) };
 }

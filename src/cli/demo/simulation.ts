@@ -83,7 +83,7 @@ export async function simulate(
     while (true) {
       const instant = Math.floor(clock.now() / stepMs) * stepMs;
       await sendHeartbeats(client, company);
-      const values = await pushInstant(client, fleet, instant);
+      const values = await pushInstant(client, fleet, { instant, spanMs: everyMs });
       pushed += values;
       print(`${new Date(instant).toISOString()}  ${values} values of ${fleet.length} devices`);
       if (everyMs === undefined) return pushed;

@@ -1,7 +1,18 @@
 import { batterySensor } from './battery.ts';
 import type { Equipment, Site } from './model.ts';
 import { inSteps, jitter, within } from './noise.ts';
-import { hourMs } from './weather.ts';
+import { dayMs, hourMs, type Weather } from './weather.ts';
+
+/** The bucket of the gauge tips every so many millimetres. */
+const tipMm = 0.2;
+
+/** What the gauge counted in a span of a day at most: as often as it tipped, however short spans are. */
+function rainSince(weather: Weather, instant: number, spanMs: number): number {
+  const from = instant - Math.min(spanMs, dayMs);
+  const start = Math.floor(from / dayMs) * dayMs;
+  const tipsUntil = (at: number) => Math.floor(weather.rainBetween(start, at) / tipMm);
+  return inSteps((tipsUntil(instant) - tipsUntil(from)) * tipMm, tipMm);
+}
 
 /** Air, rain and pressure on a mast, with a battery that the sun charges. */
 export function weatherStation(site: Site): Equipment {
@@ -28,12 +39,11 @@ export function weatherStation(site: Site): Equipment {
       },
       {
         id: 'RAIN',
-        name: 'Rain of the past hour',
+        name: 'Rain',
         sensingDevice: 'RainFallSensor',
         quantityKind: 'Rainfall',
         unit: 'Millimetre',
-        // The bucket of the gauge tips every fifth of a millimetre.
-        valueAt: (instant) => inSteps(weather.rainBetween(instant - hourMs, instant), 0.2),
+        valueAt: (instant, spanMs = hourMs) => rainSince(weather, instant, spanMs),
       },
       {
         id: 'PRES',
