@@ -56,7 +56,7 @@ async function picture(): Promise<Buffer> {
 browserTest('the gateway of a device is picked by its name', async () => {
   const as = stage.service.as('ama');
   const gateway = { id: 'gw-0042', name: 'Roof of the school', visibility: 'private' };
-  assert.equal((await as({ method: 'POST', path: '/gateways', json: gateway })).status, 204);
+  assert.equal((await as({ method: 'POST', path: '/gateways', json: gateway })).status, 200);
   const page = await stage.visit({ username: 'ama', width: 'phone', theme: 'dark' });
   await page.goto('/devices/well/settings');
   const field = page.getByLabel('Gateway');
