@@ -10,8 +10,8 @@ export interface SensorModel {
   readonly quantityKind: string;
   readonly unit: string;
   /**
-   * Undefined: the sensor is silent at that instant. What adds up, as rain does, is what came in the
-   * `spanMs` before it: the time since the value before, an hour unless said otherwise.
+   * Undefined: the sensor is silent at that instant. What adds up, as rain does, is what came in
+   * the `spanMs` before it: the time since the value before, an hour unless said otherwise.
    */
   readonly valueAt: (instant: number, spanMs?: number) => number | string | undefined;
 }

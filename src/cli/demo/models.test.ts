@@ -123,7 +123,7 @@ test('rain falls in the season of rain, and its parts add up', () => {
   );
 });
 
-test('a gauge counts what fell since the value before: the values of a day add up to its rain', () => {
+test('the values of a rain gauge add up to the rain of a day, at any time between them', () => {
   const dodoma = places.find(({ slug }) => slug === 'dodoma');
   assert.ok(dodoma !== undefined);
   const weather = createWeather(dodoma, 1);

@@ -6,7 +6,7 @@ import { dayMs, hourMs, type Weather } from './weather.ts';
 /** The bucket of the gauge tips every so many millimetres. */
 const tipMm = 0.2;
 
-/** What the gauge counted in a span of a day at most: as often as it tipped, however short spans are. */
+/** What the gauge counted in a span of a day at most: tips, however short the spans are. */
 function rainSince(weather: Weather, instant: number, spanMs: number): number {
   const from = instant - Math.min(spanMs, dayMs);
   const start = Math.floor(from / dayMs) * dayMs;
