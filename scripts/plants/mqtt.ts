@@ -3,6 +3,7 @@ import { limit, type Plant, patch } from './plant.ts';
 const memory = 'test/neighbours/mqtt-memory.test.ts';
 const queues = 'test/neighbours/mqtt-queues.test.ts';
 const floods = 'test/neighbours/mqtt-floods.test.ts';
+const filters = 'test/neighbours/mqtt-filters.test.ts';
 const limits = 'src/mqtt/limits.ts';
 const guests = { file: queues, test: 'guests who fill sessions and retained' };
 const died = /the program died|other side closed|ECONN|honest client's/;
@@ -56,6 +57,30 @@ export const plantsOfMqtt: readonly Plant[] = [
         'src/mqtt/broker/queue-room.ts',
         '(entries?.size ?? 0) === 0 &&',
         '(entries?.size ?? 0) < 0 &&',
+      ),
+    ],
+  },
+  {
+    name: 'overlapping filters of a session are put together by its own filters',
+    ...{ file: filters, test: '16,000 filters' },
+    ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/mqtt/broker/subscription-tree.ts',
+        'else if (!seen.has(target.session)) {',
+        'else if (owns.find((own) => own.sessions.has(target.session))?.sessions === sessions) {',
+      ),
+    ],
+  },
+  {
+    name: 'messages of one payer look for subscribers in turns',
+    ...{ file: filters, test: '200 topics in one breath' },
+    ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/mqtt/broker/hand-on-shares.ts',
+        'const placesPerTurn = 10_000;',
+        'const placesPerTurn = Infinity;',
       ),
     ],
   },

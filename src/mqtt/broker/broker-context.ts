@@ -6,6 +6,7 @@ import type { BrokerHooks } from '../broker-hooks.ts';
 import type { Flusher, PacketWriter } from '../packets/packet-writer.ts';
 import type { FrameLimits } from '../packets/partial-packet.ts';
 import type { Counters } from './counters.ts';
+import type { HandOnShares } from './hand-on-shares.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { PublishCompletion } from './publish-completion.ts';
@@ -31,6 +32,7 @@ export interface BrokerContext {
   readonly partialBytes: Budget;
   readonly publishBytes: Budget;
   readonly workShares: WorkShares;
+  readonly handOnShares: HandOnShares;
   /** Connections with packets that wait because their payer has had its share. */
   readonly readers: Turns<ReadingTurn>;
   readonly flusher: Flusher;

@@ -11,6 +11,7 @@ import { reason } from '../packets/reason-codes.ts';
 import type { BrokerContext, Member } from './broker-context.ts';
 import { Connection } from './connection.ts';
 import { createCounters } from './counters.ts';
+import { createHandOnShares } from './hand-on-shares.ts';
 import { createJournal } from './journal.ts';
 import { createMessageQueue } from './message-queue.ts';
 import { createOutbound } from './outbound.ts';
@@ -126,12 +127,13 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
     room: createQueueRoom(budgets.of('mqtt_queued_bytes')),
   });
   const outbound = createOutbound({ authority, queue, journal, counters });
-  const router = createRouter({ tree, outbound, journal, counters, clock });
+  const handOnShares = createHandOnShares();
+  const router = createRouter({ tree, outbound, journal, counters, shares: handOnShares, clock });
   const retained = createRetainedMessages({ journal, budgets, clock });
   const completion = createPublishCompletion({ router, retained, counters });
   const underWay = new Set<Promise<void>>();
   const wills = createWills(budgets.of('mqtt_will_bytes'), (will) => {
-    const published = publishWill(will, { clock, completion });
+    const published = publishWill(will, { clock, completion, handOnShares });
     underWay.add(published);
     void published.finally(() => underWay.delete(published));
   });
@@ -157,6 +159,7 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
     partialBytes: budgets.of('partial_bytes'),
     publishBytes: budgets.of('mqtt_publish_bytes'),
     workShares: createWorkShares(),
+    handOnShares,
     readers: createTurns((reading) => {
       reading.goOn();
       return false;
@@ -194,14 +197,19 @@ function createFlusher(): Flusher {
 /** The hooks are asked as for any publish, with the rights of this moment. */
 function publishWill(
   { client, message, expirySeconds }: PendingWill,
-  { clock, completion }: Pick<BrokerContext, 'clock' | 'completion'>,
+  { clock, completion, handOnShares }: Pick<BrokerContext, 'clock' | 'completion' | 'handOnShares'>,
 ): Promise<void> {
   const sent: Message =
     expirySeconds === undefined
       ? message
       : { ...message, expiresAt: clock.now() + expirySeconds * 1_000 };
   return client.publish(sent).then(
-    (settled) => {
+    async (settled) => {
+      const { payer } = client;
+      // Thousands of wills may be due at once.
+      while (handOnShares.isSpent(payer)) {
+        await new Promise<void>((goOn) => handOnShares.wait({ payer, goOn }));
+      }
       completion.finish(sent, settled);
     },
     // A client that is gone cannot be told, and cannot send it again.

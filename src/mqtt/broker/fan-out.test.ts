@@ -87,6 +87,7 @@ test('of many groups whose members may not have a message only a few are asked a
   };
   const router = createRouter({
     ...{ tree, journal: { hold() {} }, counters: createCounters(), clock: { now: () => 0 } },
+    shares: { spend() {} },
     outbound: { tryAdmit, admits: async () => false, offer() {} },
   });
   router.route(aMessage('1'));

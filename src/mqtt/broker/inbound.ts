@@ -59,7 +59,15 @@ export class Inbound {
     this.#publisher = publisher;
     this.#context = context;
     this.#room = new ByteHold(context.publishBytes, publisher.client.payer, publishRoom);
+    const { payer } = publisher.client;
+    const { handOnShares } = context;
+    const waiting = { payer, goOn: () => this.#order.advance() };
     this.#order = new PublishOrder(context.journal, {
+      mustWait() {
+        if (!handOnShares.isSpent(payer)) return false;
+        handOnShares.wait(waiting);
+        return true;
+      },
       finish: (publish, outcome) => this.#finish(publish, outcome),
       answer: (publish) => this.#answer(publish),
       answered: () => this.#resumeIfRoom(),

@@ -24,6 +24,7 @@ const answeredKeptMax = 32;
  */
 export class PublishOrder {
   readonly #journal: Journal;
+  readonly #mustWait: () => boolean;
   readonly #finish: (publish: UnansweredPublish, outcome: PublishOutcome) => void;
   readonly #answer: (publish: UnansweredPublish) => void;
   readonly #onAnswered: () => void;
@@ -37,6 +38,8 @@ export class PublishOrder {
   constructor(
     journal: Journal,
     steps: {
+      /** Whether others have their turn first: `advance` is called when it is this one's. */
+      readonly mustWait: () => boolean;
       /** Hands it on: its outcome is known, and those before it have been handed on. */
       readonly finish: (publish: UnansweredPublish, outcome: PublishOutcome) => void;
       /** Answers it: what it caused is durable, and those before it have been answered. */
@@ -46,6 +49,7 @@ export class PublishOrder {
     },
   ) {
     this.#journal = journal;
+    this.#mustWait = steps.mustWait;
     this.#finish = steps.finish;
     this.#answer = steps.answer;
     this.#onAnswered = steps.answered;
@@ -64,7 +68,7 @@ export class PublishOrder {
   advance(): void {
     for (;;) {
       const next = this.#list[this.#finished - this.#forgotten];
-      if (next?.outcome === undefined) break;
+      if (next?.outcome === undefined || this.#mustWait()) break;
       this.#finish(next, next.outcome);
       this.#finished += 1;
     }

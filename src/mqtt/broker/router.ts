@@ -7,6 +7,7 @@ import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import { Delivery } from './delivery.ts';
 import { createFanOut } from './fan-out.ts';
+import type { HandOnShares } from './hand-on-shares.ts';
 import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
 import type { DeliveryTerms, Session } from './session.ts';
@@ -39,13 +40,17 @@ export function createRouter(options: {
   readonly outbound: Outbound;
   readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
+  readonly shares: Pick<HandOnShares, 'spend'>;
   readonly clock: Clock;
 }): Router {
-  const { tree, outbound, journal, counters, clock } = options;
+  const { tree, outbound, journal, counters, shares, clock } = options;
   const fanOut = createFanOut({ offer: offerToEither, journal, counters });
 
   function route(message: Message, reach?: Reach): boolean {
+    const before = tree.places;
     const match = tree.match(message.topic, reach);
+    const places = tree.places - before;
+    if (places > 0 && message.payer !== undefined) shares.spend(message.payer, places);
     if (match.count === 0) return false;
     fanOut.handOut(new Delivery(message, clock.now()), match);
     return true;

@@ -54,6 +54,8 @@ export interface SubscriptionTree {
   remove(session: Session, filter: string): void;
   match(topic: string, reach?: Reach): Match;
   readonly size: number;
+  /** At how many places topics were looked for, in all; what is remembered costs none. */
+  readonly places: number;
 }
 
 /** Those whose filter ends at a node, by who pays for the sessions. */
@@ -101,6 +103,7 @@ export function createSubscriptionTree(): SubscriptionTree {
   /** Of what both remember: topics, and who gets their messages. */
   let remembered = 0;
   let size = 0;
+  let places = 0;
 
   function add(session: Session, subscription: Subscription): void {
     const { group, filter } = split(subscription.filter);
@@ -126,7 +129,7 @@ export function createSubscriptionTree(): SubscriptionTree {
     const known = cache.get(topic);
     if (known !== undefined) return known;
     const leaves: Leaf[] = [];
-    collect(root, { levels: topic.split('/'), reach }, 0, leaves);
+    places += collect(root, { levels: topic.split('/'), reach }, 0, leaves);
     const found = leaves.length === 0 ? nobody : combine(leaves);
     const weight =
       1 + (found.few?.length ?? leaves.reduce((sum, { payers }) => sum + payers.size, 0));
@@ -148,6 +151,9 @@ export function createSubscriptionTree(): SubscriptionTree {
     match,
     get size() {
       return size;
+    },
+    get places() {
+      return places;
     },
   };
 }
@@ -240,29 +246,32 @@ function removeFromLeaf(
   return true;
 }
 
+/** Finds those whose filter includes the topic; answers how many places it looked at. */
 function collect(
   node: Node,
   wanted: { readonly levels: readonly string[]; readonly reach: Reach },
   depth: number,
   found: Leaf[],
-): void {
+): number {
   const { levels, reach } = wanted;
   const { children } = node;
   const level = levels[depth];
   if (level === undefined && node.leaf !== undefined) found.push(node.leaf);
-  if (children === undefined) return;
+  if (children === undefined) return 1;
   // At the first level no wildcard stands for a name with $ [MQTT-4.7.2-1].
   const mayBeWild = depth > 0 || !(level?.startsWith('$') ?? false);
   if (mayBeWild && reach === 'all') {
     const rest = children.get('#')?.leaf;
     if (rest !== undefined) found.push(rest);
   }
-  if (level === undefined) return;
+  if (level === undefined) return 1;
+  let places = 1;
   const named = children.get(level);
-  if (named !== undefined) collect(named, wanted, depth + 1, found);
+  if (named !== undefined) places += collect(named, wanted, depth + 1, found);
   const mustBeNamed = reach === 'named' && depth === levels.length - 1;
   const any = mayBeWild && !mustBeNamed ? children.get('+') : undefined;
-  if (any !== undefined) collect(any, wanted, depth + 1, found);
+  if (any !== undefined) places += collect(any, wanted, depth + 1, found);
+  return places;
 }
 
 function combine(leaves: readonly Leaf[]): Match {
@@ -306,24 +315,51 @@ function hasDurable({ sessions, groups }: Own): boolean {
 
 /** Each session once, at the first place where it is. */
 function* recipientsIn(owns: readonly Own[]): Generator<Recipient> {
-  for (const [index, { sessions, groups }] of owns.entries()) {
+  const { length } = owns;
+  const byFilter = length > 1 ? ownsByFilter(owns) : undefined;
+  const seen = new Set<Session>();
+  for (const { sessions, groups } of owns) {
     for (const target of sessions.values()) {
-      const whole = owns.length === 1 ? target : withOthers(target, owns, index);
-      if (whole !== undefined) yield whole;
+      if (byFilter === undefined) yield target;
+      else if (!seen.has(target.session)) {
+        seen.add(target.session);
+        yield withOthers(target, byFilter);
+      }
     }
     if (groups !== undefined) yield* groups.values();
   }
 }
 
-/** The target with its subscriptions of later places; undefined: it was at an earlier one. */
-function withOthers(target: Target, owns: readonly Own[], index: number): Target | undefined {
-  const { session } = target;
-  let { subscriptions } = target;
-  for (const [at, { sessions }] of owns.entries()) {
-    const other = at === index ? undefined : sessions.get(session);
-    if (other === undefined) continue;
-    if (at < index) return undefined;
-    subscriptions = [...subscriptions, ...other.subscriptions];
+/** The places by their filters, which are the same for all sessions of one. */
+function ownsByFilter(owns: readonly Own[]): ReadonlyMap<string, Own> {
+  const found = new Map<string, Own>();
+  for (const own of owns) {
+    const [first] = own.sessions.values();
+    const filter = first?.subscriptions[0]?.filter;
+    if (filter !== undefined) found.set(filter, own);
   }
-  return subscriptions === target.subscriptions ? target : { session, subscriptions };
+  return found;
+}
+
+/**
+ * The target with its subscriptions of other places. A session has few filters, while those of
+ * all may be at thousands of places: none of these is asked for each session.
+ */
+function withOthers(target: Target, byFilter: ReadonlyMap<string, Own>): Target {
+  const { session } = target;
+  const found: Subscription[] = [];
+  const add = ({ sessions }: Own): void => {
+    const [subscription] = sessions.get(session)?.subscriptions ?? [];
+    if (subscription !== undefined) found.push(subscription);
+  };
+  const filters = session.subscriptions;
+  if (filters === undefined || filters.size >= byFilter.size) {
+    for (const own of byFilter.values()) add(own);
+  } else {
+    for (const filter of filters.keys()) {
+      const own = byFilter.get(filter);
+      if (own !== undefined) add(own);
+    }
+  }
+  return found.length > 1 ? { session, subscriptions: found } : target;
 }
