@@ -207,8 +207,10 @@ function publishWill(
     async (settled) => {
       const { payer } = client;
       // Thousands of wills may be due at once.
-      while (handOnShares.isSpent(payer)) {
-        await new Promise<void>((goOn) => handOnShares.wait({ payer, goOn }));
+      for (;;) {
+        const { promise, resolve: goOn } = Promise.withResolvers<void>();
+        if (!handOnShares.mustWait({ payer, goOn })) break;
+        await promise;
       }
       completion.finish(sent, settled);
     },

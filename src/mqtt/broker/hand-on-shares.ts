@@ -14,10 +14,11 @@ export interface Waiting {
 export interface HandOnShares {
   /** A message of the payer was looked for at so many places. */
   spend(payer: Payer, places: number): void;
-  /** Whether the payer has had its share of this turn. */
-  isSpent(payer: Payer): boolean;
-  /** Goes on when it is the payer's turn; what waits already keeps its place. */
-  wait(waiting: Waiting): void;
+  /**
+   * Whether the payer has had its share of this turn. Then this goes on when it is the payer's turn
+   * again; what waits already keeps its place.
+   */
+  mustWait(waiting: Waiting): boolean;
 }
 
 /** Some three milliseconds of looking. */
@@ -38,7 +39,10 @@ export function createHandOnShares(): HandOnShares {
       if (spent.size === 0) setImmediate(() => spent.clear());
       spent.set(payer, (spent.get(payer) ?? 0) + places);
     },
-    isSpent: (payer) => spent.size > 0 && (spent.get(payer) ?? 0) >= placesPerTurn,
-    wait: (waiting) => turns.add(waiting.payer, waiting),
+    mustWait(waiting) {
+      const isSpent = spent.size > 0 && (spent.get(waiting.payer) ?? 0) >= placesPerTurn;
+      if (isSpent) turns.add(waiting.payer, waiting);
+      return isSpent;
+    },
   };
 }

@@ -59,15 +59,9 @@ export class Inbound {
     this.#publisher = publisher;
     this.#context = context;
     this.#room = new ByteHold(context.publishBytes, publisher.client.payer, publishRoom);
-    const { payer } = publisher.client;
-    const { handOnShares } = context;
-    const waiting = { payer, goOn: () => this.#order.advance() };
+    const waiting = { payer: publisher.client.payer, goOn: () => this.#order.advance() };
     this.#order = new PublishOrder(context.journal, {
-      mustWait() {
-        if (!handOnShares.isSpent(payer)) return false;
-        handOnShares.wait(waiting);
-        return true;
-      },
+      mustWait: () => context.handOnShares.mustWait(waiting),
       finish: (publish, outcome) => this.#finish(publish, outcome),
       answer: (publish) => this.#answer(publish),
       answered: () => this.#resumeIfRoom(),
