@@ -13,6 +13,14 @@ const tokens = 'src/storage/sqlite/credential-writes.ts';
 /** Logins, sign-ups, resets, and the addresses and tokens of accounts. */
 export const plantsOfAccounts: readonly Plant[] = [
   {
+    name: 'the devices of an account that goes are removed a few at a time',
+    ...{ file: 'test/neighbours/changes-removed-account.test.ts', test: 'half a million sensors' },
+    ...{ says: /honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(accounts, '        await options.removeMuchOf((await get(id)).username);\n', ''),
+    ],
+  },
+  {
     name: 'failed logins of one address have an end',
     ...{ file: logins, test: 'invented names', says: /the guesser is slowed down/ },
     patches: [limit('loginFailuresPerAddress: 100', 'loginFailuresPerAddress: 100_000')],

@@ -27,6 +27,7 @@ import { createSummaries } from '../domain/datapoints/summaries.ts';
 import { type ActuatorChange, createActuators } from '../domain/devices/actuators.ts';
 import { createDevices } from '../domain/devices/devices.ts';
 import { createMissingSensors } from '../domain/devices/missing-sensors.ts';
+import { removeDevicesOf } from '../domain/devices/remove-owned.ts';
 import { createTimedSettings } from '../domain/devices/timed-settings.ts';
 import { createGateways } from '../domain/gateways/gateways.ts';
 import { createPresence } from '../domain/gateways/presence.ts';
@@ -262,7 +263,10 @@ function createAccountServices(parts: ServiceParts) {
   const people = {
     sessions,
     logins,
-    accounts: createAccounts({ users, logins, work, clock, signUpNow, smsCreditNew }),
+    accounts: createAccounts({
+      ...{ users, logins, work, clock, signUpNow, smsCreditNew },
+      removeMuchOf: (owner) => removeDevicesOf(storage.devices, owner),
+    }),
     firstLogin: createFirstLogin({
       ...{ users, work, failures, clock, pending, reporter },
       username: adminUsername,

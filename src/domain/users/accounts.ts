@@ -53,7 +53,10 @@ export interface Accounts {
    * an administrator who changes another's needs none [contract 14].
    */
   setPassword(actor: Actor, id: UserId, change: PasswordChange): Promise<void>;
-  /** Deletes the account with everything that is its own. */
+  /**
+   * Deletes the account with everything that is its own: what there may be very much of a little at
+   * a time, then the account with the rest in one step.
+   */
   remove(actor: Actor, id: UserId): Promise<void>;
   /** Whether the actor may read the contact details of this user. */
   maySeeContact(actor: Actor, user: User): boolean;
@@ -64,6 +67,8 @@ export function createAccounts(options: {
   readonly logins: Logins;
   readonly work: PasswordWork;
   readonly clock: Clock;
+  /** Removes what an account may have very much of, a little at a time, before the account. */
+  readonly removeMuchOf: (owner: Username) => Promise<void>;
   /** Whether strangers may make accounts now. */
   readonly signUpNow: () => 'open' | 'closed';
   /** The credit of an account that signs up itself; absent: no end. */
@@ -175,7 +180,10 @@ export function createAccounts(options: {
     },
     async remove(actor, id) {
       requireSelfOrAdmin(actor, id);
-      await keepingAnAdmin(id, 'deleted', () => users.remove(id));
+      await keepingAnAdmin(id, 'deleted', async () => {
+        await options.removeMuchOf((await get(id)).username);
+        await users.remove(id);
+      });
     },
     maySeeContact(actor, user) {
       if (actor.kind === 'guest' || actor.key !== undefined) return false;
