@@ -122,7 +122,7 @@ export function withHours(
 function writeHours(hours: readonly HourTally[]): Uint8Array {
   const [minTime = 0, maxTime = 0] = [hours[0]?.begin, hours.at(-1)?.begin];
   const count = hours.reduce((sum, hour) => sum + hour.count, 0);
-  return encodeSummary([{ count, minTime, maxTime, stretches: stretchesOf(hours) }]);
+  return encodeSummary([{ count, minTime, maxTime, grain: 1, stretches: stretchesOf(hours) }]);
 }
 
 /** The hours of a row; of one that is damaged none. */

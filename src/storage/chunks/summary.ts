@@ -23,9 +23,16 @@ import { digitsOf, putNumbers, takeNumbers } from './numbers.ts';
 const hour = 3_600_000;
 /** Hours of fewer datapoints are no quicker to read than the datapoints. */
 const datapointsPerHourMin = 32;
+/** Where hours hold fewer: parts of a day in UTC, which stand for days where those begin in them. */
+const partsOfDay = [6, 12, 24];
+/** What a part takes on disk is little beside so many datapoints. */
+const datapointsPerPartMin = 64;
+/** The whole block. */
+const noGrain = 0;
 /** Larger numbers may add up to what no double holds. */
 const magnitudeMax = 1e290;
-const version = 1;
+/** The first one had hours or whole blocks, and did not say which. */
+const versions = { withoutGrains: 1, newest: 2 };
 const blocksMax = 65_536;
 const stretchesMax = 2 ** 20;
 
@@ -34,6 +41,8 @@ export interface BlockSummary {
   readonly count: number;
   readonly minTime: number;
   readonly maxTime: number;
+  /** How many hours each stretch lasts, as clocks in UTC cut them; 0: all of the block. */
+  readonly grain: number;
   readonly stretches: Stretches;
 }
 
@@ -42,35 +51,50 @@ export interface ChunkSummary {
   readonly stretches: Stretches;
   /** Block after block: its first stretch; at last, the end. */
   readonly bounds: readonly number[];
-  /** Of each block: datapoints, and the times of the first and the last. */
+  /** Of each block: the hours of its stretches, datapoints, and the times of first and last. */
+  readonly grains: Float64Array;
   readonly counts: Float64Array;
   readonly minTimes: Float64Array;
   readonly maxTimes: Float64Array;
 }
 
-/** What the datapoints of a block come to, by the hour where hours hold many. */
-export function summarise(columns: Columns): BlockSummary {
+/**
+ * What the datapoints of a block come to: by the hour where hours hold many, else by parts of a day
+ * where those do. `hours` of a stretch may be given instead, 0 for one of all.
+ */
+export function summarise(columns: Columns, hours = grainFor(columns)): BlockSummary {
   const { count, times } = columns;
   const minTime = times[0] ?? 0;
   const maxTime = times[count - 1] ?? 0;
-  const hours = Math.floor(maxTime / hour) - Math.floor(minTime / hour) + 1;
-  const isHourly = count >= hours * datapointsPerHourMin;
+  const length = hours * hour;
   const starts: number[] = [];
   let end = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < count; row += 1) {
     const time = times[row] ?? 0;
     if (time < end) continue;
     starts.push(row);
-    end = isHourly ? (Math.floor(time / hour) + 1) * hour : Number.POSITIVE_INFINITY;
+    end = hours === noGrain ? Infinity : (Math.floor(time / length) + 1) * length;
   }
+  const grain = starts.length > 1 ? hours : noGrain;
   const stretches = emptyStretches(starts.length);
   const numbers = numbersOf(columns);
   const digits = digitsOf(numbers.filter((number) => !Number.isNaN(number)));
   for (const [at, start] of starts.entries()) {
     fillStretch(stretches, at, { columns, numbers, start, end: starts[at + 1] ?? count, digits });
   }
-  setTimes(stretches, 0, starts.length, { minTime, maxTime });
-  return { count, minTime, maxTime, stretches };
+  setTimes(stretches, 0, starts.length, { minTime, maxTime, grain });
+  return { count, minTime, maxTime, grain, stretches };
+}
+
+function grainFor({ count, times }: Columns): number {
+  const [minTime, maxTime] = [times[0] ?? 0, times[count - 1] ?? 0];
+  const isWorth = (hours: number, datapointsMin: number): boolean => {
+    const length = hours * hour;
+    const stretches = Math.floor(maxTime / length) - Math.floor(minTime / length) + 1;
+    return count >= stretches * datapointsMin;
+  };
+  if (isWorth(1, datapointsPerHourMin)) return 1;
+  return partsOfDay.find((hours) => isWorth(hours, datapointsPerPartMin)) ?? noGrain;
 }
 
 /** What each value counts as; NaN where it is no number. */
@@ -147,17 +171,19 @@ function emptyStretches(count: number): Stretches {
   };
 }
 
-/** Turns times of first datapoints into the ends of hours, within those of the block. */
+/** Turns times of first datapoints into the ends of stretches, within those of the block. */
 function setTimes(
   { starts, ends }: Stretches,
   from: number,
   to: number,
-  { minTime, maxTime }: Pick<BlockSummary, 'minTime' | 'maxTime'>,
+  { minTime, maxTime, grain }: Pick<BlockSummary, 'minTime' | 'maxTime' | 'grain'>,
 ): void {
+  // One stretch of all begins and ends with the block.
+  const length = Math.max(1, grain) * hour;
   for (let at = from; at < to; at += 1) {
-    const begin = Math.floor((starts[at] ?? 0) / hour) * hour;
+    const begin = Math.floor((starts[at] ?? 0) / length) * length;
     starts[at] = at === from ? minTime : begin;
-    ends[at] = at === to - 1 ? maxTime : begin + hour - 1;
+    ends[at] = at === to - 1 ? maxTime : begin + length - 1;
   }
 }
 
@@ -178,6 +204,10 @@ export function encodeSummary(blocks: readonly BlockSummary[]): Buffer {
   putIntegers(
     body,
     column(({ stretches }) => stretches.count),
+  );
+  putIntegers(
+    body,
+    column(({ grain }) => grain),
   );
   putNumbers(
     sinks,
@@ -201,7 +231,7 @@ export function encodeSummary(blocks: readonly BlockSummary[]): Buffer {
   // Integers are read four bytes at a time.
   putUint32(body, 0);
   const sink = createSink(body.length + 5);
-  putByte(sink, version);
+  putByte(sink, versions.newest);
   putUint32(sink, crc32(writtenBytes(body)));
   putBytes(sink, writtenBytes(body));
   return writtenBytes(sink);
@@ -210,7 +240,10 @@ export function encodeSummary(blocks: readonly BlockSummary[]): Buffer {
 /** Reads what encodeSummary wrote. Throws DamagedBytesError for anything else. */
 export function decodeSummary(bytes: Uint8Array): ChunkSummary {
   const source = createSource(bytes);
-  if (takeByte(source) !== version) throw new DamagedBytesError('unknown version of a summary');
+  const version = takeByte(source);
+  if (version !== versions.newest && version !== versions.withoutGrains) {
+    throw new DamagedBytesError('unknown version of a summary');
+  }
   if (takeUint32(source) !== crc32(bytes.subarray(source.offset))) {
     throw new DamagedBytesError('the checksum of a summary does not match');
   }
@@ -219,6 +252,10 @@ export function decodeSummary(bytes: Uint8Array): ChunkSummary {
   const count = takeCount(source, stretchesMax);
   const counts = takeIntegers(source, blocks);
   const sizes = takeIntegers(source, blocks);
+  const grains =
+    version === versions.newest
+      ? takeIntegers(source, blocks)
+      : sizes.map((size) => (size > 1 ? 1 : noGrain));
   const minTimes = takeNumbers(sources, blocks);
   const maxTimes = takeNumbers(sources, blocks);
   const all = emptyStretches(count);
@@ -236,19 +273,21 @@ export function decodeSummary(bytes: Uint8Array): ChunkSummary {
     const start = bounds[block] ?? 0;
     const end = start + (sizes[block] ?? 0);
     bounds.push(end);
-    setTimes(all, start, end, { minTime: minTimes[block] ?? 0, maxTime: maxTimes[block] ?? 0 });
+    const [minTime, maxTime] = [minTimes[block] ?? 0, maxTimes[block] ?? 0];
+    setTimes(all, start, end, { minTime, maxTime, grain: grains[block] ?? 0 });
   }
   if (bounds[blocks] !== count) throw new DamagedBytesError('a summary has another size');
-  return { stretches: all, bounds, counts, minTimes, maxTimes };
+  return { stretches: all, bounds, grains, counts, minTimes, maxTimes };
 }
 
 /** The summaries of the single blocks. */
 export function blockSummaries(summary: ChunkSummary): readonly BlockSummary[] {
-  const { stretches, bounds, counts, minTimes, maxTimes } = summary;
+  const { stretches, bounds, grains, counts, minTimes, maxTimes } = summary;
   return Array.from(counts, (count, block) => ({
     count,
     minTime: minTimes[block] ?? 0,
     maxTime: maxTimes[block] ?? 0,
+    grain: grains[block] ?? 0,
     stretches: sliced(stretches, bounds[block] ?? 0, bounds[block + 1] ?? 0),
   }));
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { aggregate, aggregates } from '../../../domain/datapoints/aggregation.ts';
 import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
@@ -34,7 +34,7 @@ import {
 } from '../../contract/series-arbitraries.ts';
 import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { openSqlite } from '../sqlite-storage.ts';
-import { datapointLimits } from './datapoint-limits.ts';
+import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
 
 /** Blocks of two hours and less, some of them outside of chunks. */
 const limits = {
@@ -228,41 +228,61 @@ function assertAlike(found: readonly Answer[], expected: readonly Expected[], as
   }
 }
 
-test('summaries answer what a look at every datapoint answers', async (context) => {
+interface Compared {
+  readonly handedOver: number;
+  readonly inPlots: number;
+  readonly all: number;
+}
+
+/** Asks a store that cuts its blocks by these limits, and compares; answers what was looked at. */
+async function compareAll(
+  context: TestContext,
+  datapointLimits: DatapointLimits,
+  given: typeof series,
+): Promise<Compared> {
   let [handedOver, inPlots, all] = [0, 0, 0];
+  const questions = fc.array(question, { minLength: 6, maxLength: 6 });
   await fc.assert(
-    fc.asyncProperty(
-      series,
-      fc.array(question, { minLength: 6, maxLength: 6 }),
-      async (points, asked) => {
-        const directory = temporaryDirectory(context);
-        const storage = await openSqlite({ directory, log: silentLog, datapointLimits: limits });
-        context.after(() => storage.close());
-        await storage.users.insert(aUser('alice'), 'hash');
-        await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));
-        const { datapoints: store } = storage;
-        const stored = await storeSeries(store, points);
-        for (const one of asked) {
-          const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = rangeOf(one);
-          const inRange = stored.filter(
-            (point) => orderTime(point) >= from && orderTime(point) <= to,
-          );
-          const chosen =
-            one.lastN === undefined
-              ? inRange
-              : inRange.slice(Math.max(0, inRange.length - one.lastN));
-          const { buckets, rows } = await summed(store, one);
-          assertAlike(buckets, naive(chosen, one), one);
-          const { plot, rows: rowsOfPlot } = await thinned(store, one, chosen.length);
-          assert.deepEqual(plot, await thinnedOf(chosen, one));
-          handedOver += rows;
-          inPlots += rowsOfPlot;
-          all += chosen.length;
-        }
-      },
-    ),
-    { numRuns: 25, endOnFailure: true },
+    fc.asyncProperty(given, questions, async (points, asked) => {
+      const directory = temporaryDirectory(context);
+      const storage = await openSqlite({ directory, log: silentLog, datapointLimits });
+      context.after(() => storage.close());
+      await storage.users.insert(aUser('alice'), 'hash');
+      await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));
+      const { datapoints: store } = storage;
+      const stored = await storeSeries(store, points);
+      for (const one of asked) {
+        const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = rangeOf(one);
+        const inRange = stored.filter(
+          (point) => orderTime(point) >= from && orderTime(point) <= to,
+        );
+        const chosen =
+          one.lastN === undefined
+            ? inRange
+            : inRange.slice(Math.max(0, inRange.length - one.lastN));
+        const { buckets, rows } = await summed(store, one);
+        assertAlike(buckets, naive(chosen, one), one);
+        const { plot, rows: rowsOfPlot } = await thinned(store, one, chosen.length);
+        assert.deepEqual(plot, await thinnedOf(chosen, one));
+        handedOver += rows;
+        inPlots += rowsOfPlot;
+        all += chosen.length;
+      }
+    }),
+    { numRuns: 18, endOnFailure: true },
   );
+  return { handedOver, inPlots, all };
+}
+
+test('summaries answer what a look at every datapoint answers', async (context) => {
+  const { handedOver, inPlots, all } = await compareAll(context, limits, series);
   assert.ok(handedOver < 0.9 * all, `${handedOver} of ${all} datapoints were handed over`);
   assert.ok(inPlots < 0.9 * all, `${inPlots} of ${all} datapoints were handed over for plots`);
+});
+
+test('the same of values that are further apart, in blocks of days', async (context) => {
+  const apart = series.map((points) => points.map((one) => ({ ...one, gap: one.gap * 8 })));
+  const inDays = { ...limits, chunkDatapointsMax: 512 };
+  const { handedOver, all } = await compareAll(context, inDays, apart);
+  assert.ok(handedOver < all, `${handedOver} of ${all} datapoints were handed over`);
 });
