@@ -16,3 +16,27 @@ test('the entry used longest ago goes first, one at a time', () => {
   cache.clear();
   assert.equal(cache.size, 0);
 });
+
+test('an entry that is asked for again and again is the one of the last change', () => {
+  const cache = createLruCache<string, number>(2, { max: 4, weigh: (value) => value });
+  cache.set('a', 1);
+  const askTwice = (key: string) => [cache.get(key), cache.get(key)];
+  assert.deepEqual(askTwice('a'), [1, 1]);
+  cache.set('a', 2);
+  assert.deepEqual(askTwice('a'), [2, 2]);
+  cache.set('b', 2);
+  assert.deepEqual(askTwice('a'), [2, 2]);
+  // Used last, it stays, and the other one goes.
+  cache.set('c', 1);
+  assert.deepEqual([...askTwice('b'), ...askTwice('a')], [undefined, undefined, 2, 2]);
+  // Too heavy to be kept.
+  cache.set('a', 3);
+  assert.deepEqual(askTwice('a'), [undefined, undefined]);
+  cache.set('a', 1);
+  assert.deepEqual(askTwice('a'), [1, 1]);
+  cache.delete('a');
+  assert.deepEqual(askTwice('a'), [undefined, undefined]);
+  assert.deepEqual(askTwice('c'), [1, 1]);
+  cache.clear();
+  assert.deepEqual(askTwice('c'), [undefined, undefined]);
+});

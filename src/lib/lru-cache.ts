@@ -34,15 +34,34 @@ export function createLruCache<Key extends {}, Value>(
       }),
     });
 
+  // Many ask for the same entry one after the other: it is the one used last already.
+  let latestKey: Key | undefined;
+  let latest: Value | undefined;
+  const forgetLatest = (): void => {
+    latestKey = undefined;
+    latest = undefined;
+  };
+
   return {
-    get: (key) => cache?.get(key),
+    get(key) {
+      if (latest !== undefined && key === latestKey) return latest;
+      latest = cache?.get(key);
+      latestKey = key;
+      return latest;
+    },
     set(key, value) {
+      // Also where it pushes that entry out.
+      forgetLatest();
       cache ??= open();
       // What is undefined is not kept: `get` answers that for nothing.
       cache.set(key, value as Value & {});
     },
-    delete: (key) => void cache?.delete(key),
+    delete(key) {
+      forgetLatest();
+      cache?.delete(key);
+    },
     clear() {
+      forgetLatest();
       if (cache !== undefined && cache.size > 0) cache.clear();
     },
     get size() {
