@@ -79,6 +79,43 @@ async function pauseAndDelete(page: Page): Promise<void> {
   await page.getByText('Nothing is watched yet').waitFor();
 }
 
+browserTest('charts of several devices name them, and say the value of now', async () => {
+  const as = stage.service.as('esi');
+  const devices = ['n-1', 's-1'];
+  for (const [index, id] of devices.entries()) {
+    const sensors = [{ id: 'SM', name: 'Soil', unit: 'Percent', quantity_kind: 'SoilHumidity' }];
+    const name = index === 0 ? 'North field' : 'South field';
+    await as({ method: 'POST', path: '/devices', json: { id, name, sensors } });
+    const now = Date.now();
+    const json = [44, 43, 42, 21 + index].map((value, place) => ({
+      value,
+      timestamp: new Date(now - (3 - place) * 1_000).toISOString(),
+    }));
+    await as({ method: 'POST', path: `/devices/${id}/sensors/SM/values`, json });
+  }
+  const alert = await as({
+    ...{ method: 'POST', path: '/notifications' },
+    json: {
+      condition: { devices, sensors: ['SM'], expression: 'SM < 30' },
+      action: { usernames: ['esi'], channels: ['sms'], message: 'dry' },
+    },
+  });
+  const shared = { name: 'Fields', device_ids: devices };
+  const project = await as({ method: 'POST', path: '/projects', json: shared });
+  const page = await stage.visit({ username: 'esi', width: 'phone', theme: 'dark' });
+  for (const path of [`/alerts/${alert.text}`, `/projects/${project.text}`]) {
+    await page.goto(path);
+    for (const [name, value] of [
+      ['North field: Soil', '21 %'],
+      ['South field: Soil', '22 %'],
+    ] as const) {
+      const entry = page.locator('.legend-entry', { hasText: name });
+      await entry.locator('.legend-value', { hasText: value }).waitFor();
+    }
+  }
+  await page.context().close();
+});
+
 browserTest('an expression that is refused is marked where the service stumbled', async () => {
   await stage.service.as('kofi')({
     ...{ method: 'POST', path: '/devices' },

@@ -5,12 +5,12 @@ import { sensorsOf } from '../../alerts/sentence.ts';
 import type { Preview } from '../../api/alert-types.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { errorSentence } from '../../api/error-sentence.ts';
-import type { Device } from '../../api/types.ts';
+import type { Device, Sensor } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { Chart } from '../../charts/lazy-chart.tsx';
 import { t } from '../../i18n/i18n.ts';
 import { api, username } from '../../state/session.ts';
-import { sensorName } from '../../ui/value.tsx';
+import { deviceName, sensorName } from '../../ui/value.tsx';
 import { lineOf } from './device-blank.tsx';
 
 const typingMs = 600;
@@ -138,7 +138,7 @@ export function PreviewChart(props: {
             .map((sensor) => ({
               deviceId: device.id,
               sensorId: sensor.id,
-              name: form.devices.length === 1 ? sensorName(sensor) : `${device.id}: ${sensor.id}`,
+              name: nameIn(device, sensor, form.devices.length === 1),
               unit: unitSymbol(sensor.unit),
               ...(line?.sensor === sensor.id && { threshold: line.value }),
             })),
@@ -152,16 +152,24 @@ export function PreviewChart(props: {
   );
   if (sensors.length === 0) return null;
   const shown = sensors.map(({ deviceId, sensorId }) => `${deviceId}/${sensorId}`).join();
+  const latest = sensors.map(({ deviceId, sensorId }) => {
+    const device = watched.find(({ id }) => id === deviceId);
+    return device?.sensors.find(({ id }) => id === sensorId)?.last_value?.value;
+  });
   return (
     <Chart
       key={shown}
       sensors={sensors}
       firings={firings}
+      latest={latest}
       initialPreset="month"
       {...(innerWidth >= twoColumnsPx && { roomPx: columnPx })}
     />
   );
 }
+
+const nameIn = (device: Device, sensor: Sensor, isOne: boolean): string =>
+  isOne ? sensorName(sensor) : `${deviceName(device)}: ${sensorName(sensor)}`;
 
 const byId = (devices: readonly Device[], ids: readonly string[]): readonly Device[] =>
   devices.filter(({ id }) => ids.includes(id));

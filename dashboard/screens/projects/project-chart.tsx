@@ -22,7 +22,8 @@ export function ProjectChart({
   const shown = quantities.find(({ key }) => key === wanted) ?? quantities[0];
   if (shown === undefined) return null;
   const label = (key: string): string => kinds.value?.find(({ id }) => id === key)?.label ?? key;
-  const sensors = shown.sensors.slice(0, linesMax).map(
+  const drawn = shown.sensors.slice(0, linesMax);
+  const sensors = drawn.map(
     ({ device, sensor }): ChartSensor => ({
       ...{ deviceId: device.id, sensorId: sensor.id },
       name: `${deviceName(device)}: ${sensorName(sensor)}`,
@@ -46,7 +47,12 @@ export function ProjectChart({
           {t('projects.chartFirst', { count: linesMax, all: shown.sensors.length })}
         </p>
       )}
-      <Chart key={shown.key} sensors={sensors} initialPreset="week" />
+      <Chart
+        key={shown.key}
+        sensors={sensors}
+        initialPreset="week"
+        latest={drawn.map(({ sensor }) => sensor.last_value?.value)}
+      />
     </section>
   );
 }
