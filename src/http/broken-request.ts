@@ -20,6 +20,8 @@ interface WatchedSocket extends Socket {
  * answers to the whole requests before it, as answers keep their order [RFC 9112 9.3.2].
  */
 export const refuseBrokenRequest: ClientErrorHandler = (error, socket: WatchedSocket) => {
+  // The request before said that it is the last one: its answer is the last, too [RFC 9112 9.6].
+  if (error.code === 'HPE_CLOSED_CONNECTION') return;
   // Said again for each piece that arrives while the answers before it leave.
   if (socket[isOwedRefusal] === true) return;
   // A request that is not whole is the broken one.

@@ -97,6 +97,18 @@ test('requests sent in one go are answered in order, until one is garbage', asyn
   await assertWhole();
 });
 
+test('what follows a request that is the last one on its connection is not answered', async () => {
+  const get = 'GET /api/v2/devices/D HTTP/1.1\r\n';
+  const more = [`${get}Host: x\r\n\r\n`, 'no HTTP'];
+  for (const after of more) {
+    // Without a Host node refuses it at once: its answer has left before the rest is looked at.
+    assert.deepEqual(statusesOf(await talk(`${get}Connection: close\r\n\r\n${after}`)), [400]);
+    assert.deepEqual(statusesOf(await talk(`${get}${close}\r\n${after}`)), [200]);
+    assert.deepEqual(statusesOf(await talk(`${get}${close}\r\n`, after)), [200]);
+  }
+  await assertWhole();
+});
+
 test('a path with a broken percent-encoding is 400', async () => {
   for (const part of ['%', '%z', '%zz', 'a%2', '%ff', '%c0%af', '%ed%a0%80', '%00']) {
     for (const path of [`/api/v2/devices/${part}`, `/api/v2/devices/D/sensors/${part}`]) {
