@@ -12,6 +12,27 @@ after(async () => {
   assert.deepEqual(stage.faults, []);
 });
 
+browserTest('an administrator sees how the service is', async () => {
+  // A text message that nobody can get: it is given up at once.
+  const as = stage.service.as('kwesi');
+  const device = { id: 'dry', sensors: [{ id: 'SM' }] };
+  await as({ method: 'POST', path: '/devices', json: device });
+  const action = { usernames: ['kwesi'], channels: ['sms'], message: 'dry' };
+  const condition = { devices: ['dry'], sensors: ['SM'], expression: 'SM < 30' };
+  await as({ method: 'POST', path: '/notifications', json: { condition, action } });
+  await as({ method: 'POST', path: '/devices/dry/sensors/SM/value', json: { value: 1 } });
+  const page = await stage.visit({ username: 'admin', width: 'desktop', theme: 'dark' });
+  await page.goto('/usage');
+  const service = page.getByRole('region', { name: 'The service' });
+  for (const text of ['Version', 'None yet: kipimo backup FILE makes one.', 'sms 1']) {
+    await service.getByText(text).waitFor();
+  }
+  for (const name of ['Connections', 'MQTT sessions', 'Alerts in memory']) {
+    await page.getByRole('meter', { name, exact: true }).waitFor();
+  }
+  await page.context().close();
+});
+
 browserTest('an administrator closes sign-up, and sees who stores most', async () => {
   const admin = await stage.visit({ username: 'admin', width: 'phone' });
   await admin.goto('/usage');
