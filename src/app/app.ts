@@ -47,6 +47,8 @@ export interface AppOptions {
   readonly makesFirstLink?: boolean;
   /** What hashes of new passwords cost; absent: as much as attackers shall pay. For tests. */
   readonly passwordCost?: PasswordCost;
+  /** Called once, with the reason, when another process serves the database instead of this. */
+  readonly onReplaced?: (reason: string) => void;
   /** The settings that were changed since the start; absent: none can be. */
   readonly changedSettings?: () => readonly string[];
 }
@@ -89,6 +91,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     const opening = await openStorage({
       ...{ kind, directory, clock, log, reporter },
       ...(secrets.databaseUrl !== undefined && { url: secrets.databaseUrl }),
+      ...(options.onReplaced !== undefined && { onReplaced: options.onReplaced }),
     });
     const engine = options.wrapStorage?.(opening) ?? opening;
     opened.push(() => engine.close());

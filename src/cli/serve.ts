@@ -52,6 +52,8 @@ async function serve(options: {
   const { adminUsername } = config.accounts;
   const app = await startApp({
     ...{ config, secrets, log, changedSettings },
+    // Its sentence is in the log. Staying would mean to answer with rights that are over.
+    onReplaced: () => process.exit(1),
     // Who sees what is printed is who started it; what is not a terminal may be a log for others.
     makesFirstLink: process.stdout.isTTY,
     // Outside of the log, which blots passwords and may be off: nobody can see it a second time.

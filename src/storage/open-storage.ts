@@ -13,6 +13,8 @@ export interface StorageOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly reporter: Reporter;
+  /** Called once when another process has taken this one's place; for postgres. */
+  readonly onReplaced?: (reason: string) => void;
 }
 
 /** Opens the chosen engine. Throws UnusableStorageError when a person has to mend something. */

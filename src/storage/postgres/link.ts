@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
@@ -6,6 +7,7 @@ import { type Session, sessionOn } from './connection.ts';
 import { isConnectionLost, unavailable } from './failures.ts';
 import { migrate, refuseHalf } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
+import { postgresLimits } from './postgres-limits.ts';
 import { type Backend, lockService } from './service-lock.ts';
 
 /** A commit that is being made. */
@@ -40,8 +42,19 @@ interface Open {
 const takeOver = `
   update writers set member = $1 where writer = 0 and (member = $1 or $2) returning seq`;
 
+/** Of a process, by its random name: another one has taken its place when there is none. */
+const findOwn = 'select 1 as found from writers where writer = 0 and member = $1';
+
+export interface LinkOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** Called once, with the reason, when another process has taken the place of this one. */
+  readonly onReplaced?: (reason: string) => void;
+}
+
 /** Connects, waits a moment for a process that just ended, and brings the tables up to date. */
-export async function openLink(url: string, log: Log): Promise<Link> {
+export async function openLink(options: LinkOptions): Promise<Link> {
+  const { url } = options;
   const member = randomBytes(16).toString('hex');
   let open: Open | undefined;
   try {
@@ -49,48 +62,71 @@ export async function openLink(url: string, log: Log): Promise<Link> {
   } catch (error) {
     throw unusable(error);
   }
-  return createLink({ url, log, member, open });
+  return createLink(options, member, open);
 }
 
-function createLink(options: {
-  readonly url: string;
-  readonly log: Log;
-  readonly member: string;
-  open: Open;
-}): Link {
-  const { url, log, member } = options;
-  let open: Open | undefined = options.open;
-  let before: Backend = options.open.backend;
-  let acknowledged = options.open.seq;
+function createLink({ url, log, onReplaced }: LinkOptions, member: string, first: Open): Link {
+  let open: Open | undefined;
+  let connecting: Promise<Open> | undefined;
+  let before: Backend = first.backend;
+  let acknowledged = first.seq;
   let fencedBy: string | undefined;
+  hold(first);
 
-  function lose(): void {
-    open?.client.end().catch(() => undefined);
+  function hold(next: Open): void {
+    open = next;
+    next.client.once('end', () => lose(next));
+  }
+
+  function lose(which: Open): void {
+    which.client.end().catch(() => undefined);
+    if (open !== which) return;
     open = undefined;
+    void comeBack();
+  }
+
+  // Nobody may write for hours. Whoever was replaced would answer meanwhile with what it remembers.
+  async function comeBack(): Promise<void> {
+    while (open === undefined && fencedBy === undefined) {
+      await ready().catch(() => undefined);
+      await wait(postgresLimits.retryMsMax, undefined, { ref: false });
+    }
+  }
+
+  function fence(reason: string): void {
+    if (fencedBy !== undefined) return;
+    fencedBy = reason;
+    log.error({}, reason);
+    if (reason === replaced) onReplaced?.(reason);
   }
 
   async function ready(): Promise<Open> {
     if (fencedBy !== undefined) throw unavailable(fencedBy);
     if (open !== undefined) return open;
+    connecting ??= connectAgain().finally(() => {
+      connecting = undefined;
+    });
+    return connecting;
+  }
+
+  async function connectAgain(): Promise<Open> {
+    let next: Open;
     try {
-      open = await connect(url, member, before);
+      next = await connect(url, member, before);
     } catch (error) {
       if (!(error instanceof UnusableStorageError)) throw error;
-      if (error instanceof FencedError) {
-        fencedBy = error.message;
-        log.error({}, fencedBy);
-      }
+      if (error instanceof FencedError) fence(error.message);
       throw unavailable(error.message, error);
     }
-    before = open.backend;
-    if (open.seq < acknowledged) {
-      lose();
-      fencedBy = lost;
-      log.error({}, lost);
-      throw unavailable(lost);
+    before = next.backend;
+    if (next.seq < acknowledged) fence(lost);
+    if (fencedBy !== undefined) {
+      lose(next);
+      throw unavailable(fencedBy);
     }
+    hold(next);
     log.warn({}, 'the database was reached again');
-    return open;
+    return next;
   }
 
   return {
@@ -113,20 +149,20 @@ function createLink(options: {
         return answer;
       } catch (error) {
         if (error instanceof FencedError) {
-          fencedBy = error.message;
-          log.error({}, fencedBy);
-          lose();
+          fence(error.message);
+          lose(current);
           throw unavailable(error.message);
         }
-        if (isConnectionLost(error)) lose();
-        else await current.client.query('rollback').catch(lose);
+        if (isConnectionLost(error)) lose(current);
+        else await current.client.query('rollback').catch(() => lose(current));
         throw error;
       }
     },
     async close() {
+      fencedBy ??= 'the storage is closed';
+      await connecting?.catch(() => undefined);
       const closing = open;
       open = undefined;
-      fencedBy ??= 'the storage is closed';
       await closing?.client.end().catch(() => undefined);
     },
   };
@@ -143,6 +179,11 @@ class FencedError extends UnusableStorageError {}
 async function connect(url: string, member: string, before: Backend | undefined): Promise<Open> {
   const client = await connectWriter(url);
   try {
+    if (before !== undefined) {
+      // Also while the other one has the lock, which could be waited for in vain.
+      const own = await sessionOn(client).first(findOwn, member);
+      if (own === undefined) throw new FencedError(replaced);
+    }
     const backend = await lockService(client, before);
     await refuseHalf(client);
     if (before === undefined) await migrate(client);

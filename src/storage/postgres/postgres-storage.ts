@@ -5,7 +5,6 @@ import {
 import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
 import { createRetaining } from '../../domain/datapoints/retention/retaining.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
-import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import type { Storage } from '../storage.ts';
 import { createCorrectionStore } from './corrections.ts';
@@ -15,7 +14,7 @@ import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
-import { openLink } from './link.ts';
+import { type LinkOptions, openLink } from './link.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
@@ -33,10 +32,9 @@ import type { HotLimits } from './timeseries/hot-limits.ts';
 import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
 
-export interface PostgresOptions {
+export interface PostgresOptions extends LinkOptions {
   /** With the password; it is never logged. */
   readonly url: string;
-  readonly log: Log;
   readonly reporter?: Pick<Reporter, 'rowSetAside'>;
   readonly datapointLimits?: HotLimits;
 }
@@ -49,7 +47,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, log, datapointLimits } = options;
   // Undone in reverse order, whether opening fails half-way or the service ends.
   await using opened = new AsyncDisposableStack();
-  const link = await openLink(url, log);
+  const link = await openLink(options);
   const writer = createWriter(link, log);
   opened.defer(() => writer.close());
   const reader = createReader(url, log);
