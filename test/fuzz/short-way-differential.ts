@@ -100,7 +100,9 @@ async function compareOnce(
   const [one, other] = await Promise.all(
     [short, ordinary].map(async (side) => {
       const heard = await talk(side, said);
-      return `${heard}\nstored: ${await storedOf(side, device)}`;
+      // What was taken for a body may hold a token, and is stored with it.
+      const all = `${heard}\nstored: ${await storedOf(side, device)}`;
+      return all.replaceAll(side.token.slice(0, -1), placeholderFor(side.token.slice(0, -1)));
     }),
   );
   if (one === other) return undefined;
