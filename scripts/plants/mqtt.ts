@@ -3,6 +3,7 @@ import { limit, type Plant, patch } from './plant.ts';
 const memory = 'test/neighbours/mqtt-memory.test.ts';
 const queues = 'test/neighbours/mqtt-queues.test.ts';
 const floods = 'test/neighbours/mqtt-floods.test.ts';
+const durable = 'test/neighbours/mqtt-durable.test.ts';
 const filters = 'test/neighbours/mqtt-filters.test.ts';
 const limits = 'src/mqtt/limits.ts';
 const guests = { file: queues, test: 'guests who fill sessions and retained' };
@@ -83,6 +84,24 @@ export const plantsOfMqtt: readonly Plant[] = [
         'const placesPerTurn = Infinity;',
       ),
     ],
+  },
+  {
+    name: 'nobody waits for decisions about messages of others',
+    ...{ file: durable, test: 'thousands of kept sessions' },
+    ...{ says: /acknowledged after|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/mqtt/broker/journal.ts',
+        'publisher === undefined ? undefined : held.get(publisher);',
+        'held.size === 0 ? undefined : Promise.all(held.values());',
+      ),
+    ],
+  },
+  {
+    name: 'rows of kept sessions are paid for one by one',
+    ...{ file: durable, test: 'thousands of kept sessions' },
+    ...{ says: /acknowledged after|honest client's/, servedMs: 2_000 },
+    patches: [patch('src/mqtt/broker/delivery.ts', '      journal.addRow(payer);\n', '')],
   },
   {
     name: 'the guests at one address have a share',

@@ -46,6 +46,8 @@ export const mqttLimits = {
   sessionExpirySecondsMax: (30 * day) / second,
   /** Anybody can leave a guest's session behind. */
   guestSessionSecondsMax: day / second,
+  /** Sessions that nobody comes back to, and their filters, that end in one second. */
+  expiredPerSweepMax: 2_000,
   willDelaySecondsMax: day / second,
   /** Rows in one step of the store: what else is to be stored waits for as long. */
   storeRowsPerStep: 5_000,

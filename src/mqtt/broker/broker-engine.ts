@@ -2,6 +2,7 @@ import type { Budgets } from '../../domain/budgets/budgets.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { createBreather, runInSteps } from '../../lib/event-loop.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
 import type { Broker, BrokerMetrics } from '../broker.ts';
 import type { BrokerHooks } from '../broker-hooks.ts';
@@ -96,7 +97,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       if (retained.has(message.topic)) retained.keep(message);
     },
     async forgetRetained(topicPrefix) {
-      retained.forgetBelow(topicPrefix);
+      await runInSteps(retained.forgetBelow(topicPrefix));
       await context.journal.synced();
     },
     endSessions: (isGone) => endSessions(context, isGone),
@@ -229,7 +230,8 @@ function sweepOnce(engine: Engine, isRetainedDue: boolean): void {
   shedSlowest(members);
   wills.sweep(now);
   for (const { key } of registry.expire(now)) wills.publishNow(key);
-  if (isRetainedDue) retained.expire(now);
+  // An account may have a hundred thousand that expire at once.
+  if (isRetainedDue) void runInSteps(retained.expire(now));
 }
 
 /** Clients that do not read must not use up the memory of all, however many they are. */
@@ -258,14 +260,19 @@ async function endSessions(
   context: BrokerContext,
   isGone: (identity: string) => boolean,
 ): Promise<void> {
+  // An account may have tens of thousands of them, each with a hundred filters.
+  const breathe = createBreather();
   for (const member of [...context.members]) {
-    if (member.identity !== undefined && isGone(member.identity)) {
-      member.end(reason.notAuthorized, 'the login is not valid any more');
-    }
+    if (member.identity === undefined || !isGone(member.identity)) continue;
+    member.end(reason.notAuthorized, 'the login is not valid any more');
+    const pause = breathe();
+    if (pause !== undefined) await pause;
   }
   for (const session of context.registry.ofIdentities(isGone)) {
     context.wills.cancel(session.key);
     context.registry.end(session);
+    const pause = breathe();
+    if (pause !== undefined) await pause;
   }
   await context.journal.synced();
 }

@@ -2,6 +2,7 @@ import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { QueueEntry } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { mqttLimits } from '../limits.ts';
 import { encodePublish, type PublishFrame } from '../packets/publish-encoder.ts';
 import type { Journal } from './journal.ts';
 import { Parcel } from './parcel.ts';
@@ -58,8 +59,10 @@ export class Delivery {
 
   /** Makes the entry durable, together with those of other sessions. */
   record(entry: QueueEntry, payer: Payer, journal: Journal): void {
-    if (this.#entries !== undefined && this.#step === journal.step) {
-      this.#entries.push(entry);
+    const open = this.#step === journal.step ? this.#entries : undefined;
+    if (open !== undefined && open.length < mqttLimits.storeRowsPerStep) {
+      open.push(entry);
+      journal.addRow(payer);
       return;
     }
     this.#entries = [entry];

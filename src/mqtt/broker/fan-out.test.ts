@@ -86,7 +86,12 @@ test('of many groups whose members may not have a message only a few are asked a
     return 'no';
   };
   const router = createRouter({
-    ...{ tree, journal: { hold() {} }, counters: createCounters(), clock: { now: () => 0 } },
+    ...{
+      tree,
+      journal: { hold() {}, hasRoomFor: () => true, synced: () => undefined },
+      counters: createCounters(),
+      clock: { now: () => 0 },
+    },
     shares: { spend() {} },
     outbound: { tryAdmit, admits: async () => false, offer() {} },
   });

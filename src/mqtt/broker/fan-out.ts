@@ -30,7 +30,7 @@ interface PayerQueue {
 
 export function createFanOut(options: {
   readonly offer: (delivery: Delivery, recipient: Recipient) => void;
-  readonly journal: Pick<Journal, 'hold'>;
+  readonly journal: Pick<Journal, 'hold' | 'hasRoomFor' | 'synced'>;
   readonly counters: Counters;
 }): FanOut {
   const { offer, journal, counters } = options;
@@ -69,7 +69,9 @@ export function createFanOut(options: {
     }
     const { promise, resolve: done } = Promise.withResolvers<void>();
     // What will wait for clients is on disk before its sender is answered.
-    if (job.delivery.message.qos > 0 && isDurable()) journal.hold(promise);
+    if (job.delivery.message.qos > 0 && isDurable()) {
+      journal.hold(promise, job.delivery.message.payer);
+    }
     queue.jobs.add({ ...job, delivery: job.delivery.detached(), done });
     queue.waiting += job.left;
     queues.set(payer, queue);
@@ -80,6 +82,12 @@ export function createFanOut(options: {
     const queue = queues.get(payer);
     const [job] = queue?.jobs ?? [];
     if (queue === undefined || job === undefined) return false;
+    // Its sessions are kept no faster than the store writes, or what it has no room for is dropped.
+    const synced = journal.hasRoomFor(payer) ? undefined : journal.synced();
+    if (synced !== undefined) {
+      void synced.then(() => turns.add(payer, payer));
+      return false;
+    }
     const before = job.left;
     const isOver = offerSome(job);
     queue.waiting -= isOver ? before : before - job.left;

@@ -61,6 +61,7 @@ export class Inbound {
     this.#room = new ByteHold(context.publishBytes, publisher.client.payer, publishRoom);
     const waiting = { payer: publisher.client.payer, goOn: () => this.#order.advance() };
     this.#order = new PublishOrder(context.journal, {
+      payer: waiting.payer,
       mustWait: () => context.handOnShares.mustWait(waiting),
       finish: (publish, outcome) => this.#finish(publish, outcome),
       answer: (publish) => this.#answer(publish),

@@ -8,14 +8,22 @@ import { mqttLimits } from '../limits.ts';
 export interface Journal {
   /** `payer` pays for it until it is on disk. */
   add(change: SessionChange, payer: Payer): void;
+  /** One more row of a change that was added in this step: it is paid for like a change. */
+  addRow(payer: Payer): void;
   /** Whether the payer has room for what can wait, or be left out, as one more queued message. */
   hasRoomFor(payer: Payer): boolean;
   /** Changes when what was added before has left for the store: an added change is then final. */
   readonly step: number;
-  /** Somebody is still finding out what to add: until then nothing counts as durable. */
-  hold(decision: Promise<void>): void;
-  /** Resolves when all that was added or held is durable; undefined: it is already. */
-  synced(): Promise<void> | undefined;
+  /**
+   * Somebody is still finding out what to add for a message of this payer: until then nothing that
+   * the payer published counts as durable.
+   */
+  hold(decision: Promise<void>, payer: Payer | undefined): void;
+  /**
+   * Resolves when all that was added is durable, and what is held for messages of the payer, if one
+   * is given: nobody waits for those of others. undefined: it is already.
+   */
+  synced(publisher?: Payer): Promise<void> | undefined;
   /** Resolves when all is durable, or when the store has failed often enough to give up. */
   finish(): Promise<void>;
 }
@@ -55,7 +63,8 @@ export function createJournal(options: {
   const { store, room, log } = options;
   let collecting: Step | undefined;
   let inFlight: Step | undefined;
-  let held: Promise<unknown> | undefined;
+  /** What is held for the messages of each payer. */
+  const held = new Map<Payer | undefined, Promise<unknown>>();
   let stepNumber = 0;
   let isFinishing = false;
 
@@ -64,10 +73,14 @@ export function createJournal(options: {
       collecting = { changes: [], payers: new Map(), done: Promise.withResolvers<void>() };
       if (inFlight === undefined) setImmediate(leave);
     }
-    const { changes, payers } = collecting;
-    changes.push(change);
-    payers.set(payer, (payers.get(payer) ?? 0) + 1);
-    room.add(payer, 1);
+    collecting.changes.push(change);
+    addRow(payer);
+  }
+
+  function addRow(payer: Payer): void {
+    const payers = collecting?.payers;
+    payers?.set(payer, (payers.get(payer) ?? 0) + 1);
+    if (payers !== undefined) room.add(payer, 1);
   }
 
   function leave(): void {
@@ -104,27 +117,34 @@ export function createJournal(options: {
     }
   }
 
-  function hold(decision: Promise<void>): void {
-    const all = held === undefined ? decision : Promise.all([held, decision]);
-    held = all;
+  function hold(decision: Promise<void>, payer: Payer | undefined): void {
+    const before = held.get(payer);
+    const all = before === undefined ? decision : Promise.all([before, decision]);
+    held.set(payer, all);
     void all.finally(() => {
-      if (held === all) held = undefined;
+      if (held.get(payer) === all) held.delete(payer);
     });
+  }
+
+  function synced(publisher?: Payer): Promise<void> | undefined {
+    const decided = publisher === undefined ? undefined : held.get(publisher);
+    return decided === undefined ? added() : decided.then(added);
   }
 
   const added = (): Promise<void> | undefined => (collecting ?? inFlight)?.done.promise;
 
   return {
     add,
+    addRow,
     hold,
     hasRoomFor: (payer) => room.used < unhurriedMax || room.check(payer, 1) === undefined,
     get step() {
       return stepNumber;
     },
-    synced: () => (held === undefined ? added() : held.then(added)),
+    synced,
     async finish() {
       isFinishing = true;
-      await held;
+      while (held.size > 0) await Promise.all(held.values());
       await added();
     },
   };

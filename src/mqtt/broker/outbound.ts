@@ -42,7 +42,9 @@ export function createOutbound(options: {
   function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
     const decided = offerNow(session, delivery, terms);
     // What will wait for a client is on disk before its sender is answered.
-    if (decided !== undefined && terms.qos > 0 && session.isDurable) journal.hold(decided);
+    if (decided !== undefined && terms.qos > 0 && session.isDurable) {
+      journal.hold(decided, delivery.message.payer);
+    }
   }
 
   /** Resolves, and never rejects, once it is known what becomes of the message. */

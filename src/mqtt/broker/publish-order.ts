@@ -1,3 +1,4 @@
+import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { PublishOutcome } from '../broker-hooks.ts';
 import type { Journal } from './journal.ts';
@@ -24,6 +25,7 @@ const answeredKeptMax = 32;
  */
 export class PublishOrder {
   readonly #journal: Journal;
+  readonly #payer: Payer;
   readonly #mustWait: () => boolean;
   readonly #finish: (publish: UnansweredPublish, outcome: PublishOutcome) => void;
   readonly #answer: (publish: UnansweredPublish) => void;
@@ -38,6 +40,8 @@ export class PublishOrder {
   constructor(
     journal: Journal,
     steps: {
+      /** Who pays for what is published. */
+      readonly payer: Payer;
       /** Whether others have their turn first: `advance` is called when it is this one's. */
       readonly mustWait: () => boolean;
       /** Hands it on: its outcome is known, and those before it have been handed on. */
@@ -49,6 +53,7 @@ export class PublishOrder {
     },
   ) {
     this.#journal = journal;
+    this.#payer = steps.payer;
     this.#mustWait = steps.mustWait;
     this.#finish = steps.finish;
     this.#answer = steps.answer;
@@ -74,7 +79,7 @@ export class PublishOrder {
     }
     const finished = this.#finished;
     if (this.#durable < finished) {
-      const synced = this.#journal.synced();
+      const synced = this.#journal.synced(this.#payer);
       if (synced === undefined) this.#durable = finished;
       else void synced.then(() => this.#answerUpTo(finished));
     }

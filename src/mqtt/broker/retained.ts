@@ -13,15 +13,18 @@ export interface RetainedMessages {
   has(topic: string): boolean;
   /** The message of this topic, as it is kept. */
   of(topic: string): Message | undefined;
-  /** Forgets all whose topic starts like this. */
-  forgetBelow(topicPrefix: string): void;
+  /**
+   * Forgets all whose topic starts like this, which ends a level: from the first step on none is
+   * found, and each step frees one.
+   */
+  forgetBelow(topicPrefix: string): Generator<void>;
   /**
    * Those that the filter includes, one after the other, as they are when they are asked for;
    * undefined after some topics that it does not include, so that the search can wait.
    */
   find(filter: string): Generator<Message | undefined>;
-  /** Forgets what has expired. */
-  expire(now: Instant): void;
+  /** Forgets what has expired, one message in a step. */
+  expire(now: Instant): Generator<void>;
   /** What was kept before the start. */
   restore(message: Message): void;
   readonly size: number;
@@ -89,13 +92,28 @@ export function createRetainedMessages(options: {
     journal.add({ kind: 'unretained', topic }, payerOf(message));
   }
 
-  function forgetBelow(topicPrefix: string): void {
-    const at = topicPrefix.lastIndexOf('/');
-    const filter = at === -1 ? '#' : `${topicPrefix.slice(0, at)}/#`;
-    const found = [...walk(root, filter.split('/'), fromRoot())];
-    for (const message of found) {
-      if (message?.topic.startsWith(topicPrefix)) forget(message.topic);
+  function* forgetBelow(topicPrefix: string): Generator<void> {
+    const parent = topicPrefix.slice(0, -1);
+    const node = findNode(root, parent);
+    const children = node?.children;
+    if (node === undefined || children === undefined) return;
+    node.children = undefined;
+    if (node.message === undefined) removeFrom(root, parent.split('/'), 0);
+    const below = { ...fromRoot(), isRoot: false };
+    for (const message of walk({ children, message: undefined }, ['#'], below)) {
+      if (message !== undefined) free(message);
+      yield;
     }
+  }
+
+  /** It is not in the tree any more; another one may have come in its place meanwhile. */
+  function free(message: Message): void {
+    const { topic } = message;
+    room.release(message);
+    size -= 1;
+    if (findNode(root, topic)?.message !== undefined) return;
+    mortal.delete(topic);
+    journal.add({ kind: 'unretained', topic }, payerOf(message));
   }
 
   function* find(filter: string): Generator<Message | undefined> {
@@ -105,8 +123,12 @@ export function createRetainedMessages(options: {
     }
   }
 
-  function expire(now: Instant): void {
-    for (const [topic, expiresAt] of mortal) if (expiresAt <= now) forget(topic);
+  function* expire(now: Instant): Generator<void> {
+    for (const [topic, expiresAt] of mortal) {
+      if (expiresAt > now) continue;
+      forget(topic);
+      yield;
+    }
   }
 
   return {

@@ -38,7 +38,7 @@ const none: readonly number[] = [];
 export function createRouter(options: {
   readonly tree: SubscriptionTree;
   readonly outbound: Outbound;
-  readonly journal: Pick<Journal, 'hold'>;
+  readonly journal: Pick<Journal, 'hold' | 'hasRoomFor' | 'synced'>;
   readonly counters: Counters;
   readonly shares: Pick<HandOnShares, 'spend'>;
   readonly clock: Clock;
@@ -77,7 +77,7 @@ export function createRouter(options: {
     }
     delivery.keep();
     const { promise, resolve } = Promise.withResolvers<void>();
-    journal.hold(promise);
+    journal.hold(promise, message.payer);
     turn.waiting.push(() => {
       routeShared(delivery, group);
       resolve();
@@ -94,7 +94,7 @@ export function createRouter(options: {
         return;
       }
       round.turn.waiting = [];
-      journal.hold(walkOn(round, next.value));
+      journal.hold(walkOn(round, next.value), round.message.payer);
       return;
     }
   }

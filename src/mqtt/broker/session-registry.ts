@@ -24,7 +24,7 @@ export interface SessionRegistry {
   subscribe(session: Session, subscription: Subscription): 'new' | 'replaced' | 'full';
   unsubscribe(session: Session, filter: string): boolean;
   ofIdentities(isWanted: (identity: string) => boolean): readonly Session[];
-  /** Ends those that nobody came back to. */
+  /** Ends those that nobody came back to, a bounded number of them. */
   expire(now: Instant): readonly Session[];
   restore(stored: StoredSession): void;
   readonly size: number;
@@ -158,8 +158,14 @@ export function createSessionRegistry(options: {
   }
 
   function expire(now: Instant): readonly Session[] {
-    const ended = absent.expired(now);
-    for (const session of ended) end(session);
+    const ended: Session[] = [];
+    let freed = 0;
+    for (const session of absent.expired(now)) {
+      if (freed >= mqttLimits.expiredPerSweepMax) break;
+      freed += 1 + (session.subscriptions?.size ?? 0);
+      end(session);
+      ended.push(session);
+    }
     return ended;
   }
 
