@@ -8,6 +8,7 @@ import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { SessionChange } from '../../domain/messaging/session-store.ts';
 import { silentLog } from '../../lib/log.ts';
+import { Delivery } from './delivery.ts';
 import { createJournal } from './journal.ts';
 
 const ann = payerOfAccount('ann');
@@ -92,4 +93,27 @@ test('changes that wait for a slow store are the room of whoever makes them', as
   for (const { done } of store.steps) done.resolve();
   await settled();
   assert.deepEqual([room.used, journal.hasRoomFor(ann)], [0, true]);
+});
+
+test('messages that are being decided about hold up nobody else', async () => {
+  const journal = createJournal({ store: slowStore(), room: aRoom(), log: silentLog });
+  const decision = Promise.withResolvers<void>();
+  journal.hold(decision.promise, ann);
+  assert.equal(journal.synced(payerOfAccount('ben')), undefined, 'others wait');
+  assert.equal(journal.synced(), undefined, 'others wait');
+  const synced = journal.synced(ann);
+  assert.notEqual(synced, undefined);
+  decision.resolve();
+  await synced;
+});
+
+test('a message for many sessions pays for each row', async () => {
+  const journal = createJournal({ store: slowStore(), room: aRoom(4_000), log: silentLog });
+  const message = { topic: 't', payload: Buffer.from('1'), qos: 1, retain: false } as const;
+  const delivery = new Delivery(message, 0);
+  for (let packetId = 1; packetId <= 3_000; packetId += 1) {
+    const terms = { qos: 1, retain: false, identifiers: [] } as const;
+    delivery.record({ key, packetId, ...terms }, ann, journal);
+  }
+  assert.equal(journal.hasRoomFor(ann), false, 'there is still room');
 });
