@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { createSequence } from '../../lib/sequence.ts';
-import { sessionOn, type Value } from './connection.ts';
+import { createSender, sessionOn } from './connection.ts';
 import { asRefusal } from './failures.ts';
 import type { Work, Writer, WriteSession } from './writer.ts';
 
@@ -17,13 +17,13 @@ export function createCommandWriter(client: pg.Client): Writer {
   async function commit<Answer>(work: Work<Answer>): Promise<Answer> {
     try {
       await client.query(takeTurn);
-      const ends: (readonly [string, ...Value[]])[] = [];
-      const session: WriteSession = {
-        ...sessionOn(client),
-        atEnd: (sql, ...values) => void ends.push([sql, ...values]),
-      };
-      const answer = await work(session);
-      for (const end of ends) await session.run(...end);
+      const ends: Parameters<WriteSession['atEnd']>[] = [];
+      const session = sessionOn(client);
+      const { send, arrived } = createSender(session);
+      const atEnd: WriteSession['atEnd'] = (...end) => void ends.push(end);
+      const answer = await work({ ...session, send, atEnd });
+      for (const end of ends) send(...end);
+      await arrived();
       await client.query('commit');
       return answer;
     } catch (error) {

@@ -71,6 +71,28 @@ export function sessionOn(client: Queryable): Session {
   };
 }
 
+/** Statements that nobody waits for before the end of their transaction. */
+export interface Sender {
+  /** Runs a statement behind those before; answers at once. */
+  send(sql: string, ...values: readonly Value[]): void;
+  /** Rejects with what the first of them failed with that did; waits for all of them otherwise. */
+  arrived(): Promise<unknown>;
+}
+
+/** Sends on the connection of this session, behind what it was asked before. */
+export function createSender(session: Session): Sender {
+  const sent: Promise<unknown>[] = [];
+  return {
+    send(sql, ...values) {
+      const running = session.run(sql, ...values);
+      // `arrived` tells it.
+      running.catch(() => undefined);
+      sent.push(running);
+    },
+    arrived: () => Promise.all(sent),
+  };
+}
+
 function bound(value: Value): unknown {
   if (typeof value === 'string') return escapeText(value);
   if (Array.isArray(value)) return value.map(boundElement);

@@ -12,7 +12,9 @@ import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
 import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from '../contract/builders.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { openLink } from './link.ts';
 import { openPostgres } from './postgres-storage.ts';
+import { createWriter } from './writer.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
 const skip = isAbsent ? 'needs PostgreSQL' : false;
@@ -111,6 +113,31 @@ describe('the connection that writes', { skip }, () => {
     await assert.rejects(storage.ping());
     assert.equal((await storage.users.list({ limit: 1, offset: 0 })).total, 0);
     await storage.close();
+  });
+
+  test('a statement that nobody waits for refuses its call, and no other', async () => {
+    const url = await schema('sent');
+    const writer = createWriter(await openLink(url, silentLog), silentLog);
+    const write = (name: string, ...behind: readonly string[]) =>
+      writer.call(async ({ run, send, all }) => {
+        await run('insert into secrets (name, value) values ($1, $1)', name);
+        for (const sql of behind) send(sql);
+        return all<{ name: string }>('select name from secrets order by name');
+      });
+    const outcomes = await Promise.allSettled([
+      write('first'),
+      write('bad', 'insert into no_such_table values (1)'),
+      write('last', "insert into secrets (name, value) values ('sent', '')"),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    // What failed is told, and not what the server refused because of it.
+    assert.match(String(outcomes[1]?.status === 'rejected' && outcomes[1].reason), /no_such_table/);
+    const kept = await write('next');
+    assert.deepEqual(kept.map(({ name }) => name).slice(0, 4), ['first', 'last', 'next', 'sent']);
+    await writer.close();
   });
 
   test('tables of a newer version, or of another program, are left alone', async () => {

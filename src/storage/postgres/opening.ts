@@ -24,7 +24,8 @@ export function clientConfig(url: string, part: string): pg.ClientConfig {
  * UnusableStorageError when a person has to mend something.
  */
 export async function connectWriter(url: string): Promise<pg.Client> {
-  const client = new pg.Client(clientConfig(url, 'writes'));
+  // Whoever does not wait for a statement sends the next one behind it.
+  const client = new pg.Client({ ...clientConfig(url, 'writes'), pipeline: true });
   // Whoever uses it is told by the statement that fails.
   client.on('error', () => undefined);
   try {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
-import type { Session, Value } from './connection.ts';
+import type { Sender, Session, Value } from './connection.ts';
 import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -13,6 +13,8 @@ export type Work<Answer> = (session: WriteSession) => Promise<Answer>;
 
 /** The session of a commit. */
 export interface WriteSession extends Session {
+  /** Runs a statement without waiting for it; when it fails, nothing is kept. */
+  readonly send: Sender['send'];
   /** Runs this before the commit, once for all calls that share it: what tidies up behind them. */
   atEnd(sql: string, ...values: readonly Value[]): void;
 }
@@ -119,10 +121,11 @@ function createAttempt(calls: readonly Waiting[]): (link: Link) => Promise<reado
       const ends = new Map<string, readonly [string, ...Value[]]>();
       const session: WriteSession = {
         ...transaction.session,
+        send: transaction.send,
         atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
       };
       for (const { work } of calls) answers.push(await work(session));
-      for (const end of ends.values()) await session.run(...end);
+      for (const end of ends.values()) session.send(...end);
       doubtful = { seq: transaction.seq, answers };
       return answers;
     });

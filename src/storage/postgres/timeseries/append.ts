@@ -8,8 +8,8 @@ import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
 import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
-import type { Session } from '../connection.ts';
 import { unavailable } from '../failures.ts';
+import type { WriteSession } from '../writer.ts';
 import { findRepeats } from './find-repeats.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { type HotRow, toHotRows } from './hot-rows.ts';
@@ -59,7 +59,7 @@ export interface Appended {
 
 /** Appends a batch inside a transaction: the sensors' rows say what is stored already. */
 export async function appendPushes(
-  session: Session,
+  session: WriteSession,
   batch: readonly Push[],
   { view, limits }: { readonly view: ViewSeries; readonly limits: HotLimits },
 ): Promise<Appended> {
@@ -91,12 +91,12 @@ export async function appendPushes(
   }
   const changed = [...new Set(states)].filter((state) => state !== undefined && state.added > 0);
   // Those that are undefined have just been left out.
-  if (rows.length > 0) await writeRows(session, changed as SeriesState[], rows, limits);
+  if (rows.length > 0) writeRows(session, changed as SeriesState[], rows, limits);
   return { outcomes, rows };
 }
 
 async function statesOf(
-  session: Session,
+  session: WriteSession,
   batch: readonly Push[],
 ): Promise<readonly (SeriesState | undefined)[]> {
   const found = await session.all<{
@@ -127,7 +127,7 @@ async function statesOf(
 
 /** What is new of a push; moves the newest timestamp and the last value of its sensor. */
 async function stage(
-  session: Session,
+  session: WriteSession,
   view: ViewSeries,
   state: SeriesState,
   batch: ColumnBatch,
@@ -188,12 +188,12 @@ function moveNewest(state: SeriesState, { count, times, timed }: ColumnBatch): v
   }
 }
 
-async function writeRows(
-  session: Session,
+function writeRows(
+  session: WriteSession,
   states: readonly SeriesState[],
   rows: readonly HotRow[],
   limits: HotLimits,
-): Promise<void> {
+): void {
   const lasts = states.map(({ last }) => last && lastColumns(last));
   const blob = Buffer.concat(rows.map(({ points }) => points));
   if (blob.length > limits.batchBytesMax) {
@@ -204,7 +204,7 @@ async function writeRows(
     end += points.length;
     return end - points.length;
   });
-  await session.run(
+  session.send(
     write,
     states.map(({ bucket }) => bucket),
     states.map(({ series }) => series),
