@@ -117,7 +117,7 @@ describe('the connection that writes', { skip }, () => {
 
   test('a statement that nobody waits for refuses its call, and no other', async () => {
     const url = await schema('sent');
-    const writer = createWriter(await openLink(url, silentLog), silentLog);
+    const writer = createWriter(await openLink({ url, log: silentLog }), silentLog);
     const write = (name: string, ...behind: readonly string[]) =>
       writer.call(async ({ run, send, all }) => {
         await run('insert into secrets (name, value) values ($1, $1)', name);
