@@ -23,7 +23,7 @@ import { digitsOf, putNumbers, takeNumbers } from './numbers.ts';
 const hour = 3_600_000;
 /** Hours of fewer datapoints are no quicker to read than the datapoints. */
 const datapointsPerHourMin = 32;
-/** The first had hours or whole blocks, and did not say which. */
+/** Where hours hold fewer: parts of a day in UTC, which stand for days that begin with them. */
 const partsOfDay = [6, 12, 24];
 /** What a part takes on disk is little beside so many datapoints. */
 const datapointsPerPartMin = 64;
