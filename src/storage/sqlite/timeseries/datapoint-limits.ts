@@ -64,7 +64,7 @@ export const datapointLimits: DatapointLimits = {
   trimRowsPerStep: 256,
   /** When nothing arrived for so long, what is in memory is flushed: the log is large. */
   restMs: 10_000,
-  /** … if it is more than this in all, about as much of the log, … */
+  /** … if it, or what the log keeps for it, is more than this in all, … */
   restBytesMin: 128 * kibibyte,
   /** … and this, 16 numbers, for each sensor: its last chunk is written anew. */
   restEntryBytesMin: 704,

@@ -75,14 +75,15 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     return live.values().next().value;
   }
 
-  function isTooMuch(): boolean {
+  /** What the log keeps: what is left of an entry holds all its rows, also those that are done. */
+  function loggedBytes(): number {
     const first = oldest();
-    if (first === undefined) return false;
-    return (
-      isResting ||
-      liveBytes > limits.memtableBytesMax ||
-      logged - first.memtableEntry.startedAt > limits.logBytesMax
-    );
+    return first === undefined ? 0 : logged - first.memtableEntry.startedAt;
+  }
+
+  function isTooMuch(): boolean {
+    if (live.size === 0) return false;
+    return isResting || liveBytes > limits.memtableBytesMax || loggedBytes() > limits.logBytesMax;
   }
 
   function nextDue(): Series | undefined {
@@ -147,7 +148,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     isDue: () => nextDue() !== undefined,
     rest() {
       const worthwhile = Math.max(limits.restBytesMin, limits.restEntryBytesMin * live.size);
-      isResting = liveBytes >= worthwhile;
+      isResting = Math.max(liveBytes, loggedBytes()) >= worthwhile;
     },
     freezeDue() {
       const frozen: Series[] = [];

@@ -55,3 +55,19 @@ test('what waits in the log goes to chunks at rest, if it is much', async (conte
   assert.deepEqual(await allValues(again.datapoints), values);
   await again.close();
 });
+
+test('what is left of a long push goes to chunks at rest: the log keeps all of it', async (context) => {
+  const directory = temporaryDirectory(context);
+  const inSteps = { ...limits, memtableEntryBytesMax: 150 * 32, flushBytesPerStep: 150 * 32 };
+  const options = { directory, log: silentLog, datapointLimits: inSteps };
+  const storage = await openSqlite(options);
+  context.after(() => storage.close());
+  await storage.users.insert(aUser('alice'), 'hash');
+  await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));
+  using reader = new DatabaseSync(databasePath(directory), { readOnly: true });
+  const inChunks = reader.prepare('select coalesce(sum(count), 0) as n from chunks');
+
+  await storage.datapoints.append([push(datapoints(0, 190))]);
+  for (let turn = 0; turn < 2_000 && inChunks.get()?.['n'] !== 190; turn += 1) await wait(1);
+  assert.equal(inChunks.get()?.['n'], 190);
+});
