@@ -56,7 +56,7 @@ test('what waits in the log goes to chunks at rest, if it is much', async (conte
   await again.close();
 });
 
-test('what is left of a long push goes to chunks at rest, as the log keeps all', async (context) => {
+test('what is left of a long push goes at rest, as the log keeps all', async (context) => {
   const directory = temporaryDirectory(context);
   const inSteps = { ...limits, memtableEntryBytesMax: 150 * 32, flushBytesPerStep: 150 * 32 };
   const options = { directory, log: silentLog, datapointLimits: inSteps };
