@@ -93,14 +93,24 @@ function handOver(file, main) {
   }
   const child = spawn(file, words.slice(1), { stdio: 'inherit', env });
   // The service decides when to leave; the launcher only passes the word on and waits.
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  signals.forEach((signal) => {
+  signalsThatEnd().forEach((signal) => {
     process.on(signal, () => child.kill(signal));
   });
   child.on('error', (error) => fail(`${file} cannot be started: ${error.message}`));
   child.on('exit', (code, signal) => {
     process.exitCode = signal === null ? code : 128 + (constants.signals[signal] || 0);
   });
+}
+
+/**
+ * What would end the launcher alone, and leave the service behind. Faults and SIGKILL are not for it
+ * to pass on; SIGUSR1 opens a debugger and ends nothing.
+ */
+function signalsThatEnd() {
+  if (process.platform === 'win32') return ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'];
+  const usual = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'];
+  const rare = ['SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGXCPU', 'SIGIO', 'SIGPWR', 'SIGSTKFLT'];
+  return usual.concat(rare).filter((signal) => constants.signals[signal] !== undefined);
 }
 
 function fail(sentence) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
@@ -9,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { repositoryRoot } from './source-files.ts';
@@ -91,6 +92,15 @@ async function outcome(child: ChildProcess): Promise<{ code: unknown; out: strin
   const code = await new Promise((resolve) => child.on('close', resolve));
   return { code, out, err };
 }
+
+/** Resolves when the program waits for a signal. */
+const servicePid = (child: ChildProcess): Promise<number> =>
+  new Promise((resolve) => {
+    child.stdout?.on('data', (chunk) => {
+      const pid = /waiting as (\d+)/.exec(String(chunk))?.[1];
+      if (pid !== undefined) resolve(Number(pid));
+    });
+  });
 
 test('arguments, standard input and output and the exit code pass through', () =>
   withPackage(async ({ directory, launch }) => {
@@ -175,17 +185,39 @@ test('the launcher becomes the service, and stays its parent under an older Node
     for (const isOld of [false, true]) {
       const child = launch(['wait'], { isOld });
       const ended = outcome(child);
-      const service = await new Promise<number>((resolve) => {
-        child.stdout?.on('data', (chunk) => {
-          const pid = /waiting as (\d+)/.exec(String(chunk))?.[1];
-          if (pid !== undefined) resolve(Number(pid));
-        });
-      });
+      const service = await servicePid(child);
       assert.equal(service === child.pid, !isOld);
       process.kill(service, 'SIGTERM');
       assert.equal((await ended).code, 7);
     }
   }));
+
+test('no signal ends a launcher that leaves its service behind', () =>
+  withPackage(async ({ directory, launch }) => {
+    addProgram(directory, 'src/main.ts');
+    addPinnedNode(directory);
+    for (const signal of ['SIGUSR2', 'SIGQUIT', 'SIGALRM', 'SIGHUP', 'SIGPROF'] as const) {
+      const child = launch(['wait'], { isOld: true });
+      const service = await servicePid(child);
+      const exit = once(child, 'exit');
+      child.kill(signal);
+      const [code] = await exit;
+      const isLeftBehind = endIfThere(service);
+      assert.deepEqual({ isLeftBehind, code }, { isLeftBehind: false, code: exitCodeOf(signal) });
+    }
+  }));
+
+/** As a shell tells a program that a signal ended. */
+const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
+
+/** Whether the process was there. */
+function endIfThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
 
 test('the npm package brings the systemd unit', () => {
   const { files } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
