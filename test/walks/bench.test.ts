@@ -28,7 +28,13 @@ test('a benchmark finds every acknowledged value again, and says so', async () =
   assert.match(text, /push a value, durable, 4 connections/);
   assert.match(text, /acknowledged, .* stored: all are there/);
   assert.match(text, /busy under pushes[\s\S]* \d+\.\d % [\s\S]*busy under reads of devices/);
-  assert.equal(stages.length, 8);
+  assert.match(text, /\npush a value, durable, one by one .* p50 ≤ the disk's \+ 0\.3 ms [✓✗]/);
+  assert.match(text, /\nDisk +a page was written and synced in \d+\.\d+ ms \(p99 /);
+  const { ours, disk } = report.lonePush;
+  assert.ok(ours.p50Ms > 0 && disk.p50Ms > 0);
+  // Of one connection that waits for each answer, the answers are no more than that.
+  assert.ok(ours.perSecond * ours.p50Ms < 2_000);
+  assert.equal(stages.length, 9);
 });
 
 test('what was acknowledged over MQTT is found again, whoever it is compared with', async () => {
@@ -47,6 +53,11 @@ test('what was acknowledged over MQTT is found again, whoever it is compared wit
   assert.equal(report.crowd.ours.connections, 20);
   const text = formatMqttReport(report);
   assert.match(text, /publish a value, QoS 1, durable, 20 publishers, window 20/);
+  assert.match(
+    text,
+    /\npublish a value, QoS 1, durable, one by one .* p50 ≤ the disk's \+ 0\.3 ms/,
+  );
+  assert.match(text, /\na page was written and synced in .*; ours one by one -?\d+\.\d+ ms longer/);
   const linux = /processor time of a publish: ours \d+\.\d µs and \d+\.\d of the generator/;
   assert.match(text, process.platform === 'linux' ? linux : /acknowledged/);
   assert.match(text, report.publish.theirs === undefined ? /not installed/ : /theirs: Mosquitto/);

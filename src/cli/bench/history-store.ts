@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { benchLimits } from './bench-limits.ts';
@@ -112,9 +112,20 @@ export function createHistoryClient(signal: AbortSignal): HistoryClient {
 /** What all files below a directory take, in bytes; those that go meanwhile count nothing. */
 export function bytesBelow(directory: string): number {
   let sum = 0;
-  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    sum += statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+  for (const entry of entriesOf(directory)) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) sum += bytesBelow(path);
+    else if (entry.isFile()) sum += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   }
   return sum;
+}
+
+/** Empty: the directory has gone, as those of a store that merges its files do. */
+function entriesOf(directory: string): readonly Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
 }

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { benchLimits } from './bench-limits.ts';
 import { benchLogin, startBenchService } from './bench-service.ts';
 import { type ChildService, startChildService } from './child-service.ts';
+import { type BesideDisk, compareWithDisk, openDiskSync } from './disk-sync.ts';
 import type { Traffic } from './load-slice.ts';
 import {
   type BenchClient,
@@ -12,7 +13,14 @@ import {
 } from './population.ts';
 import type { ProfileLine } from './profile.ts';
 import { profileDuring } from './profile-stage.ts';
-import { type BenchRun, type Comparison, compare, type Figures, measure } from './rounds.ts';
+import {
+  type BenchRun,
+  type Comparison,
+  compare,
+  type Figures,
+  measure,
+  withConnections,
+} from './rounds.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 import { createPushTraffic, createReadTraffic, deviceIds, sensorPaths } from './traffic.ts';
 
@@ -31,6 +39,8 @@ export interface HttpBenchReport extends StoredFigures {
   readonly idleBytes?: number;
   readonly loadedBytes?: number;
   readonly pushes: readonly (Comparison & { readonly connections: number })[];
+  /** Of one client that waits for every answer, beside the disk. */
+  readonly lonePush: BesideDisk;
   readonly deviceReads: Comparison & { readonly connections: number };
   /** Where the main thread spent its time under a load, the most first; when it was asked for. */
   readonly profile?: LoadProfiles;
@@ -65,7 +75,8 @@ export async function runHttpBench(options: HttpBenchOptions): Promise<HttpBench
     directory: directory.path,
     environment: {},
   });
-  const measured = await runStages(options, { service, noOp, client, profileFile });
+  const parties = { service, noOp, client, profileFile, directory: directory.path };
+  const measured = await runStages(options, parties);
   const loadedBytes = await client.residentBytes();
   return {
     readyMs: service.readyMs,
@@ -82,10 +93,12 @@ async function runStages(
     readonly noOp: ChildService;
     readonly client: BenchClient;
     readonly profileFile: string;
+    /** Of the data of the service. */
+    readonly directory: string;
   },
 ) {
   const { pace, signal, onStage } = options;
-  const { service, noOp, client } = parties;
+  const { service, noOp, client, directory } = parties;
   const { token } = client;
   const startAt = options.clock.now() - benchLimits.pastMs;
   const pushTraffic = createPushTraffic({ token, startAt });
@@ -99,6 +112,8 @@ async function runStages(
     const comparison = await compare({ ours, noOp: theirs, connections, pace, signal });
     pushes.push({ connections, ...comparison });
   }
+
+  const lonePush = await pushOneByOne(options, service.port, { directory, traffic: pushTraffic });
 
   onStage(`reading devices over ${readConnections} connections`);
   const devicePaths = deviceIds.map((id) => `/api/v2/devices/${id}`);
@@ -128,11 +143,27 @@ async function runStages(
   onStage('counting what is stored');
   return {
     pushes,
+    lonePush,
     deviceReads: { connections: readConnections, ...deviceReads },
     lastValues,
     ...(profile !== false && { profile }),
     ...(await compareStored(client, pushTraffic.acknowledged)),
   };
+}
+
+/** One connection, one request under way, in turns with the disk. */
+async function pushOneByOne(
+  { pace, signal, onStage }: HttpBenchOptions,
+  port: number,
+  given: { readonly directory: string; readonly traffic: Traffic },
+): Promise<BesideDisk> {
+  onStage('pushing single values one by one');
+  using disk = openDiskSync(given.directory);
+  // Awaited here: the file is closed on the way out.
+  return await withConnections({ port, count: 1, signal }, (run) => {
+    const ours = (durationMs: number) => run(given.traffic, durationMs);
+    return compareWithDisk({ disk, ours, pace, signal });
+  });
 }
 
 async function profileLoads(

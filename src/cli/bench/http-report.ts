@@ -1,4 +1,5 @@
 import type { HttpBenchReport } from './http-bench.ts';
+import { loneRow, loneText } from './lone-report.ts';
 import { storedText } from './population.ts';
 import type { ProfileLine } from './profile.ts';
 import { mark, megabytes, milliseconds, perSecond, table } from './table.ts';
@@ -19,7 +20,7 @@ const head = ['what', 'ours', 'no-op', 'ratio', 'ours p50', 'p99', 'no-op p99', 
 
 /** The report as a table for people. */
 export function formatHttpReport(report: HttpBenchReport): string {
-  const { pushes, deviceReads, lastValues } = report;
+  const { pushes, lonePush, deviceReads, lastValues } = report;
   const compared = [
     ...pushes.map((push) => ({
       ...push,
@@ -49,6 +50,7 @@ export function formatHttpReport(report: HttpBenchReport): string {
           ? `, p99 ≤ ${p99RatioMax} × ${mark(ours.p99Ms <= p99RatioMax * noOp.p99Ms)}`
           : ''),
     ]),
+    loneRow('push a value, durable, one by one', lonePush),
     [
       'read the last 100 values, 1 connection',
       perSecond(lastValues.perSecond),
@@ -82,6 +84,7 @@ function totals(report: HttpBenchReport): readonly string[] {
       `${mark((idleBytes ?? 0) <= targets.idleMegabytes * 1e6)}), after the load ` +
       `${megabytes(loadedBytes)} (target ≤ ${targets.loadedMegabytes} MB ` +
       `${mark((loadedBytes ?? 0) <= targets.loadedMegabytes * 1e6)})`,
+    `Disk             ${loneText(report.lonePush)}`,
     `Values           ${storedText(report)}`,
   ];
 }

@@ -1,6 +1,7 @@
 import { benchLimits } from './bench-limits.ts';
 import { benchLogin, startBenchService } from './bench-service.ts';
 import type { ChildService } from './child-service.ts';
+import { type BesideDisk, compareWithDisk, openDiskSync } from './disk-sync.ts';
 import { freePort } from './free-port.ts';
 import { type Mosquitto, startMosquitto } from './mosquitto.ts';
 import { type MqttConnection, openMqttConnections } from './mqtt-connection.ts';
@@ -36,6 +37,8 @@ export interface MqttBenchReport extends StoredFigures {
   readonly publish: Beside<Figures> & { readonly ratio?: number };
   /** Deliveries per second, all subscribers together. */
   readonly fanOut: Beside<Figures> & { readonly ratio?: number };
+  /** Of one publisher that waits for every PUBACK, beside the disk. */
+  readonly lonePublish: BesideDisk;
   readonly crowd: Beside<CrowdFigures>;
 }
 
@@ -43,6 +46,7 @@ export interface MqttBenchReport extends StoredFigures {
 export const mqttLoads = {
   publish: { publishers: 20, subscribers: 0, window: 20 },
   fanOut: { publishers: 4, subscribers: 10, window: 20 },
+  lone: { publishers: 1, subscribers: 0, window: 1 },
 } as const;
 
 type Load = (typeof mqttLoads)[keyof typeof mqttLoads];
@@ -68,9 +72,10 @@ export async function runMqttBench(options: MqttBenchOptions): Promise<MqttBench
   const startAt = options.clock.now() - benchLimits.pastMs;
   const ours = oursOf(service, { mqttPort, token: client.token, startAt });
   const theirs = mosquitto === undefined ? undefined : theirsOf(mosquitto, startAt);
-  const measured = await runStages(options, ours, theirs);
+  const compared = await runStages(options, ours, theirs);
+  const lonePublish = await publishOneByOne(options, ours, directory.path);
   options.onStage('counting what is stored');
-  return { ...measured, ...(await compareStored(client, ours.traffic.acknowledged)) };
+  return { ...compared, lonePublish, ...(await compareStored(client, ours.traffic.acknowledged)) };
 }
 
 function oursOf(
@@ -103,6 +108,22 @@ async function runStages(options: MqttBenchOptions, ours: Broker, theirs: Broker
   onStage(`publishing to ${mqttLoads.fanOut.subscribers} subscribers`);
   const fanOut = await compareLoad(options, mqttLoads.fanOut, ours, theirs);
   return { publish, fanOut, crowd };
+}
+
+/** In turns with the disk. */
+async function publishOneByOne(
+  { pace, signal, onStage }: MqttBenchOptions,
+  broker: Broker,
+  directory: string,
+): Promise<BesideDisk> {
+  onStage('publishing single values one by one');
+  const broken = new AbortController();
+  const both = AbortSignal.any([signal, broken.signal]);
+  using disk = openDiskSync(directory);
+  await using parties = await openParties(broker, mqttLoads.lone, (error) => broken.abort(error));
+  const ours = (durationMs: number) => runLoad(broker, parties, mqttLoads.lone, durationMs, both);
+  // Awaited here: the connection is closed on the way out.
+  return await compareWithDisk({ disk, ours, pace, signal: both });
 }
 
 async function compareLoad(

@@ -1,3 +1,4 @@
+import { loneRow, loneText } from './lone-report.ts';
 import { type Beside, type MqttBenchReport, mqttLoads } from './mqtt-bench.ts';
 import type { CrowdFigures } from './mqtt-crowd.ts';
 import { storedText } from './population.ts';
@@ -17,7 +18,7 @@ const head = ['what', 'ours', 'theirs', 'ratio', 'ours p50', 'p99', 'theirs p99'
 
 /** The report as a table for people. */
 export function formatMqttReport(report: MqttBenchReport): string {
-  const { publish, fanOut, crowd } = report;
+  const { publish, fanOut, crowd, lonePublish } = report;
   const { publishers, window } = mqttLoads.publish;
   const load = mqttLoads.fanOut;
   const rows = [
@@ -33,13 +34,14 @@ export function formatMqttReport(report: MqttBenchReport): string {
       targets.fanOutRatioMin,
     ),
     crowdRow(crowd),
+    loneRow('publish a value, QoS 1, durable, one by one', lonePublish),
   ];
   const beside =
     publish.theirs === undefined
       ? 'Mosquitto is not installed: there is nothing to compare with.'
       : 'theirs: Mosquitto, everything in memory.';
   const costs = [costsText('a publish', publish), costsText('a delivery', fanOut)].join('');
-  return `${table(rows)}\n\n${beside}\n${costs}${storedText(report, ' values')}\n`;
+  return `${table(rows)}\n\n${beside}\n${costs}${loneText(lonePublish)}\n${storedText(report, ' values')}\n`;
 }
 
 function rowOf(

@@ -125,16 +125,17 @@ export async function measure(options: {
 
 type RunSlice = (traffic: Traffic, durationMs: number) => Promise<SliceFigures>;
 
-async function withConnections(
+/** Opens connections for some slices, and closes them behind `work`. */
+export async function withConnections<What>(
   to: { readonly port: number; readonly count: number; readonly signal: AbortSignal },
-  work: (run: RunSlice) => Promise<void>,
-): Promise<void> {
+  work: (run: RunSlice) => Promise<What>,
+): Promise<What> {
   const broken = new AbortController();
   const signal = AbortSignal.any([to.signal, broken.signal]);
   const onFailure = (error: Error) => broken.abort(error);
   const connections: readonly LoadConnection[] = await openConnections({ ...to, onFailure });
   try {
-    await work(async (traffic, durationMs) => {
+    return await work(async (traffic, durationMs) => {
       const figures = await runSlice({ connections, traffic, durationMs, signal });
       if (figures.refused === 0) return figures;
       throw new Error(`${figures.refused} answers were wrong; the first: ${figures.refusal}`);
