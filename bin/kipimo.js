@@ -103,8 +103,8 @@ function handOver(file, main) {
 }
 
 /**
- * What would end the launcher alone, and leave the service behind. Faults and SIGKILL are not for it
- * to pass on; SIGUSR1 opens a debugger and ends nothing.
+ * What would end the launcher alone, and leave the service behind. Faults and SIGKILL are not for
+ * it to pass on; SIGUSR1 opens a debugger and ends nothing.
  */
 function signalsThatEnd() {
   if (process.platform === 'win32') return ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'];

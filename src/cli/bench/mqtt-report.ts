@@ -41,7 +41,8 @@ export function formatMqttReport(report: MqttBenchReport): string {
       ? 'Mosquitto is not installed: there is nothing to compare with.'
       : 'theirs: Mosquitto, everything in memory.';
   const costs = [costsText('a publish', publish), costsText('a delivery', fanOut)].join('');
-  return `${table(rows)}\n\n${beside}\n${costs}${loneText(lonePublish)}\n${storedText(report, ' values')}\n`;
+  const said = [beside, costs + loneText(lonePublish), storedText(report, ' values')];
+  return `${table(rows)}\n\n${said.join('\n')}\n`;
 }
 
 function rowOf(
