@@ -31,9 +31,15 @@ export interface TimeZone {
   firstAt(localTime: number): Instant;
 }
 
+const always: ZoneSpan = {
+  from: Number.NEGATIVE_INFINITY,
+  to: Number.POSITIVE_INFINITY,
+  offset: 0,
+};
+
 /** UTC, whose clocks are never changed. */
 export const utc: TimeZone = {
-  spanAt: () => ({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY, offset: 0 }),
+  spanAt: () => always,
   firstAt: (localTime) => localTime,
 };
 

@@ -6,6 +6,7 @@ import {
   type Bucket,
 } from '../domain/datapoints/aggregation.ts';
 import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
+import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { LongJson, type LongText, writeJson } from '../lib/long-json.ts';
@@ -105,7 +106,8 @@ function readAggregate(text: string): Aggregate {
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 60));
 
-const keysOf = (plan: AggregationPlan): readonly string[] =>
+/** The keys of the values, in the order of the plan. */
+export const keysOf = (plan: AggregationPlan): readonly string[] =>
   plan.aggregates.length === 1 ? ['value'] : plan.aggregates;
 
 /** Writes buckets as JSON; a value that a bucket has not is left out. */
@@ -117,14 +119,17 @@ export function createBucketWriter(plan: AggregationPlan): (bucket: Bucket) => s
 /** The same with device_id and sensor_id in front. */
 export function createSensorBucketWriter(
   plan: AggregationPlan,
-  { deviceId, sensorId }: Spelling = v2Spelling,
+  spelling: Spelling = v2Spelling,
 ): (item: SensorBucket) => string {
   const fieldsOf = createFieldsWriter(plan);
-  return ({ sensor, bucket }) => {
-    const ids = `"${deviceId}":"${sensor.deviceId}","${sensorId}":"${sensor.sensorId}"`;
-    return `{${ids},${fieldsOf(bucket)}}`;
-  };
+  return ({ sensor, bucket }) => `{${sensorBucketIds(sensor, spelling)},${fieldsOf(bucket)}}`;
 }
+
+/** The fields that name the sensor of a bucket. */
+export const sensorBucketIds = (
+  sensor: SensorRef,
+  { deviceId, sensorId }: Spelling = v2Spelling,
+): string => `"${deviceId}":"${sensor.deviceId}","${sensorId}":"${sensor.sensorId}"`;
 
 function createFieldsWriter(plan: AggregationPlan): (bucket: Bucket) => string {
   const keys = keysOf(plan);

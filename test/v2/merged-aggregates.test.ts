@@ -72,6 +72,34 @@ test('lastN counts for each sensor, limit and sort for the buckets of all', asyn
   );
 });
 
+test('thousands of buckets are a list like a few, of one sensor and of many', async () => {
+  const count = 6_000;
+  const sensors = [{ id: 'A' }, { id: 'B' }];
+  const json = { id: 'ma-long', sensors };
+  assert.equal((await service.call({ method: 'POST', path: '/devices', json })).status, 204);
+  for (const { id } of sensors) {
+    const values = Array.from({ length: count }, (_, n) => ({
+      value: n / 8,
+      timestamp: minute(n),
+    }));
+    const path = `/devices/ma-long/sensors/${id}/values`;
+    assert.equal((await service.call({ method: 'POST', path, json: values })).status, 204);
+  }
+  const ofOne = (n: number) => ({ timestamp: minute(n), value: n / 8 });
+  const one = await service.call({
+    path: `/devices/ma-long/sensors/A/values?aggregate=avg&interval=1m&limit=${count}&sort=asc`,
+  });
+  const all = Array.from({ length: count }, (_, n) => ofOne(n));
+  assert.deepEqual(one.json, all);
+  const both = all.flatMap((bucket) =>
+    sensors.map(({ id }) => ({ device_id: 'ma-long', sensor_id: id, ...bucket })),
+  );
+  const query = 'device_id=ma-long&aggregate=avg&interval=1m';
+  assert.deepEqual((await read(`${query}&sort=asc&limit=${2 * count}`)).json, both);
+  const newest = await read(`${query}&sort=dsc&limit=5001&offset=3`);
+  assert.deepEqual(newest.json, both.toReversed().slice(3, 5_004));
+});
+
 test('buckets of many sensors are CSV under the same header as those of one', async () => {
   const reply = await read('device_id=ma-2&sensor_id=SM1&aggregate=sum&interval=1h&format=csv');
   assert.deepEqual(readCsvTexts(reply.text), [

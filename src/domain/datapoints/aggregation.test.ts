@@ -12,6 +12,7 @@ import {
   type DatapointColumns,
   toDatapointColumns,
 } from './datapoint-columns.ts';
+import type { SummarisedPart } from './stretches.ts';
 
 const minute = 60_000;
 const noon = Date.parse('2016-06-08T12:00:00Z');
@@ -94,6 +95,23 @@ test('count, first and last take every datapoint and skip none', async () => {
     buckets: [{ start: noon, values: [3, { state: 'dry' }, 'error'] }],
     skipped: 0,
   });
+});
+
+test('a null that comes first stays the first value, whatever stretch follows it', async () => {
+  const column = (...numbers: readonly number[]) => Float64Array.from(numbers);
+  const times = { starts: column(noon + minute), ends: column(noon + 2 * minute) };
+  const ends = { first: column(4), last: column(6), rise: column(2), fall: column(0) };
+  const sizes = { counts: column(2), numbers: column(2), textNumbers: column(0) };
+  const sums = { min: column(4), max: column(6), sum: column(10) };
+  const stretches = { count: 1, ...times, ...sizes, ...sums, ...ends };
+  async function* parts(): AsyncGenerator<SummarisedPart> {
+    yield toDatapointColumns(series(null));
+    const hasNumbersAtEnds = Uint8Array.of(1);
+    yield { stretches: { ...stretches, hasNumbersAtEnds }, from: 0, to: 1 };
+  }
+  const steps = await Array.fromAsync(aggregate(parts(), planOf(['first', 'last', 'sum'])));
+  const buckets = steps.flatMap((step) => step.buckets);
+  assert.deepEqual(buckets, [{ start: noon, values: [null, 6, 10] }]);
 });
 
 test('a bucket without numbers has no average, and is absent when that was all', async () => {

@@ -12,7 +12,7 @@ import {
   type Tally,
 } from './bucket-tally.ts';
 import { type DatapointColumns, timeIn } from './datapoint-columns.ts';
-import { isStretchRun, type Stretches, type StretchRun, type SummarisedPart } from './stretches.ts';
+import { isStretchRun, type StretchRun, type SummarisedPart } from './stretches.ts';
 
 export { type Aggregate, aggregates };
 
@@ -52,24 +52,37 @@ export async function* aggregate(
   parts: AsyncIterable<SummarisedPart>,
   plan: AggregationPlan,
 ): AsyncGenerator<AggregationStep, undefined> {
-  for await (const { tallies, skipped } of tally(parts, plan)) {
-    yield { buckets: tallies.flatMap((one) => toBucket(one, plan) ?? []), skipped };
+  for await (const { made, skipped } of walk(parts, plan, (one) => toBucket(one, plan))) {
+    yield { buckets: made, skipped };
   }
 }
 
 /** The bucket of a tally; undefined: it has nothing to say. */
 export function toBucket(tallied: Tally, { aggregates: names }: AggregationPlan) {
   const values = names.map((name) => aggregateOf(tallied, name));
-  if (values.every((value) => value === undefined)) return undefined;
+  if (values.every(isAbsent)) return undefined;
   return { start: tallied.start, values } satisfies Bucket;
 }
+
+const isAbsent = (value: unknown): boolean => value === undefined;
 
 /** Puts datapoints into buckets as `aggregate` does, and leaves open what is asked of them. */
 export async function* tally(
   parts: AsyncIterable<SummarisedPart>,
   plan: AggregationPlan,
 ): AsyncGenerator<TallyStep, undefined> {
-  const buckets = createTallyList(plan);
+  for await (const { made, skipped } of walk(parts, plan, (one) => one)) {
+    yield { tallies: made, skipped };
+  }
+}
+
+/** Puts datapoints into buckets, and makes of each one that is complete what is asked for. */
+async function* walk<Made>(
+  parts: AsyncIterable<SummarisedPart>,
+  plan: AggregationPlan,
+  make: (tallied: Tally) => Made | undefined,
+): AsyncGenerator<{ readonly made: readonly Made[]; readonly skipped: number }, undefined> {
+  const buckets = createTallyList(plan, make);
   for await (const part of parts) {
     if (isStretchRun(part)) buckets.addRun(part);
     else buckets.addColumns(part);
@@ -78,23 +91,24 @@ export async function* tally(
   yield buckets.takeLast();
 }
 
-/** The buckets of one pass: those that are complete, and the one under way. */
-function createTallyList(plan: AggregationPlan) {
+/** The buckets of one pass: what those came to that are complete, and the one under way. */
+function createTallyList<Made>(plan: AggregationPlan, make: (tallied: Tally) => Made | undefined) {
   const { bucketOf } = plan;
   const needsNumbers = plan.aggregates.some((name) => numeric.has(name));
   let current: Tally | undefined;
-  let complete: Tally[] = [];
+  let made: Made[] = [];
   let skipped = 0;
 
   function close(): void {
-    if (current !== undefined) complete.push(current);
+    const one = current && make(current);
+    if (one !== undefined) made.push(one);
   }
 
-  function tallyAt(time: Instant, first: () => JsonValue | undefined): Tally {
+  function tallyAt(time: Instant): Tally {
     if (current !== undefined && time < current.end) return current;
     close();
     const bucket = bucketOf?.(time) ?? { start: time, end: Number.POSITIVE_INFINITY };
-    current = openTally(bucket, first(), current);
+    current = openTally(bucket, current);
     return current;
   }
 
@@ -103,7 +117,7 @@ function createTallyList(plan: AggregationPlan) {
       let row = 0;
       while (row < step.count) {
         const from = row;
-        const open = tallyAt(timeIn(step, row), () => step.at(from).value);
+        const open = tallyAt(timeIn(step, row));
         const end = rowOfTime(step, row, open.end);
         if (needsNumbers) skipped += addRows(open, step, row, end);
         open.count += end - row;
@@ -114,27 +128,22 @@ function createTallyList(plan: AggregationPlan) {
     },
     addRun({ stretches, from, to }: StretchRun): void {
       for (let at = from; at < to; at += 1) {
-        const open = tallyAt(stretches.starts[at] ?? 0, () => firstOf(stretches, at));
+        const open = tallyAt(stretches.starts[at] ?? 0);
         skipped += addStretch(open, stretches, at);
       }
     },
     /** What is complete since the last time. */
-    take(): TallyStep {
-      const step = { tallies: complete, skipped: needsNumbers ? skipped : 0 };
-      complete = [];
+    take(): { readonly made: readonly Made[]; readonly skipped: number } {
+      const step = { made, skipped: needsNumbers ? skipped : 0 };
+      made = [];
       skipped = 0;
       return step;
     },
-    takeLast(): TallyStep {
+    takeLast() {
       close();
       return this.take();
     },
   };
-}
-
-/** The first number of a stretch, if it has any. */
-function firstOf({ numbers, textNumbers, first }: Stretches, at: number): number | undefined {
-  return (numbers[at] ?? 0) + (textNumbers[at] ?? 0) === 0 ? undefined : first[at];
 }
 
 /** The first row from `row` on whose time is `end` or later. */

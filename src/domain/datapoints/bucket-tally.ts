@@ -36,15 +36,19 @@ export interface Tally extends TimeBucket {
   rise: number;
 }
 
-/** A bucket that begins with this value, after another one. */
-export function openTally(
-  { start, end }: TimeBucket,
-  first: JsonValue | undefined,
-  before: Tally | undefined,
-): Tally {
+/** A bucket with nothing in it yet, after another one. */
+export function openTally({ start, end }: TimeBucket, before: Tally | undefined): Tally {
   return {
-    ...{ start, end, first, last: first, count: 0, numbers: 0 },
-    ...{ sum: 0, lost: 0, scale: 1, rise: 0 },
+    start,
+    end,
+    first: undefined,
+    last: undefined,
+    count: 0,
+    numbers: 0,
+    sum: 0,
+    lost: 0,
+    scale: 1,
+    rise: 0,
     min: Number.POSITIVE_INFINITY,
     max: Number.NEGATIVE_INFINITY,
     lastNumber: before?.lastNumber ?? Number.NaN,
@@ -84,7 +88,8 @@ export function addStretch(tally: Tally, stretches: Stretches, at: number): numb
   if (numbers === 0) return count;
   const first = stretches.first[at] ?? 0;
   const last = stretches.last[at] ?? 0;
-  tally.first ??= first;
+  // Null is a value that a datapoint may have.
+  if (tally.first === undefined) tally.first = first;
   tally.last = last;
   tally.numbers += numbers;
   addToSum(tally, stretches.sum[at] ?? 0);

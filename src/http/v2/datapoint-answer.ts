@@ -26,6 +26,9 @@ export interface Format<Item> extends Frame {
   readonly long?: (item: Item) => LongText | undefined;
 }
 
+/** Writes a step of a long list at once; undefined: it is to be written item by item. */
+export type StepWriter<Item> = (step: readonly Item[]) => Uint8Array | undefined;
+
 export const jsonFormat: Frame = { contentType: jsonType, head: '[', between: ',', tail: ']' };
 
 /** CSV with the ids in each line. */
@@ -65,11 +68,17 @@ export function answerWith<Item>(
   },
   page: Pick<HistoryQuery, 'limit'>,
   format: Format<Item>,
-  more: Pick<StreamAnswer, 'keptBytes'> & Partial<Pick<StreamAnswer, 'headers'>> = {},
+  {
+    rows,
+    ...more
+  }: Pick<StreamAnswer, 'keptBytes'> &
+    Partial<Pick<StreamAnswer, 'headers'>> & { readonly rows?: StepWriter<Item> | undefined } = {},
 ): StreamAnswer {
   const headers = { ...headersOf(history), ...more.headers };
-  const chunks = listText(history.steps, format);
   const isWholeIfShort = page.limit <= limits.datapointsPerStep;
+  const chunks = isWholeIfShort
+    ? listText(history.steps, format)
+    : listPieces(history.steps, format, rows);
   return {
     ...more,
     kind: 'stream',
@@ -112,6 +121,17 @@ export const listText = <Item>(
 ): AsyncIterable<string | LongText> =>
   framed(
     mapSteps(steps, (step) => stepText(step, format)),
+    format,
+  );
+
+/** The list step by step, as bytes where its format knows how. */
+const listPieces = <Item>(
+  steps: AsyncIterable<readonly Item[]>,
+  format: Format<Item>,
+  rows: StepWriter<Item> | undefined,
+): AsyncIterable<string | Uint8Array | LongText> =>
+  framed(
+    mapSteps(steps, (step) => rows?.(step) ?? stepText(step, format)),
     format,
   );
 

@@ -7,6 +7,7 @@ import type { SensorSelection } from '../../domain/datapoints/sensor-selection.t
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { createBucketRows } from '../../wire/bucket-rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import {
   bucketCsvHeader,
@@ -20,7 +21,13 @@ import {
   totalCsvRow,
 } from '../../wire/summary.ts';
 import type { StreamAnswer } from '../answer.ts';
-import { answerWith, csvFormat, type Format, jsonFormat } from './datapoint-answer.ts';
+import {
+  answerWith,
+  csvFormat,
+  type Format,
+  jsonFormat,
+  type StepWriter,
+} from './datapoint-answer.ts';
 
 /** One read that is to be summed up. */
 export interface SummaryRequest {
@@ -78,7 +85,8 @@ async function answerBuckets(
         long: longBucketCsvRow,
       }
     : { ...jsonFormat, item };
-  return listed(buckets, format, counts);
+  const rows = isCsv ? undefined : createBucketRows(plan, isOfOneSensor, spelling);
+  return listed(buckets, format, counts, rows);
 }
 
 async function answerTotals(
@@ -122,12 +130,14 @@ function listed<Item>(
     readonly keptBytes: number;
     readonly standsFrom: Instant | undefined;
   },
+  rows?: StepWriter<Item>,
 ): StreamAnswer {
   const { total, standsFrom } = counts;
   const history = { total, standsFrom, steps: inSteps(items) };
   return answerWith(history, { limit: items.length }, format, {
     headers: { 'x-skipped-count': String(counts.skipped) },
     keptBytes: counts.keptBytes,
+    rows,
   });
 }
 

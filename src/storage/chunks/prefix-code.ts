@@ -100,17 +100,27 @@ function decodingTable(lengths: Uint8Array): Uint16Array {
 
 /** The canonical codes of these lengths, the first bit lowest. */
 function codesOf(lengths: Uint8Array): Uint16Array {
+  const next = firstCodes(lengths);
   const codes = new Uint16Array(256);
-  let code = 0;
-  for (let length = 1; length <= codeBitsMax; length += 1) {
-    for (let symbol = 0; symbol < 256; symbol += 1) {
-      if (lengths[symbol] !== length) continue;
-      codes[symbol] = reversed(code, length);
-      code += 1;
-    }
-    code *= 2;
+  for (let symbol = 0; symbol < 256; symbol += 1) {
+    const length = lengths[symbol] ?? 0;
+    if (length === 0) continue;
+    const code = next[length] ?? 0;
+    codes[symbol] = reversed(code, length);
+    next[length] = code + 1;
   }
   return codes;
+}
+
+/** Of each length the code of its first symbol: the ones before it are all of shorter codes. */
+function firstCodes(lengths: Uint8Array): Uint16Array {
+  const counts = new Uint16Array(codeBitsMax + 1);
+  for (const length of lengths) counts[length] = (counts[length] ?? 0) + 1;
+  const first = new Uint16Array(codeBitsMax + 1);
+  for (let length = 2; length <= codeBitsMax; length += 1) {
+    first[length] = 2 * ((first[length - 1] ?? 0) + (counts[length - 1] ?? 0));
+  }
+  return first;
 }
 
 function reversed(code: number, length: number): number {

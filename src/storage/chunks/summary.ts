@@ -280,6 +280,16 @@ export function decodeSummary(bytes: Uint8Array): ChunkSummary {
   return { stretches: all, bounds, grains, counts, minTimes, maxTimes };
 }
 
+/** About what a summary takes in memory. */
+export function bytesOfSummary({ stretches, counts }: ChunkSummary): number {
+  const columns = columnNames.length + columnsOfBlocks;
+  return arrayBytes * columns + 8 * columnNames.length * stretches.count + 40 * counts.length;
+}
+
+/** Beside its numbers, about what an array takes. */
+const arrayBytes = 200;
+const columnsOfBlocks = 5;
+
 /** The summaries of the single blocks. */
 export function blockSummaries(summary: ChunkSummary): readonly BlockSummary[] {
   const { stretches, bounds, grains, counts, minTimes, maxTimes } = summary;

@@ -9,7 +9,7 @@ import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
 import { createChunkLookup } from '../../chunks/chunk-lookup.ts';
 import type { ChunkSource } from '../../chunks/chunk-source.ts';
 import { type Columns, rowAfter, rowFrom, toColumns } from '../../chunks/columns.ts';
-import { type ChunkSummary, decodeSummary } from '../../chunks/summary.ts';
+import { bytesOfSummary, type ChunkSummary, decodeSummary } from '../../chunks/summary.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 
 /** The chunks, as the last commit left them. */
@@ -39,6 +39,9 @@ const readSummary = 'select summary from chunk_summaries where chunk = ?';
 /** A cached block with longer texts would weigh more than it saves; so would a longer chunk. */
 const cachedTextCharactersMax = 65_536;
 const cachedChunkBytesMax = 65_536;
+
+/** About what the cache takes for a chunk without a summary. */
+const noSummaryBytes = 128;
 
 type HeadRow = readonly [id: number, minTime: number, maxTime: number, count: number];
 
@@ -174,7 +177,10 @@ export function createChunkReader(
 function createSummaryReader(reader: DatabaseSync, limits: DatapointLimits, log: Log) {
   const read = reader.prepare(readSummary);
   read.setReturnArrays(true);
-  const known = createLruCache<number, ChunkSummary | 'none'>(limits.summariesInMemoryMax);
+  const known = createLruCache<number, ChunkSummary | 'none'>(limits.summariesInMemoryMax, {
+    max: limits.summaryBytesMax,
+    weigh: (summary) => (summary === 'none' ? noSummaryBytes : bytesOfSummary(summary)),
+  });
 
   function find({ id, count }: ChunkHead): ChunkSummary | 'none' {
     const row = read.get(id) as unknown as [Uint8Array] | undefined;

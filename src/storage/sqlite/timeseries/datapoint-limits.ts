@@ -18,6 +18,7 @@ export interface DatapointLimits extends ChunkLimits {
   readonly flushRetryMsMax: number;
   readonly decodedChunksMax: number;
   readonly chunksInMemoryMax: number;
+  readonly summaryBytesMax: number;
   readonly summariesInMemoryMax: number;
   readonly crowdedChunksMax: number;
   readonly seriesMax: number;
@@ -74,8 +75,9 @@ export const datapointLimits: DatapointLimits = {
   decodedChunksMax: 512,
   /** Chunks as they are stored, some of whose blocks were read: up to 64 KB each. */
   chunksInMemoryMax: 64,
-  /** What chunks come to: about 30 KB each. */
-  summariesInMemoryMax: 128,
+  /** What chunks come to, up to 30 KB each: a year of a hundred sensors, and of no more chunks. */
+  summaryBytesMax: 16 * mebibyte,
+  summariesInMemoryMax: 4_096,
   /** Chunks of one timestamp that are searched for a repeated datapoint: about 1 ms. */
   crowdedChunksMax: 16,
   /** Sensors remembered though all of theirs is in chunks. */

@@ -47,6 +47,7 @@ const limits = {
   memtableBytesMax: 60 * 32,
   flushBytesPerStep: 300 * 32,
   summariesInMemoryMax: 3,
+  summaryBytesMax: 65_536,
 };
 
 const rarely = (some: fc.Arbitrary<number>): fc.Arbitrary<number | undefined> =>

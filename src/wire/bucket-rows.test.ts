@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { AggregationPlan } from '../domain/datapoints/aggregation.ts';
+import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
+import { deviceId, sensorId } from '../storage/contract/builders.ts';
+import { createBucketRows } from './bucket-rows.ts';
+import { createBucketWriter, createSensorBucketWriter } from './summary.ts';
+
+const sensors = ['tank', 'well_2'].map((id) => ({
+  deviceId: deviceId('farm'),
+  sensorId: sensorId(id),
+}));
+
+const number = fc.oneof(
+  ...[fc.constantFrom(0, -0, 0.1, 1e21, 1e-7, 5e-324, 21.53, 1 / 3), fc.integer()],
+  ...[fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(undefined)],
+);
+const start = fc.integer({ min: -70_000_000_000_000, max: 260_000_000_000_000 });
+const bucketsOf = (values: fc.Arbitrary<SensorBucket['bucket']['values']>) =>
+  fc.array(
+    fc.record({ sensor: fc.constantFrom(...sensors), bucket: fc.record({ start, values }) }),
+  );
+
+test('many buckets are written as each alone is', () => {
+  const cases = [
+    { plan: { aggregates: ['avg'] }, values: fc.tuple(number) },
+    {
+      plan: { aggregates: ['min', 'increase', 'count'] },
+      values: fc.tuple(number, number, number),
+    },
+  ] satisfies { plan: AggregationPlan; values: unknown }[];
+  for (const { plan, values } of cases) {
+    const ofMany = createSensorBucketWriter(plan);
+    const ofOne = createBucketWriter(plan);
+    fc.assert(
+      fc.property(bucketsOf(values), (buckets) => {
+        const many = createBucketRows(plan, false)(buckets);
+        assert.equal(Buffer.from(many ?? []).toString(), buckets.map(ofMany).join(','));
+        const one = createBucketRows(plan, true)(buckets);
+        const expected = buckets.map(({ bucket }) => ofOne(bucket)).join(',');
+        assert.equal(Buffer.from(one ?? []).toString(), expected);
+      }),
+    );
+  }
+});
+
+test('buckets with a value that is no number are left to the writer of single ones', () => {
+  const rows = createBucketRows({ aggregates: ['first'] }, true);
+  const [sensor] = sensors;
+  assert.ok(sensor !== undefined);
+  for (const value of ['7', null, true, { a: 1 }]) {
+    const written = rows(
+      [1, value].map((one) => ({ sensor, bucket: { start: 0, values: [one] } })),
+    );
+    assert.equal(written, undefined);
+  }
+});
