@@ -102,7 +102,7 @@ async function compareOnce(
       const heard = await talk(side, said);
       // What was taken for a body may hold a token, and is stored with it.
       const all = `${heard}\nstored: ${await storedOf(side, device)}`;
-      return all.replaceAll(side.token.slice(0, -1), placeholderFor(side.token.slice(0, -1)));
+      return masked(all, side.token);
     }),
   );
   if (one === other) return undefined;
@@ -111,6 +111,14 @@ async function compareOnce(
 }
 
 const placeholderFor = (token: string): string => '#'.repeat(token.length);
+
+/** Without the letters of the token, also where a body that was stored ends within it. */
+const masked = (text: string, token: string): string =>
+  text.replaceAll(/(bearer +)([\w-]+)/gi, (_, scheme: string, letters: string) => {
+    let same = 0;
+    while (same < letters.length && letters[same] === token[same]) same += 1;
+    return scheme + '#'.repeat(same) + letters.slice(same);
+  });
 
 /** All that is answered until the connection ends, without the date. */
 async function talk(
