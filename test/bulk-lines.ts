@@ -11,7 +11,8 @@ export function linesOfStep(step: BulkStep): BulkLine[] {
     if (sensor === undefined) throw new Error(`row ${row} has no sensor`);
     const { deviceId, sensorId } = sensor;
     const timestamp = step.timestampAt(row);
-    const value = step.numberAt(row);
+    const text = step.textAt(row);
+    const value = text === undefined ? step.numberAt(row) : JSON.parse(text);
     const datapoint = Number.isNaN(timestamp) ? { value } : { value, timestamp };
     return { line, sensor: { deviceId, sensorId }, datapoint };
   });

@@ -43,8 +43,16 @@ const quoted = fc.oneof(
 );
 const plainId = fc.stringMatching(/^"[a-z0-9]{1,8}"$/);
 const plainNumber = fc.integer({ min: -1e6, max: 1e6 }).map((n) => String(n / 100));
+/** What is no number, or nearly one of these. */
+const otherText = fc.oneof(
+  quoted,
+  fc.string({ unit: 'binary', maxLength: 300 }).map((text) => JSON.stringify(text)),
+  fc.stringMatching(/^"[ -~]{0,260}"$/),
+  fc.constantFrom('true', 'false', 'null', 'True', 'nul', 'trueish', 'true"a"', '"a""b"', '"a"1'),
+  fc.constantFrom('1e99"abc"', '-', '-true', 'NaN', 'Infinity', '[1]', '{"a":1}', "'a'", ''),
+);
 const oddMember = fc.oneof(
-  fc.tuple(fc.constant('"value"'), numberText),
+  fc.tuple(fc.constant('"value"'), fc.oneof(numberText, otherText)),
   fc.tuple(fc.constantFrom('"device_id"', '"sensor_id"', '"timestamp"'), quoted),
   fc.tuple(
     fc.constantFrom('"__proto__"', '"valuE"', '"\\u0076alue"', 'value', '"value "', '"unit"'),
@@ -57,7 +65,11 @@ const hostile = fc
   .tuple(
     fc.oneof({ weight: 4, arbitrary: plainId }, { weight: 1, arbitrary: quoted }),
     fc.oneof({ weight: 4, arbitrary: plainId }, { weight: 1, arbitrary: quoted }),
-    fc.oneof({ weight: 2, arbitrary: plainNumber }, { weight: 1, arbitrary: numberText }),
+    fc.oneof(
+      { weight: 2, arbitrary: plainNumber },
+      { weight: 1, arbitrary: numberText },
+      { weight: 2, arbitrary: otherText },
+    ),
     fc.oneof({ weight: 2, arbitrary: date }, { weight: 1, arbitrary: timestampText }),
     fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(oddMember, { maxLength: 1 })),
     fc.tuple(gap, gap, gap),
@@ -83,7 +95,12 @@ const usual = fc
     fc.shuffledSubarray(['device_id', 'sensor_id', 'value', 'timestamp'], { minLength: 4 }),
     fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/),
     fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/),
-    fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((n) => n.toFixed(3)),
+    fc.oneof(
+      fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((n) => n.toFixed(3)),
+      fc.double({ min: 1e-6, max: 1e20, noNaN: true }).map(String),
+      fc.constantFrom('true', 'false', 'null'),
+      fc.stringMatching(/^"[a-z ]{0,20}"$/),
+    ),
     date,
   )
   .map(([keys, device, sensor, value, timestamp]) => {

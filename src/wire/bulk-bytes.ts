@@ -5,8 +5,8 @@ import { type Spelling, v2Spelling } from './spelling.ts';
 
 /**
  * Puts the usual element of a bulk request from its bytes into the columns of a step: the ids, a
- * number, and the time in UTC, in any order. False: nothing was put, for it is anything else, which
- * `readBulkLine` reads or refuses.
+ * number, true, false, null or a short text, and the time in UTC, in any order. False: nothing was
+ * put, for it is anything else, which `readBulkLine` reads or refuses.
  */
 export type BulkByteReader = (
   bytes: Uint8Array,
@@ -16,6 +16,7 @@ export type BulkByteReader = (
   step: BulkStep,
 ) => boolean;
 
+const quote = 34;
 const comma = 44;
 const colon = 58;
 const openBrace = 123;
@@ -32,6 +33,7 @@ export function createBulkByteReader({
 }: Pick<Spelling, 'deviceId' | 'sensorId'> = v2Spelling): BulkByteReader {
   const cursor = new ByteCursor();
   const sensors = new SensorMemory();
+  const texts = new TextMemory();
   const keys = [
     { bit: seen.deviceId, text: Buffer.from(`"${deviceId}"`) },
     { bit: seen.sensorId, text: Buffer.from(`"${sensorId}"`) },
@@ -53,11 +55,19 @@ export function createBulkByteReader({
     return 0;
   }
 
+  /** Takes true, false, null or a short text; undefined: it is anything else. */
+  function takeText(bytes: Uint8Array): string | undefined {
+    if (cursor.next() !== quote) return words.find(({ text }) => cursor.takeAll(text))?.word;
+    if (!cursor.plainText()) return undefined;
+    return texts.find(bytes, cursor.textStart - 1, cursor.textEnd + 1);
+  }
+
   return (bytes, start, end, line, step) => {
     cursor.move(bytes, start, end);
     if (!cursor.take(openBrace)) return false;
     let found = 0;
     let value = 0;
+    let text: string | undefined;
     let timestamp = Number.NaN;
     let deviceStart = 0;
     let deviceEnd = 0;
@@ -70,8 +80,13 @@ export function createBulkByteReader({
       place += 1;
       found |= bit;
       if (bit === seen.value) {
-        value = cursor.number();
-        if (Number.isNaN(value)) return false;
+        if (mayBeginNumber(cursor.next())) {
+          value = cursor.number();
+          if (Number.isNaN(value)) return false;
+        } else {
+          text = takeText(bytes);
+          if (text === undefined) return false;
+        }
       } else if (bit === seen.timestamp) {
         timestamp = cursor.instant();
         if (Number.isNaN(timestamp)) return false;
@@ -90,9 +105,38 @@ export function createBulkByteReader({
     }
     const sensor = sensors.find(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
     if (sensor === undefined) return false;
-    step.putNumber(line, sensor, value, timestamp);
+    if (text === undefined) step.putNumber(line, sensor, value, timestamp);
+    else step.putText(line, sensor, text, timestamp);
     return true;
   };
+}
+
+const words = ['true', 'false', 'null'].map((word) => ({ word, text: Buffer.from(word) }));
+
+const minus = 45;
+const [zero, nine] = [48, 57];
+const mayBeginNumber = (sign: number): boolean => sign === minus || (sign >= zero && sign <= nine);
+
+/** Longer texts are read by `readBulkLine`; so short ones are never too large for a value. */
+const textBytesMax = 256;
+/** Places of the memory; texts whose hashes fall on one take it from each other. */
+const textsRemembered = 256;
+
+/** The texts of the lines before, as JSON: those of a sensor are often the same few. */
+class TextMemory {
+  readonly #texts: (string | undefined)[] = new Array(textsRemembered).fill(undefined);
+
+  /** Undefined: it is too long. */
+  find(bytes: Uint8Array, start: number, end: number): string | undefined {
+    if (end - start > textBytesMax) return undefined;
+    const hash = hashOf(bytes, start, end, 0);
+    const place = (hash ^ (hash >>> 15)) & (textsRemembered - 1);
+    const known = this.#texts[place];
+    if (known !== undefined && isText(known, bytes, start, end)) return known;
+    const text = textOf(bytes, start, end);
+    this.#texts[place] = text;
+    return text;
+  }
 }
 
 /** Places of the memory; sensors whose hashes fall on one take it from each other. */

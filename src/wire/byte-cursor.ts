@@ -14,6 +14,8 @@ const smallE = 101;
 
 /** A double holds every decimal number of so many digits. */
 const digitsMax = 15;
+/** No double is written with more digits, zeros behind them aside. */
+const doubleDigitsMax = 21;
 /** Powers of ten that a double holds. */
 const powers = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
@@ -38,6 +40,7 @@ export class ByteCursor {
   textStart = 0;
   textEnd = 0;
   readonly #instants = new InstantReader();
+  readonly #numbers = new NumberReader();
 
   move(bytes: Uint8Array, start: number, end: number): void {
     this.#bytes = bytes;
@@ -51,6 +54,12 @@ export class ByteCursor {
     if (at >= this.#end || this.#bytes[at] !== sign) return false;
     this.#at = at + 1;
     return true;
+  }
+
+  /** The sign that is next behind white space, which is not taken; -1: there is none. */
+  next(): number {
+    const at = this.#skip();
+    return at < this.#end ? (this.#bytes[at] ?? -1) : -1;
   }
 
   /** Whether only white space is left. */
@@ -90,69 +99,12 @@ export class ByteCursor {
     return true;
   }
 
-  /**
-   * Takes a number of up to 15 digits, whose double is found by one exact multiplication or
-   * division; NaN: it is another, or none. -0 is 0.
-   */
+  /** Takes a number as NumberReader reads it; NaN: it is another, or none, and is not taken. */
   number(): number {
-    const bytes = this.#bytes;
-    const end = this.#end;
-    let at = this.#skip();
-    const isNegative = at < end && bytes[at] === minus;
-    if (isNegative) at += 1;
-    const wholeStart = at;
-    let digits = 0;
-    let mantissa = 0;
-    for (; at < end; at += 1) {
-      const digit = (bytes[at] ?? 0) - zero;
-      if (digit < 0 || digit > 9) break;
-      mantissa = mantissa * 10 + digit;
-      if (mantissa > 0) digits += 1;
-    }
-    if (at === wholeStart || (bytes[wholeStart] === zero && at - wholeStart > 1)) return Number.NaN;
-    let exponent = 0;
-    if (at < end && bytes[at] === point) {
-      const fractionStart = at + 1;
-      for (at = fractionStart; at < end; at += 1) {
-        const digit = (bytes[at] ?? 0) - zero;
-        if (digit < 0 || digit > 9) break;
-        mantissa = mantissa * 10 + digit;
-        if (mantissa > 0) digits += 1;
-      }
-      if (at === fractionStart) return Number.NaN;
-      exponent = fractionStart - at;
-    }
-    if (digits > digitsMax) return Number.NaN;
-    if (at < end && (bytes[at] === smallE || bytes[at] === bigE)) {
-      const power = this.#exponentAt(at + 1);
-      if (Number.isNaN(power)) return Number.NaN;
-      exponent += power;
-      at = this.#at;
-    }
-    this.#at = at;
-    if (mantissa === 0) return exponent < -400 ? Number.NaN : 0;
-    const power = powers[Math.abs(exponent)];
-    if (power === undefined) return Number.NaN;
-    const size = exponent < 0 ? mantissa / power : mantissa * power;
-    return isNegative ? -size : size;
-  }
-
-  /** The exponent of up to two digits that begins here; the cursor is behind it then. */
-  #exponentAt(start: number): number {
-    const bytes = this.#bytes;
-    let at = start;
-    const sign = at < this.#end ? bytes[at] : 0;
-    if (sign === minus || sign === plus) at += 1;
-    const first = at;
-    let power = 0;
-    for (; at < this.#end; at += 1) {
-      const digit = (bytes[at] ?? 0) - zero;
-      if (digit < 0 || digit > 9) break;
-      power = power * 10 + digit;
-    }
-    if (at === first || at - first > 2) return Number.NaN;
-    this.#at = at;
-    return sign === minus ? -power : power;
+    const numbers = this.#numbers;
+    const number = numbers.read(this.#bytes, this.#skip(), this.#end);
+    if (!Number.isNaN(number)) this.#at = numbers.at;
+    return number;
   }
 
   /** Takes a text of the form YYYY-MM-DDThh:mm:ss[.sss]Z; its instant, or NaN: it has another. */
@@ -182,6 +134,82 @@ export class ByteCursor {
 /** ASCII bytes as text. */
 export const textOf = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
+
+/** Reads numbers of JSON. */
+class NumberReader {
+  /** Where the number ends that was read. */
+  at = 0;
+
+  /**
+   * A number of up to 15 digits, whose double is found by one exact multiplication or division, or
+   * one that is written as its double is; NaN: it is another, or none. -0 is 0.
+   */
+  read(bytes: Uint8Array, start: number, end: number): number {
+    let at = start;
+    const isNegative = at < end && bytes[at] === minus;
+    if (isNegative) at += 1;
+    const wholeStart = at;
+    let digits = 0;
+    let mantissa = 0;
+    for (; at < end; at += 1) {
+      const digit = (bytes[at] ?? 0) - zero;
+      if (digit < 0 || digit > 9) break;
+      mantissa = mantissa * 10 + digit;
+      if (mantissa > 0) digits += 1;
+    }
+    if (at === wholeStart || (bytes[wholeStart] === zero && at - wholeStart > 1)) return Number.NaN;
+    let exponent = 0;
+    if (at < end && bytes[at] === point) {
+      const fractionStart = at + 1;
+      for (at = fractionStart; at < end; at += 1) {
+        const digit = (bytes[at] ?? 0) - zero;
+        if (digit < 0 || digit > 9) break;
+        mantissa = mantissa * 10 + digit;
+        if (mantissa > 0) digits += 1;
+      }
+      if (at === fractionStart) return Number.NaN;
+      exponent = fractionStart - at;
+    }
+    if (at < end && (bytes[at] === smallE || bytes[at] === bigE)) {
+      const power = this.#exponentAt(bytes, at + 1, end);
+      if (Number.isNaN(power)) return Number.NaN;
+      exponent += power;
+      at = this.at;
+    }
+    this.at = at;
+    if (digits > digitsMax) {
+      return digits > doubleDigitsMax ? Number.NaN : doubleOf(textOf(bytes, start, at));
+    }
+    if (mantissa === 0) return exponent < -400 ? Number.NaN : 0;
+    const power = powers[Math.abs(exponent)];
+    if (power === undefined) return Number.NaN;
+    const size = exponent < 0 ? mantissa / power : mantissa * power;
+    return isNegative ? -size : size;
+  }
+
+  /** The exponent of up to two digits that begins here. */
+  #exponentAt(bytes: Uint8Array, start: number, end: number): number {
+    let at = start;
+    const sign = at < end ? bytes[at] : 0;
+    if (sign === minus || sign === plus) at += 1;
+    const first = at;
+    let power = 0;
+    for (; at < end; at += 1) {
+      const digit = (bytes[at] ?? 0) - zero;
+      if (digit < 0 || digit > 9) break;
+      power = power * 10 + digit;
+    }
+    if (at === first || at - first > 2) return Number.NaN;
+    this.at = at;
+    return sign === minus ? -power : power;
+  }
+}
+
+/** The double of a number; NaN: it is written in another way than this. */
+function doubleOf(text: string): number {
+  const double = Number(text);
+  return String(double) === text ? double : Number.NaN;
+}
 
 /** Reads instants of one form; the last date is remembered, as most follow on the same day. */
 class InstantReader {

@@ -62,9 +62,11 @@ export function groupStep(step: BulkStep, rules: StepRules): GroupedStep {
     if (builder === undefined) continue;
     const place = step.placeAt(row);
     if (place >= 0) {
-      const timestamp = step.timestampAt(row);
-      const isTimed = !Number.isNaN(timestamp);
-      builder.put(step.numberAt(row), isTimed ? timestamp : undefined, rules.now);
+      const instant = step.timestampAt(row);
+      const timestamp = Number.isNaN(instant) ? undefined : instant;
+      const text = step.textAt(row);
+      if (text === undefined) builder.put(step.numberAt(row), timestamp, rules.now);
+      else builder.putText(text, timestamp, rules.now);
     } else {
       const line = step.others[-1 - place];
       if (line === undefined || 'refusal' in line) continue;
@@ -111,7 +113,7 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
     if (sensor === undefined) continue;
     const place = ofSensor[at] ?? places.of(sensor);
     ofSensor[at] = place;
-    // No number is too large: a value may have 1,024 bytes at least.
+    // Nothing in columns is too large: a value may have 1,024 bytes at least.
     if ('refusal' in place || step.timestampAt(row) > latest) {
       if (!('refusal' in place)) ahead ??= aheadOfClock(rules.now, '');
       const refusal = 'refusal' in place ? place.refusal : ahead;

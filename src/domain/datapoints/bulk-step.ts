@@ -26,32 +26,34 @@ export class BulkSensor implements SensorRef {
 const roomAtFirst = 32;
 
 /**
- * Lines of a bulk request that go to the ingest path together, in their order. Numbers are put into
- * columns; for any other line there is an object.
+ * Lines of a bulk request that go to the ingest path together, in their order. Numbers and short
+ * texts are put into columns; for any other line there is an object.
  */
 export class BulkStep {
   /** How many lines there are. */
   count = 0;
-  /** The sensors of the numbers; one may be here more than once. */
+  /** The sensors of what is in columns; one may be here more than once. */
   readonly sensors: BulkSensor[] = [];
-  /** The lines that are no numbers in columns. */
+  /** The lines that are not in columns. */
   readonly others: BulkLine[] = [];
   #places = new Int32Array(roomAtFirst);
   #lines = new Float64Array(roomAtFirst);
   #numbers = new Float64Array(roomAtFirst);
   #timestamps = new Float64Array(roomAtFirst);
+  /** As far as the last one that is no number. */
+  readonly #texts: (string | undefined)[] = [];
 
   /** Adds a number; timestamp: NaN where there is none. */
   putNumber(line: number, sensor: BulkSensor, value: number, timestamp: number): void {
-    if (sensor.step !== this) {
-      sensor.step = this;
-      sensor.place = this.sensors.push(sensor) - 1;
-    }
-    const row = this.#next();
-    this.#places[row] = sensor.place;
-    this.#lines[row] = line;
+    const row = this.#rowOf(line, sensor, timestamp);
     this.#numbers[row] = value;
-    this.#timestamps[row] = timestamp;
+  }
+
+  /** The same for a value that is no number: its JSON text, of a few hundred bytes at most. */
+  putText(line: number, sensor: BulkSensor, text: string, timestamp: number): void {
+    const row = this.#rowOf(line, sensor, timestamp);
+    while (this.#texts.length < row) this.#texts.push(undefined);
+    this.#texts.push(text);
   }
 
   put(line: BulkLine): void {
@@ -74,7 +76,12 @@ export class BulkStep {
     return this.#lines[row] ?? 0;
   }
 
-  /** The number in a row that has a place. */
+  /** The JSON text of the value in a row that has a place; undefined: it is a number. */
+  textAt(row: number): string | undefined {
+    return this.#texts[row];
+  }
+
+  /** The number in a row that has a place and no text. */
   numberAt(row: number): number {
     return this.#numbers[row] ?? 0;
   }
@@ -82,6 +89,18 @@ export class BulkStep {
   /** Its timestamp, or NaN. */
   timestampAt(row: number): Instant {
     return this.#timestamps[row] ?? Number.NaN;
+  }
+
+  #rowOf(line: number, sensor: BulkSensor, timestamp: number): number {
+    if (sensor.step !== this) {
+      sensor.step = this;
+      sensor.place = this.sensors.push(sensor) - 1;
+    }
+    const row = this.#next();
+    this.#places[row] = sensor.place;
+    this.#lines[row] = line;
+    this.#timestamps[row] = timestamp;
+    return row;
   }
 
   #next(): number {

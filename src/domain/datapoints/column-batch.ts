@@ -61,6 +61,8 @@ const oneUntimed = Uint8Array.of(0);
 export interface BatchBuilder {
   readonly count: number;
   put(value: JsonValue, timestamp: Instant | undefined, receivedAt: Instant): void;
+  /** The same for a value that is no number, given as JSON.stringify writes it. */
+  putText(text: string, timestamp: Instant | undefined, receivedAt: Instant): void;
   /** What was put so far. Nothing is put afterwards. */
   finish(): ColumnBatch;
 }
@@ -86,22 +88,31 @@ export function createBatchBuilder(capacity = fewRows): BatchBuilder {
     numbers = moved(numbers, new Float64Array(room));
   }
 
+  function putTimes(timestamp: Instant | undefined, receivedAt: Instant): void {
+    if (count === room) grow();
+    times[count] = timestamp ?? receivedAt;
+    received[count] = receivedAt;
+    timed[count] = timestamp === undefined ? 0 : 1;
+  }
+
   return {
     get count() {
       return count;
     },
     put(value, timestamp, receivedAt) {
-      if (count === room) grow();
-      times[count] = timestamp ?? receivedAt;
-      received[count] = receivedAt;
-      timed[count] = timestamp === undefined ? 0 : 1;
-      if (typeof value === 'number') {
-        numbers[count] = value;
-        texts?.push(undefined);
-      } else {
-        texts ??= new Array<string | undefined>(count).fill(undefined);
-        texts.push(writeJson(value));
+      if (typeof value !== 'number') {
+        this.putText(writeJson(value), timestamp, receivedAt);
+        return;
       }
+      putTimes(timestamp, receivedAt);
+      numbers[count] = value;
+      texts?.push(undefined);
+      count += 1;
+    },
+    putText(text, timestamp, receivedAt) {
+      putTimes(timestamp, receivedAt);
+      texts ??= new Array<string | undefined>(count).fill(undefined);
+      texts.push(text);
       count += 1;
     },
     finish() {
