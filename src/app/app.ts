@@ -8,6 +8,7 @@ import type { ServiceFacts } from '../domain/administration/service-state.ts';
 import { budgetTable } from '../domain/budgets/budget-table.ts';
 import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
+import { createHeartbeat } from '../domain/members/heartbeat.ts';
 import { ensureAdmin } from '../domain/users/first-admin.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -71,7 +72,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const { config, secrets, log, clock = systemClock } = options;
   const meters = createMeters(config);
   const { reporter, budgets } = meters;
-  const { engine: kind, directory } = config.storage;
+  const { engine: kind, directory, serving } = config.storage;
   // Undone in reverse order, whether the start fails half-way or the service ends.
   const opened: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
@@ -89,7 +90,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   };
   try {
     const opening = await openStorage({
-      ...{ kind, directory, clock, log, reporter },
+      ...{ kind, directory, serving, clock, log, reporter },
       ...(secrets.databaseUrl !== undefined && { url: secrets.databaseUrl }),
       ...(options.onReplaced !== undefined && { onReplaced: options.onReplaced }),
     });
@@ -122,6 +123,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     });
     opened.push(built.drain);
     await built.start();
+    opened.push(openMembers(engine, options));
     const servers = await openServers({
       ...{ config, built, storage, feed, meters, clock, log },
       forHttp: { ...channels.forHttp, dashboardFolder: options.dashboardFolder },
@@ -134,6 +136,15 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     await close().catch(() => undefined);
     throw error;
   }
+}
+
+/** Tells other processes that this one lives; answers what ends that. */
+function openMembers({ members: store }: Storage, { log, onReplaced }: AppOptions) {
+  if (store === undefined) return () => undefined;
+  const onLost = () => onReplaced?.('the other processes gave this one up');
+  const heartbeat = createHeartbeat({ store, listener: { onLost }, log });
+  heartbeat.start();
+  return () => heartbeat.stop();
 }
 
 /** What administrators set at run time; said where it is not what the configuration says. */

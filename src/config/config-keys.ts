@@ -242,6 +242,13 @@ export const configKeys = {
       'Totals of budgets other than those of docs/limits.md, for instance ' +
       '`connections=80000`; the shares of one account, one address and all guests follow.',
   }),
+  KIPIMO_PROCESSES: key({
+    kind: choice('one', 'several'),
+    default: 'one',
+    meaning:
+      'Whether several processes serve the database at once, each of which says so; PostgreSQL ' +
+      'only. Unfinished: see scale.md.',
+  }),
   KIPIMO_SHORT_WAY: key({
     kind: choice('on', 'off'),
     default: 'on',

@@ -32,6 +32,7 @@ test('an empty environment gives the defaults of the contract', () => {
     },
     storage: {
       engine: 'sqlite',
+      serving: 'alone',
       directory: './data',
       guestsBytesMax: 1_073_741_824,
       diskFloorBytes: 268_435_456,
@@ -67,6 +68,14 @@ test('proxies and the public address are read, and what is neither is refused', 
   for (const text of ['sensors.example.org', 'ftp://a.org', 'https://a.org/x', 'https://u@a.org']) {
     assert.match(problemsOf({ KIPIMO_PUBLIC_URL: text })[0] ?? '', must, text);
   }
+});
+
+test('several processes want a database that several can serve', () => {
+  const url = 'postgres://kipimo@127.0.0.1/kipimo';
+  const given = { KIPIMO_PROCESSES: 'several', KIPIMO_DATABASE_URL: url };
+  assert.equal(loadConfig(given).config.storage.serving, 'shared');
+  const must = /^KIPIMO_PROCESSES=several needs a postgres/;
+  assert.match(problemsOf({ KIPIMO_PROCESSES: 'several' })[0] ?? '', must);
 });
 
 test('totals of budgets are read by name', () => {

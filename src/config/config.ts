@@ -28,6 +28,8 @@ export interface Config {
   readonly listen: ListenConfig;
   readonly storage: {
     readonly engine: 'sqlite' | 'memory' | 'postgres';
+    /** shared: other processes serve the same database at once. */
+    readonly serving: 'alone' | 'shared';
     /** What an engine without files leaves alone. */
     readonly directory: string;
     readonly guestsBytesMax: number;
@@ -137,6 +139,10 @@ function contradictions(values: Values): string[] {
   if ((cert === undefined) !== (key === undefined)) {
     problems.push('KIPIMO_TLS_CERT and KIPIMO_TLS_KEY must be given together');
   }
+  const isShared = values.KIPIMO_PROCESSES === 'several';
+  if (isShared && values.KIPIMO_DATABASE_URL?.engine !== 'postgres') {
+    problems.push('KIPIMO_PROCESSES=several needs a postgres:// address in KIPIMO_DATABASE_URL');
+  }
   const rawDays = values.KIPIMO_RETENTION_RAW_DAYS;
   const hourlyDays = values.KIPIMO_RETENTION_HOURLY_DAYS;
   if (rawDays !== undefined && hourlyDays !== undefined && hourlyDays < rawDays) {
@@ -180,6 +186,7 @@ function toConfig(values: Values): Config {
     }),
     storage: Object.freeze({
       engine: values.KIPIMO_DATABASE_URL?.engine ?? 'sqlite',
+      serving: values.KIPIMO_PROCESSES === 'several' ? 'shared' : 'alone',
       directory: given(values, 'KIPIMO_DATA_DIR'),
       guestsBytesMax: given(values, 'KIPIMO_QUOTA_GUESTS_BYTES'),
       ...(values.KIPIMO_QUOTA_ACCOUNT_BYTES !== undefined && {

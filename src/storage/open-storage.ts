@@ -13,6 +13,8 @@ export interface StorageOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly reporter: Reporter;
+  /** Whether others serve the same database at once; for postgres. */
+  readonly serving?: 'alone' | 'shared';
   /** Called once when another process has taken this one's place; for postgres. */
   readonly onReplaced?: (reason: string) => void;
 }

@@ -7,6 +7,7 @@ import type { DeviceStore } from '../domain/devices/device-store.ts';
 import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
 import type { GroupStore } from '../domain/groups/group-store.ts';
 import type { InstallationStore } from '../domain/installation-store.ts';
+import type { MemberStore } from '../domain/members/member-store.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { ThreadMemory } from '../domain/metrics.ts';
 import type { CallTextStore } from '../domain/notifications/call-text-store.ts';
@@ -45,6 +46,8 @@ export interface Storage {
   readonly passwordResets: PasswordResetStore;
   readonly failures: FailureStore;
   readonly callTexts: CallTextStore;
+  /** The processes that serve the same data; absent where this one does alone. */
+  readonly members?: MemberStore;
   /** Throws when the engine cannot answer; for GET /readyz. */
   ping(): Promise<void>;
   /** Memory of the engine's own thread; undefined when it has ended. Absent: it has none. */

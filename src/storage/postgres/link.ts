@@ -1,14 +1,23 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { createSender, type Sender, type Session, sessionOn } from './connection.ts';
 import { isConnectionLost, unavailable } from './failures.ts';
+import {
+  beginCommit,
+  checkMember,
+  FencedError,
+  join,
+  type Membership,
+  replaced,
+  sayGoodBye,
+  takeOverFor,
+} from './membership.ts';
 import { migrate, refuseHalf } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
-import { type Backend, lockService } from './service-lock.ts';
+import { type Backend, lockService, type Serving } from './service-lock.ts';
 
 /** A commit that is being made. */
 export interface Transaction {
@@ -20,10 +29,12 @@ export interface Transaction {
 }
 
 /**
- * The connection that writes. It holds the lock of its schema, so that one process at a time serves
- * a database, and every commit is numbered: a process that was replaced commits nothing.
+ * The connection that writes. It holds the lock of its schema, and every commit is numbered: a
+ * process that was replaced, or given up by the others, commits nothing.
  */
 export interface Link {
+  /** The number of this process among those that serve the database. */
+  readonly member: number;
   /** Connects again when it has to. Answers the number of the last commit. */
   ready(): Promise<number>;
   /** Runs work in one transaction with the next number, and commits it. */
@@ -37,40 +48,35 @@ interface Open {
   readonly client: pg.Client;
   readonly session: Session;
   readonly backend: Backend;
+  readonly membership: Membership;
   seq: number;
 }
-
-// A commit of its own: what a standby did not have when the connection was lost it has afterwards.
-const takeOver = `
-  update writers set member = $1 where writer = 0 and (member = $1 or $2) returning seq`;
-
-/** Of a process, by its random name: another one has taken its place when there is none. */
-const findOwn = 'select 1 as found from writers where writer = 0 and member = $1';
 
 export interface LinkOptions {
   readonly url: string;
   readonly log: Log;
+  /** Absent: alone. */
+  readonly serving?: Serving;
   /** Called once, with the reason, when another process has taken the place of this one. */
   readonly onReplaced?: (reason: string) => void;
 }
 
 /** Connects, waits a moment for a process that just ended, and brings the tables up to date. */
 export async function openLink(options: LinkOptions): Promise<Link> {
-  const { url } = options;
-  const member = randomBytes(16).toString('hex');
   let open: Open | undefined;
   try {
-    open = await connect(url, member, undefined);
+    open = await connect(options, undefined);
   } catch (error) {
     throw unusable(error);
   }
-  return createLink(options, member, open);
+  return createLink(options, open);
 }
 
-function createLink({ url, log, onReplaced }: LinkOptions, member: string, first: Open): Link {
+function createLink(options: LinkOptions, first: Open): Link {
+  const { log, onReplaced } = options;
   let open: Open | undefined;
   let connecting: Promise<Open> | undefined;
-  let before: Backend = first.backend;
+  let before: Pick<Open, 'backend' | 'membership'> = first;
   let acknowledged = first.seq;
   let fencedBy: string | undefined;
   hold(first);
@@ -114,13 +120,13 @@ function createLink({ url, log, onReplaced }: LinkOptions, member: string, first
   async function connectAgain(): Promise<Open> {
     let next: Open;
     try {
-      next = await connect(url, member, before);
+      next = await connect(options, before);
     } catch (error) {
       if (!(error instanceof UnusableStorageError)) throw error;
       if (error instanceof FencedError) fence(error.message);
       throw unavailable(error.message, error);
     }
-    before = next.backend;
+    before = next;
     if (next.seq < acknowledged) fence(lost);
     if (fencedBy !== undefined) {
       lose(next);
@@ -132,13 +138,14 @@ function createLink({ url, log, onReplaced }: LinkOptions, member: string, first
   }
 
   return {
+    member: first.membership.id,
     ready: async () => (await ready()).seq,
     isFenced: () => fencedBy !== undefined,
     async transact(work) {
       const current = await ready();
       const seq = current.seq + 1;
       try {
-        const answer = await commit(current, member, work);
+        const answer = await commit(current, work);
         current.seq = seq;
         acknowledged = seq;
         return answer;
@@ -158,7 +165,9 @@ function createLink({ url, log, onReplaced }: LinkOptions, member: string, first
       await connecting?.catch(() => undefined);
       const closing = open;
       open = undefined;
-      await closing?.client.end().catch(() => undefined);
+      if (closing === undefined) return;
+      await sayGoodBye(closing.client, closing.membership).catch(() => undefined);
+      await closing.client.end().catch(() => undefined);
     },
   };
 }
@@ -169,12 +178,11 @@ function createLink({ url, log, onReplaced }: LinkOptions, member: string, first
  * of four. Nothing is committed before the server said that the number is ours.
  */
 async function commit<Answer>(
-  { client, session, seq: last }: Open,
-  member: string,
+  { client, session, membership, seq: last }: Open,
   work: (transaction: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
   const seq = last + 1;
-  const begun = begin(client, { last, seq, member });
+  const begun = begin(client, beginCommit(membership, last));
   const { send, arrived } = createSender(session);
   let answer: Answer;
   try {
@@ -192,48 +200,34 @@ async function commit<Answer>(
   return answer;
 }
 
-function begin(
-  client: pg.Client,
-  { last, seq, member }: { readonly last: number; readonly seq: number; readonly member: string },
-): Promise<void> {
-  // Both are made of our own digits. One journey for two statements.
-  const begun = client
-    .query(
-      `begin; update writers set seq = ${seq}
-       where writer = 0 and seq = ${last} and member = '${member}'`,
-    )
-    .then((answer) => {
-      // Two statements have two results.
-      const [, fence] = answer as unknown as readonly pg.QueryResult[];
-      if (fence?.rowCount !== 1) throw new FencedError(replaced);
-    });
+function begin(client: pg.Client, statements: string): Promise<void> {
+  const begun = client.query(statements).then((answer) => {
+    // Each statement has its result; the last one is the fence.
+    const fence = (answer as unknown as readonly pg.QueryResult[]).at(-1);
+    if (fence?.rowCount !== 1) throw new FencedError(replaced);
+  });
   begun.catch(() => undefined);
   return begun;
 }
 
-const replaced = 'another process of Kipimo serves this database now: stop this one';
-
 const lost =
   'the database lost commits that were acknowledged: stop Kipimo, and look what became of it';
 
-class FencedError extends UnusableStorageError {}
-
-/** `before`: the connection that this process had; its member is to be the same still. */
-async function connect(url: string, member: string, before: Backend | undefined): Promise<Open> {
+/** `before`: what this process had; it is to be a member still. */
+async function connect(
+  { url, serving = 'alone' }: LinkOptions,
+  before: Pick<Open, 'backend' | 'membership'> | undefined,
+): Promise<Open> {
   const client = await connectWriter(url);
   try {
-    if (before !== undefined) {
-      // Also while the other one has the lock, which could be waited for in vain.
-      const own = await sessionOn(client).first(findOwn, member);
-      if (own === undefined) throw new FencedError(replaced);
-    }
-    const backend = await lockService(client, before);
+    const session = sessionOn(client);
+    // Also while another one has the lock, which could be waited for in vain.
+    if (before !== undefined) await checkMember(session, before.membership);
+    const backend = await lockService(client, before?.backend, serving);
     await refuseHalf(client);
     if (before === undefined) await migrate(client);
-    const session = sessionOn(client);
-    const found = await session.first<{ seq: number }>(takeOver, member, before === undefined);
-    if (found === undefined) throw new FencedError(replaced);
-    return { client, session, backend, seq: found.seq };
+    const joined = before?.membership ?? (await join(client, serving));
+    return { client, session, backend, ...(await takeOverFor(session, joined)) };
   } catch (error) {
     client.end().catch(() => undefined);
     throw error;

@@ -3,7 +3,7 @@ import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { typeParsers } from './connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
-const { connectMs, statementMs, keepAliveSeconds, serverVersionMin } = postgresLimits;
+const { connectMs, statementMs, keepAliveSeconds, serverVersionMin, idleCommitMs } = postgresLimits;
 
 /** How a connection is made; `part` is what it is for. */
 export function clientConfig(url: string, part: string): pg.ClientConfig {
@@ -50,7 +50,7 @@ const sessionSettings = `
   set tcp_keepalives_interval = ${keepAliveSeconds};
   set tcp_keepalives_count = 3;
   set tcp_user_timeout = ${keepAliveSeconds * 4_000};
-  set idle_in_transaction_session_timeout = ${statementMs}`;
+  set idle_in_transaction_session_timeout = ${idleCommitMs}`;
 
 async function checkServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`

@@ -14,7 +14,8 @@ import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
-import { type LinkOptions, openLink } from './link.ts';
+import { type Link, type LinkOptions, openLink } from './link.ts';
+import { createMemberStore } from './members.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
@@ -30,7 +31,7 @@ import { createSocialStore } from './socials.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import type { HotLimits } from './timeseries/hot-limits.ts';
 import { createUserStore } from './users.ts';
-import { createWriter } from './writer.ts';
+import { createWriter, type Writer } from './writer.ts';
 
 export interface PostgresOptions extends LinkOptions {
   /** With the password; it is never logged. */
@@ -39,8 +40,17 @@ export interface PostgresOptions extends LinkOptions {
   readonly datapointLimits?: HotLimits;
 }
 
+/** What processes that share the database know of each other; one alone needs none of it. */
+function createMembers(
+  { url, log, serving }: PostgresOptions,
+  { link, writer }: { readonly link: Link; readonly writer: Writer },
+) {
+  if (serving !== 'shared') return undefined;
+  return createMemberStore({ url, own: link.member, writer, log });
+}
+
 /**
- * Opens the database for a service: one at a time, with tables of the newest version. Throws
+ * Opens the database for a service: one at a time, or several that share it, with tables of the newest version. Throws
  * UnusableStorageError when a person has to mend something.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
@@ -53,6 +63,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const reader = createReader(url, log);
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
+  const members = createMembers(options, { link, writer });
+  opened.defer(() => members?.close());
   const context = { reader, writer, damaged };
   const pushed = createDatapointStore({
     ...context,
@@ -91,6 +103,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     passwordResets: createPasswordResetStore(context),
     failures: createFailureStore(context),
     callTexts: createCallTextStore(context),
+    ...(members !== undefined && { members }),
     // A commit of its own number: proves that a change can be made durable.
     ping: () => writer.call(async () => undefined),
     close: () => open.disposeAsync(),

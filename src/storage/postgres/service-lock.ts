@@ -11,9 +11,11 @@ export interface Backend {
 }
 
 const key = `hashtext('kipimo service'), hashtext(current_schema())`;
-const tryLock = `
-  select pg_try_advisory_lock(${key}) as locked, pid, backend_start::text as since
+const tryLock = (lock: string): string => `
+  select ${lock}(${key}) as locked, pid, backend_start::text as since
   from pg_stat_activity where pid = pg_backend_pid()`;
+const tryAlone = tryLock('pg_try_advisory_lock');
+const tryShared = tryLock('pg_try_advisory_lock_shared');
 /** Our own connection of before, whose end the server has not noticed. */
 const endBackend = `
   select pg_terminate_backend(pid) from pg_stat_activity
@@ -26,6 +28,9 @@ const findHolder = `
       and classid::bigint = hashtext('kipimo service')::bigint & 4294967295
       and objid::bigint = hashtext(current_schema())::bigint & 4294967295) as found`;
 
+/** Whether a process serves the schema alone, or shares that with others who say the same. */
+export type Serving = 'alone' | 'shared';
+
 /**
  * Takes the lock of whoever serves this schema, for as long as the connection lasts; waits a moment
  * for a process that just ended. `before`: the connection that held it for this process. Throws
@@ -34,22 +39,29 @@ const findHolder = `
 export async function lockService(
   client: pg.Client,
   before: Backend | undefined,
+  serving: Serving = 'alone',
 ): Promise<Backend> {
   const giveUpAt = performance.now() + postgresLimits.lockWaitMs;
   const session = sessionOn(client);
   for (;;) {
-    const tried = await session.first<Backend & { locked: boolean }>(tryLock);
-    if (tried?.locked === true) return { pid: tried.pid, since: tried.since };
+    const tried = await session.first<Backend & { locked: boolean }>(
+      serving === 'alone' ? tryAlone : tryShared,
+    );
     if (before !== undefined) await session.all(endBackend, before.pid, before.since);
-    if (performance.now() > giveUpAt) {
-      throw new UnusableStorageError(
-        'another process of Kipimo serves this database: stop it first, as one process serves a ' +
-          'database in this version',
-      );
-    }
+    if (tried?.locked === true) return { pid: tried.pid, since: tried.since };
+    if (performance.now() > giveUpAt) throw new UnusableStorageError(heldSentences[serving]);
     await wait(postgresLimits.retryMs);
   }
 }
+
+const heldSentences: Readonly<Record<Serving, string>> = {
+  alone:
+    'another process of Kipimo serves this database: stop it first, or set KIPIMO_PROCESSES=several ' +
+    'for each of them',
+  shared:
+    'another process of Kipimo has this database for itself: stop it, or set ' +
+    'KIPIMO_PROCESSES=several there as well; a kipimo move ends by itself',
+};
 
 /** Gives the lock back, before the connection ends. */
 export async function unlockService(client: pg.Client): Promise<void> {

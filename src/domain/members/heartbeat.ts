@@ -1,0 +1,112 @@
+import type { Log } from '../../lib/log.ts';
+import { limits } from '../limits.ts';
+import type { Member, MemberStore } from './member-store.ts';
+
+/** What becomes of the members, as this process sees them. */
+export interface HeartbeatListener {
+  /** Of those who serve, this process included: after every beat. */
+  onMembers?(members: readonly Member[]): void;
+  /** One that served has ended, by itself or lost. */
+  onEnded?(member: Member): void;
+  /** The others gave this process up. */
+  onLost?(): void;
+}
+
+/** Tells the others each second that this process lives, and gives up those that do not. */
+export interface Heartbeat {
+  start(): void;
+  /** Resolves when no beat is under way. */
+  stop(): Promise<void>;
+  /** One beat, as each second; for tests. */
+  beat(): Promise<void>;
+  /** Members that serve, this process included, at the last beat. */
+  serving(): readonly Member[];
+}
+
+/** A member whose beat stood still for some of our beats. */
+interface Silence {
+  readonly beat: number;
+  readonly since: number;
+}
+
+/**
+ * No clocks are compared: a member is given up when it did not move while this process beat a few times, a second
+ * apart. Where the database is away nobody beats, so nobody is given up.
+ */
+export function createHeartbeat(options: {
+  readonly store: MemberStore;
+  readonly listener: HeartbeatListener;
+  readonly log: Log;
+}): Heartbeat {
+  const { store, listener, log } = options;
+  const silences = new Map<number, Silence>();
+  let known: readonly Member[] = [];
+  let beats = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let isOver = false;
+
+  async function beat(): Promise<void> {
+    const found = await store.beat();
+    if (isOver) return;
+    if (found === 'lost') {
+      isOver = true;
+      log.error({}, 'the other processes of Kipimo gave this one up');
+      listener.onLost?.();
+      return;
+    }
+    beats += 1;
+    const serving = found.filter(({ state }) => state === 'serving');
+    tellEnded(found);
+    known = serving;
+    listener.onMembers?.(serving);
+    for (const member of serving) await judge(member);
+  }
+
+  function tellEnded(found: readonly Member[]): void {
+    for (const { id } of known) {
+      const now = found.find((member) => member.id === id);
+      if (now?.state === 'serving') continue;
+      silences.delete(id);
+      // One of whom nothing is left was lost long ago: this process was away itself.
+      listener.onEnded?.(now ?? { id, beat: 0, state: 'lost' });
+    }
+  }
+
+  async function judge({ id, beat: heard }: Member): Promise<void> {
+    if (id === store.own) return;
+    const silence = silences.get(id);
+    if (silence?.beat !== heard) {
+      silences.set(id, { beat: heard, since: beats });
+      return;
+    }
+    if (beats - silence.since < limits.memberSilentBeats) return;
+    const outcome = await store.giveUp(id, heard);
+    if (outcome === 'lost') log.warn({ member: id }, 'gave up a process that was silent');
+  }
+
+  function next(): void {
+    timer = setTimeout(() => {
+      running = beat()
+        .catch((error: unknown) =>
+          log.debug({ err: error }, 'a heartbeat did not reach the others'),
+        )
+        .finally(() => {
+          running = undefined;
+          if (!isOver) next();
+        });
+    }, limits.memberBeatMs);
+    timer.unref();
+  }
+
+  return {
+    start: next,
+    async stop() {
+      isOver = true;
+      clearTimeout(timer);
+      await running;
+    },
+    beat,
+    serving: () => known,
+  };
+}

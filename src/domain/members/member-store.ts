@@ -1,0 +1,25 @@
+/** A process that serves this installation, or did a moment ago. */
+export interface Member {
+  readonly id: number;
+  /** Counts up while it serves. */
+  readonly beat: number;
+  /** left: it said so at its end. lost: the others noticed that it was gone. */
+  readonly state: 'serving' | 'left' | 'lost';
+}
+
+/** What the processes of one installation know of each other; of engines that several can serve. */
+export interface MemberStore {
+  /** The number of this process. */
+  readonly own: number;
+  /**
+   * Counts the own beat up, and answers all members, those that ended a while ago left out; 'lost':
+   * the others gave this process up, and it may change nothing any more. Throws DomainError
+   * unavailable when the database is away.
+   */
+  beat(): Promise<'lost' | readonly Member[]>;
+  /**
+   * Gives a member up that still has this beat: nothing that it commits from then on is kept. Resolves
+   * when that is durable; 'moved': it lives, or has ended already.
+   */
+  giveUp(member: number, beat: number): Promise<'lost' | 'moved'>;
+}

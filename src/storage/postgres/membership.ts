@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { type Session, sessionOn } from './connection.ts';
+import type { Serving } from './service-lock.ts';
+
+/** This process among those that serve the database. */
+export interface Membership {
+  /** Of the member, and of its row in `writers`. */
+  readonly id: number;
+  /** Random: a number may be given again to another installation's process. */
+  readonly name: string;
+  /** The only connection of this member that may commit has this name: the newest one. */
+  readonly connection: string;
+}
+
+/** Another process serves instead, or the others gave this one up. */
+export class FencedError extends UnusableStorageError {}
+
+export const replaced = 'another process of Kipimo serves this database now: stop this one';
+
+const takeTurn = 'select 1 from writers where writer = 0 for update';
+const insertMember = 'insert into members default values returning member as id';
+const insertWriter = 'insert into writers (writer, member, seq) values ($1, $2, 0)';
+/** Nobody else serves: whoever did has ended, also one that comes back from a long sleep. */
+const deleteOthers = 'delete from members where member <> $1';
+const deleteOtherWriters = 'delete from writers where writer not in (0, $1)';
+/** Those that ended before any of those that serve began: nobody asks for them any more. */
+const deleteLongGone = `
+  delete from members where state <> 'serving'
+    and member < (select min(member) from members where state = 'serving')`;
+const deleteTheirWriters = `
+  delete from writers where writer <> 0 and writer not in (select member from members)`;
+/**
+ * A commit of its own: what a standby did not have when the connection was lost it has afterwards. It
+ * waits for a commit of the connection before, and keeps it from making another one.
+ */
+const takeOver = `
+  update writers set member = $2
+  where writer = $1 and starts_with(member, $3) and not ended returning seq`;
+const findOwn = `
+  select 1 as found from writers where writer = $1 and starts_with(member, $2) and not ended`;
+const leave = `update members set state = 'left' where member = $1 and state = 'serving'`;
+
+/** Makes this process a member, with a row of its own among those that count commits. */
+export async function join(client: pg.Client, serving: Serving): Promise<Membership> {
+  const session = sessionOn(client);
+  const name = randomBytes(16).toString('hex');
+  const connection = `${name} 1`;
+  await client.query('begin');
+  try {
+    await session.run(takeTurn);
+    const row = await session.first<{ id: number }>(insertMember);
+    const id = row?.id ?? 0;
+    await session.run(insertWriter, id, connection);
+    if (serving === 'alone') {
+      await session.run(deleteOthers, id);
+      await session.run(deleteOtherWriters, id);
+    } else {
+      await session.run(deleteLongGone);
+      await session.run(deleteTheirWriters);
+    }
+    await client.query('commit');
+    return { id, name, connection };
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Throws FencedError when this process is none of those that serve any more. */
+export async function checkMember(session: Session, { id, name }: Membership): Promise<void> {
+  if ((await session.first(findOwn, id, name)) === undefined) throw new FencedError(replaced);
+}
+
+/** Another connection of this member commits from now on. Answers it, and the last commit's number. */
+export async function takeOverFor(
+  session: Session,
+  { id, name, connection: before }: Membership,
+): Promise<{ readonly membership: Membership; readonly seq: number }> {
+  const connection = `${name} ${Number(before.slice(name.length)) + 1}`;
+  const found = await session.first<{ seq: number }>(takeOver, id, connection, name);
+  if (found === undefined) throw new FencedError(replaced);
+  return { membership: { id, name, connection }, seq: found.seq };
+}
+
+/** Says good-bye: nobody needs to notice that this process is gone. */
+export async function sayGoodBye(client: pg.Client, { id }: Membership): Promise<void> {
+  await sessionOn(client).run(leave, id);
+}
+
+/** Begins a commit of this member: its turn among all processes, and its number. */
+export const beginCommit = ({ id, connection }: Membership, last: number): string =>
+  // All of it is made of our own letters and digits. One journey for three statements.
+  `begin; ${takeTurn};
+   update writers set seq = ${last + 1}
+   where writer = ${id} and seq = ${last} and member = '${connection}' and not ended`;
