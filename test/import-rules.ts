@@ -77,6 +77,7 @@ export const domainOrder: readonly string[] = [
   'budgets',
   'users',
   'administration',
+  'members',
   'groups',
   'devices',
   'sharing',

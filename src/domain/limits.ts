@@ -397,10 +397,4 @@ export const limits = {
   guestDevicesMax: 100_000,
   guestGatewaysMax: 10_000,
   guestProjectsMax: 10_000,
-
-  // Several processes that serve one database.
-  /** How often a process tells the others that it lives. */
-  memberBeatMs: second,
-  /** Own beats during which another member did not move; then it is given up. */
-  memberSilentBeats: 5,
 } as const;

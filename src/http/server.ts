@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:tls';
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import type { Budgets } from '../domain/budgets/budgets.ts';
+import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { ConnectionGuard } from '../lib/connection-guard.ts';
@@ -109,6 +110,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     budget: options.budgets.of('answer_bytes'),
     ...{ clients, turns, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
   });
+  wantHost(fastify);
   allowOrigins(fastify);
   const onRefused = createNoteRefusal(services.refusedPushes, authenticate, clients);
   answerErrors(fastify, { reporter, log, refuse: refuseAsUsual, onRefused });
@@ -177,7 +179,11 @@ function createFastify(
   onePath: (url: string) => string,
 ): FastifyInstance {
   const timeouts = options.timeouts ?? usualTimeouts;
-  const connectionsCheckingInterval = checkMsOf(timeouts);
+  // Node would refuse a request without a Host unseen by us, and a broken one behind it twice.
+  const ofServer = {
+    connectionsCheckingInterval: checkMsOf(timeouts),
+    requireHostHeader: false,
+  };
   const settings = {
     logger: false,
     bodyLimit: limits.bodyBytesMax,
@@ -201,12 +207,12 @@ function createFastify(
   } satisfies FastifyServerOptions;
   const { tls } = options;
   if (tls === undefined) {
-    const fastify = Fastify({ ...settings, http: { connectionsCheckingInterval } });
+    const fastify = Fastify({ ...settings, http: ofServer });
     return bounded(fastify, timeouts);
   }
   const fastify = Fastify({
     ...settings,
-    https: { ...tls.pair, handshakeTimeout: timeouts.handshakeMs, connectionsCheckingInterval },
+    https: { ...tls.pair, handshakeTimeout: timeouts.handshakeMs, ...ofServer },
   });
   const server: TlsServer = fastify.server;
   tls.onChange((pair) => server.setSecureContext(pair));
@@ -230,6 +236,14 @@ const knownMethods: readonly string[] = [
   'DELETE',
   'OPTIONS',
 ];
+
+/** A request of HTTP/1.1 names the host that it wants [RFC 9112 3.2]. */
+function wantHost(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', ({ raw }, _reply, done) => {
+    const isNamed = raw.headers.host !== undefined || raw.httpVersion !== '1.1';
+    done(isNamed ? undefined : new DomainError('invalid', 'the header Host is missing'));
+  });
+}
 
 /** Any web page may call the API: credentials travel in a header, never in a cookie. */
 function allowOrigins(fastify: FastifyInstance): void {

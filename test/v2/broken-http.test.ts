@@ -101,11 +101,22 @@ test('what follows a request that is the last one on its connection is not answe
   const get = 'GET /api/v2/devices/D HTTP/1.1\r\n';
   const more = [`${get}Host: x\r\n\r\n`, 'no HTTP'];
   for (const after of more) {
-    // Without a Host node refuses it at once: its answer has left before the rest is looked at.
     assert.deepEqual(statusesOf(await talk(`${get}Connection: close\r\n\r\n${after}`)), [400]);
     assert.deepEqual(statusesOf(await talk(`${get}${close}\r\n${after}`)), [200]);
     assert.deepEqual(statusesOf(await talk(`${get}${close}\r\n`, after)), [200]);
   }
+  await assertWhole();
+});
+
+test('a request without a Host is refused in our form, and the next one is read', async () => {
+  const get = (head: string) => `GET /api/v2/devices/D HTTP/1.1\r\n${head}\r\n`;
+  const answer = await talk(get(''), get(close));
+  assert.deepEqual(statusesOf(answer), [400, 200]);
+  assert.match(answer, /"error":"invalid","description":"the header Host is missing"/);
+  // What is broken behind it is told after it, in one piece or in two.
+  assert.deepEqual(statusesOf(await talk(`${get('')}no HTTP`)), [400, 400]);
+  assert.deepEqual(statusesOf(await talk(get(''), 'no HTTP')), [400, 400]);
+  assert.deepEqual(statusesOf(await talk('GET /api/v2/devices/D HTTP/1.0\r\n\r\n')), [200]);
   await assertWhole();
 });
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLog } from '../../lib/log.ts';
 import { DomainError } from '../errors.ts';
-import { limits } from '../limits.ts';
 import { createHeartbeat } from './heartbeat.ts';
+import { memberLimits } from './member-limits.ts';
 import type { Member, MemberStore } from './member-store.ts';
 
 /** Members as a database would know them; `own` is the first. */
@@ -55,7 +55,7 @@ function world(...others: readonly number[]) {
   };
 }
 
-const silent = limits.memberSilentBeats;
+const silent = memberLimits.silentBeats;
 
 test('a member that does not move for five beats is given up, and told once', async () => {
   const { heartbeat, beats, rows, ended } = world(2);

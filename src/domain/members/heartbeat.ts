@@ -1,5 +1,5 @@
 import type { Log } from '../../lib/log.ts';
-import { limits } from '../limits.ts';
+import { memberLimits } from './member-limits.ts';
 import type { Member, MemberStore } from './member-store.ts';
 
 /** What becomes of the members, as this process sees them. */
@@ -30,8 +30,8 @@ interface Silence {
 }
 
 /**
- * No clocks are compared: a member is given up when it did not move while this process beat a few times, a second
- * apart. Where the database is away nobody beats, so nobody is given up.
+ * No clocks are compared: a member is given up when it did not move while this process beat a few
+ * times, a second apart. Where the database is away nobody beats, so nobody is given up.
  */
 export function createHeartbeat(options: {
   readonly store: MemberStore;
@@ -80,7 +80,7 @@ export function createHeartbeat(options: {
       silences.set(id, { beat: heard, since: beats });
       return;
     }
-    if (beats - silence.since < limits.memberSilentBeats) return;
+    if (beats - silence.since < memberLimits.silentBeats) return;
     const outcome = await store.giveUp(id, heard);
     if (outcome === 'lost') log.warn({ member: id }, 'gave up a process that was silent');
   }
@@ -95,7 +95,7 @@ export function createHeartbeat(options: {
           running = undefined;
           if (!isOver) next();
         });
-    }, limits.memberBeatMs);
+    }, memberLimits.beatMs);
     timer.unref();
   }
 

@@ -18,8 +18,8 @@ export interface MemberStore {
    */
   beat(): Promise<'lost' | readonly Member[]>;
   /**
-   * Gives a member up that still has this beat: nothing that it commits from then on is kept. Resolves
-   * when that is durable; 'moved': it lives, or has ended already.
+   * Gives a member up that still has this beat: nothing that it commits from then on is kept.
+   * Resolves when that is durable; 'moved': it lives, or has ended already.
    */
   giveUp(member: number, beat: number): Promise<'lost' | 'moved'>;
 }

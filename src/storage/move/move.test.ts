@@ -295,6 +295,7 @@ describe('moving that does not go well', { skip }, () => {
         (column) => `hot.${column}`,
       ),
       ...['hourly_summaries.bucket', 'hourly_summaries.hours'],
+      ...['members.beat', 'members.member', 'members.state'],
       ...['mqtt_retained.key', 'mqtt_sessions.key', 'mqtt_sessions.owner', 'mqtt_sessions.term'],
       ...['mqtt_subscriptions.key', 'notification_states.bucket', 'notification_states.revision'],
       ...['retained_series.bucket', 'retentions.bucket', 'retentions.position'],

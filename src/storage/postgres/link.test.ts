@@ -115,48 +115,6 @@ describe('the connection that writes', { skip }, () => {
     await storage.close();
   });
 
-  test('processes that share a database lose and double nothing, and give up who is gone', async () => {
-    const url = await schema('shared');
-    const share = () => openPostgres({ url, log: silentLog, serving: 'shared' });
-    const [first, second, third] = await Promise.all([share(), share(), share()]);
-    await first.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
-    const push = (storage: typeof first, value: number) =>
-      storage.datapoints.append([{ ...sensor, batch: singleBatch(value, undefined, noon) }]);
-    const all = [first, second, third].flatMap((storage, place) =>
-      Array.from({ length: 60 }, (_, at) => push(storage, 60 * place + at)),
-    );
-    const names = ['ana', 'bo', 'cleo'].flatMap((name, place) => {
-      const storage = [first, second, third][place] ?? first;
-      return [storage.users.insert(aUser(name), 'hash'), first.users.insert(aUser(name), 'hash')];
-    });
-    await Promise.all([...all, ...names]);
-    assert.equal(await second.datapoints.count(sensor, {}), 180);
-    assert.equal((await third.users.list({ limit: 9, offset: 0 })).total, 3);
-    await assert.rejects(open(url), /another process of Kipimo serves this database/);
-
-    const own = second.members?.own ?? 0;
-    const members = await first.members?.beat();
-    assert.ok(Array.isArray(members) && members.length === 3, JSON.stringify(members));
-    const { beat = -1 } = members.find(({ id }) => id === own) ?? {};
-    await second.members?.beat();
-    assert.equal(await first.members?.giveUp(own, beat), 'moved');
-    assert.equal(await first.members?.giveUp(own, beat + 1), 'lost');
-    await assert.rejects(push(second, 1_000), /another process of Kipimo serves this database/);
-    assert.equal(await second.members?.beat(), 'lost');
-    await push(third, 1_001);
-    assert.equal(await first.datapoints.count(sensor, {}), 181);
-
-    await third.close();
-    const left = await first.members?.beat();
-    assert.deepEqual(Array.isArray(left) && left.map(({ state }) => state).toSorted(), [
-      'left',
-      'lost',
-      'serving',
-    ]);
-    await Promise.all([first.close(), second.close()]);
-    await (await open(url)).close();
-  });
-
   test('a statement that nobody waits for refuses its call, and no other', async () => {
     const url = await schema('sent');
     const writer = createWriter(await openLink({ url, log: silentLog }), silentLog);
@@ -200,5 +158,49 @@ describe('the connection that writes', { skip }, () => {
       assert.ok(!error.message.includes('hunter2'));
       return true;
     });
+  });
+});
+
+describe('processes that share a database', { skip }, () => {
+  test('lose and double nothing, and give up who is gone', async () => {
+    const url = await schema('shared');
+    const share = () => openPostgres({ url, log: silentLog, serving: 'shared' });
+    const [first, second, third] = await Promise.all([share(), share(), share()]);
+    await first.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
+    const push = (storage: typeof first, value: number) =>
+      storage.datapoints.append([{ ...sensor, batch: singleBatch(value, undefined, noon) }]);
+    const all = [first, second, third].flatMap((storage, place) =>
+      Array.from({ length: 60 }, (_, at) => push(storage, 60 * place + at)),
+    );
+    const names = ['ana', 'bo', 'cleo'].flatMap((name, place) => {
+      const storage = [first, second, third][place] ?? first;
+      return [storage.users.insert(aUser(name), 'hash'), first.users.insert(aUser(name), 'hash')];
+    });
+    await Promise.all([...all, ...names]);
+    assert.equal(await second.datapoints.count(sensor, {}), 180);
+    assert.equal((await third.users.list({ limit: 9, offset: 0 })).total, 3);
+    await assert.rejects(open(url), /another process of Kipimo serves this database/);
+
+    const own = second.members?.own ?? 0;
+    const members = await first.members?.beat();
+    assert.ok(Array.isArray(members) && members.length === 3, JSON.stringify(members));
+    const { beat = -1 } = members.find(({ id }) => id === own) ?? {};
+    await second.members?.beat();
+    assert.equal(await first.members?.giveUp(own, beat), 'moved');
+    assert.equal(await first.members?.giveUp(own, beat + 1), 'lost');
+    await assert.rejects(push(second, 1_000), /another process of Kipimo serves this database/);
+    assert.equal(await second.members?.beat(), 'lost');
+    await push(third, 1_001);
+    assert.equal(await first.datapoints.count(sensor, {}), 181);
+
+    await third.close();
+    const left = await first.members?.beat();
+    assert.deepEqual(Array.isArray(left) && left.map(({ state }) => state).toSorted(), [
+      'left',
+      'lost',
+      'serving',
+    ]);
+    await Promise.all([first.close(), second.close()]);
+    await (await open(url)).close();
   });
 });

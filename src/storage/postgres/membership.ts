@@ -32,8 +32,8 @@ const deleteLongGone = `
 const deleteTheirWriters = `
   delete from writers where writer <> 0 and writer not in (select member from members)`;
 /**
- * A commit of its own: what a standby did not have when the connection was lost it has afterwards. It
- * waits for a commit of the connection before, and keeps it from making another one.
+ * A commit of its own: what a standby did not have when the connection was lost it has afterwards.
+ * It waits for a commit of the connection before, and keeps it from making another one.
  */
 const takeOver = `
   update writers set member = $2
@@ -73,7 +73,7 @@ export async function checkMember(session: Session, { id, name }: Membership): P
   if ((await session.first(findOwn, id, name)) === undefined) throw new FencedError(replaced);
 }
 
-/** Another connection of this member commits from now on. Answers it, and the last commit's number. */
+/** Another connection of this member commits from now on; with the number of its last commit. */
 export async function takeOverFor(
   session: Session,
   { id, name, connection: before }: Membership,

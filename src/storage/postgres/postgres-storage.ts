@@ -50,8 +50,8 @@ function createMembers(
 }
 
 /**
- * Opens the database for a service: one at a time, or several that share it, with tables of the newest version. Throws
- * UnusableStorageError when a person has to mend something.
+ * Opens the database for a service, with tables of the newest version: one at a time, or several
+ * that share it. Throws UnusableStorageError when a person has to mend something.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, log, datapointLimits } = options;

@@ -56,8 +56,8 @@ export async function lockService(
 
 const heldSentences: Readonly<Record<Serving, string>> = {
   alone:
-    'another process of Kipimo serves this database: stop it first, or set KIPIMO_PROCESSES=several ' +
-    'for each of them',
+    'another process of Kipimo serves this database: stop it first, or set ' +
+    'KIPIMO_PROCESSES=several for each of them',
   shared:
     'another process of Kipimo has this database for itself: stop it, or set ' +
     'KIPIMO_PROCESSES=several there as well; a kipimo move ends by itself',

@@ -7,4 +7,5 @@ create table members (
   state text not null default 'serving' check (state in ('serving', 'left', 'lost'))
 );
 
+delete from writers where writer <> 0;
 update writers set member = '', seq = 0 where writer = 0;
