@@ -16,7 +16,13 @@ import {
 import type { Columns } from './columns.ts';
 import { putFlags, takeFlags } from './flags.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
-import { type BlockSinks, type BlockSources, putNumbers, takeNumbers } from './numbers.ts';
+import {
+  type BlockSinks,
+  type BlockSources,
+  type Digits,
+  putNumbers,
+  takeNumbers,
+} from './numbers.ts';
 
 /** Shorter bytes do not shrink by more than the frame of the compressor. */
 const compressBytesMin = 64;
@@ -32,15 +38,15 @@ const distinctTexts = 1;
 
 /**
  * The bytes of a block: those worth compressing apart from those that are dense already. Four bytes
- * more must follow them when they are read.
+ * more must follow them when they are read. `digits` are those of the numbers, if they are known.
  */
-export function encodeBlock(columns: Columns): Buffer {
+export function encodeBlock(columns: Columns, digits?: Digits): Buffer {
   const sinks = { dense: createSink(columns.count * 2 + 64), loose: createSink(64) };
   const { dense } = sinks;
   putNumbers(sinks, columns.times);
   putFlags(dense, columns.timed);
   putNumbers(sinks, columns.received, columns.times);
-  putValues(sinks, columns);
+  putValues(sinks, columns, digits);
   const loose = writtenBytes(sinks.loose);
   const kept = compressed(loose);
   const sink = createSink(dense.length + kept.length + 12);
@@ -78,11 +84,11 @@ function compressed(bytes: Buffer): Buffer {
   return short.length < bytes.length ? short : bytes;
 }
 
-function putValues(sinks: BlockSinks, { count, numbers, texts }: Columns): void {
+function putValues(sinks: BlockSinks, { count, numbers, texts }: Columns, digits?: Digits): void {
   const { dense } = sinks;
   if (texts === undefined) {
     putFlags(dense, new Uint8Array(count));
-    putNumbers(sinks, numbers);
+    putNumbers(sinks, numbers, undefined, digits);
     return;
   }
   const isText = Uint8Array.from({ length: count }, (_, at) => (texts[at] === undefined ? 0 : 1));

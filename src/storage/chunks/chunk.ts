@@ -17,7 +17,7 @@ import {
 import { decodeVersion1 } from './chunk-version-1.ts';
 import type { Columns } from './columns.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
-import { putNumbers, takeNumbers } from './numbers.ts';
+import { digitsOf, putNumbers, takeNumbers } from './numbers.ts';
 import { type BlockSummary, summarise } from './summary.ts';
 
 /** Some datapoints of a chunk that follow each other: what is decoded at once. */
@@ -44,7 +44,9 @@ const countMax = 2 ** 20;
 
 /** The block of datapoints that are in order of time, one or more. */
 export function toBlock(columns: Columns): Block {
-  const body = encodeBlock(columns);
+  // Asked for once: it looks at every number.
+  const digits = columns.texts === undefined ? digitsOf(columns.numbers) : undefined;
+  const body = encodeBlock(columns, digits);
   const sink = createSink(body.length + checksumBytes);
   putBytes(sink, body);
   putUint32(sink, crc32(body));
@@ -54,7 +56,7 @@ export function toBlock(columns: Columns): Block {
     maxTime: columns.times[columns.count - 1] ?? 0,
     bytes: writtenBytes(sink),
     version,
-    summary: summarise(columns),
+    summary: summarise(columns, undefined, digits),
   };
 }
 

@@ -84,21 +84,24 @@ function someChanges(
   integers: Float64Array,
   others: Float64Array | undefined,
   changes: number,
-): number[] {
+): Float64Array {
   const valueAt = (at: number): number => (integers[at] ?? 0) - (others?.[at] ?? 0);
-  const step = Math.max(1, Math.floor((integers.length - changes) / samples));
-  const some: number[] = [];
-  for (let at = changes; at < integers.length; at += step) {
+  const count = integers.length - changes;
+  const step = Math.max(1, Math.floor(count / samples));
+  const some = new Float64Array(Math.ceil(count / step));
+  for (let n = 0; n < some.length; n += 1) {
+    const at = changes + n * step;
     const value = valueAt(at);
-    if (changes === 0) some.push(value);
-    else if (changes === 1) some.push(value - valueAt(at - 1));
-    else some.push(value - 2 * valueAt(at - 1) + valueAt(at - 2));
+    if (changes === 0) some[n] = value;
+    else if (changes === 1) some[n] = value - valueAt(at - 1);
+    else some[n] = value - 2 * valueAt(at - 1) + valueAt(at - 2);
   }
   return some;
 }
 
-function widthOf(some: readonly number[]): { readonly middle: number; readonly width: number } {
-  const middle = some.toSorted((a, b) => a - b)[some.length >> 1] ?? 0;
+/** Puts them in order; about how many bits the distance of one from the middle has. */
+function widthOf(some: Float64Array): { readonly middle: number; readonly width: number } {
+  const middle = some.sort()[some.length >> 1] ?? 0;
   let width = 0;
   for (const value of some) width += Math.log2(1 + Math.abs(value - middle));
   return { middle, width: width / Math.max(1, some.length) };

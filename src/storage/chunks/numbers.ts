@@ -37,11 +37,16 @@ export interface BlockSources {
 
 /**
  * Writes numbers so that each comes back to its last bit: as decimals of as many digits as most of
- * them have, the others apart, as in ALP (Afroozeh, Kuffo, Boncz, 2023), or as doubles.
+ * them have, the others apart, as in ALP (Afroozeh, Kuffo, Boncz, 2023), or as doubles. `digits`
+ * are what digitsOf says of them.
  */
-export function putNumbers(sinks: BlockSinks, numbers: Float64Array, beside?: Float64Array): void {
-  const digits = digitsOf(numbers);
-  if (digits === undefined) {
+export function putNumbers(
+  sinks: BlockSinks,
+  numbers: Float64Array,
+  beside?: Float64Array,
+  digits = digitsOf(numbers),
+): void {
+  if (digits === 'doubles') {
     putByte(sinks.dense, asDoubles);
     putDoubles(sinks.loose, numbers);
     return;
@@ -92,17 +97,26 @@ function besideOf(beside: Float64Array, scale: number): Float64Array {
   });
 }
 
-/** The digits after the point that write most numbers; undefined: doubles are shorter. */
-export function digitsOf(numbers: Float64Array): number | undefined {
+/** Digits after the point, or none, as doubles are shorter. */
+export type Digits = number | 'doubles';
+
+/** The digits after the point that write most numbers. */
+export function digitsOf(numbers: Float64Array): Digits {
   if (areIntegers(numbers)) return 0;
   const counts = new Uint32Array(digitsMax + 2);
+  const doublesBits = bitsPerDouble * numbers.length;
   let least = 0;
+  let others = 0;
   for (const number of numbers) {
     least = digitsOfOne(number, least);
     counts[least] = (counts[least] ?? 0) + 1;
+    if (least <= digitsMax) continue;
+    others += 1;
+    // Whatever the rest is: these are exceptions with any number of digits.
+    if (others * bitsPerException >= doublesBits) return 'doubles';
   }
-  let best: number | undefined;
-  let bestBits = bitsPerDouble * numbers.length;
+  let best: Digits = 'doubles';
+  let bestBits = doublesBits;
   let exceptions = numbers.length;
   for (let digits = 0; digits <= digitsMax; digits += 1) {
     exceptions -= counts[digits] ?? 0;

@@ -18,7 +18,7 @@ import {
 import type { Columns } from './columns.ts';
 import { putFlags, takeFlags } from './flags.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
-import { digitsOf, putNumbers, takeNumbers } from './numbers.ts';
+import { type Digits, digitsOf, putNumbers, takeNumbers } from './numbers.ts';
 
 const hour = 3_600_000;
 /** Hours of fewer datapoints are no quicker to read than the datapoints. */
@@ -60,9 +60,14 @@ export interface ChunkSummary {
 
 /**
  * What the datapoints of a block come to: by the hour where hours hold many, else by parts of a day
- * where those do. `hours` of a stretch may be given instead, 0 for one of all.
+ * where those do. `hours` of a stretch may be given instead, 0 for one of all; and `known`, the
+ * digits of its numbers.
  */
-export function summarise(columns: Columns, hours = grainFor(columns)): BlockSummary {
+export function summarise(
+  columns: Columns,
+  hours = grainFor(columns),
+  known?: Digits,
+): BlockSummary {
   const { count, times } = columns;
   const minTime = times[0] ?? 0;
   const maxTime = times[count - 1] ?? 0;
@@ -78,7 +83,7 @@ export function summarise(columns: Columns, hours = grainFor(columns)): BlockSum
   const grain = starts.length > 1 ? hours : noGrain;
   const stretches = emptyStretches(starts.length);
   const numbers = numbersOf(columns);
-  const digits = digitsOf(numbers.filter((number) => !Number.isNaN(number)));
+  const digits = known ?? digitsOf(numbers.filter((number) => !Number.isNaN(number)));
   for (const [at, start] of starts.entries()) {
     fillStretch(stretches, at, { columns, numbers, start, end: starts[at + 1] ?? count, digits });
   }
@@ -114,7 +119,7 @@ interface StretchRows {
   readonly numbers: Float64Array;
   readonly start: number;
   readonly end: number;
-  readonly digits: number | undefined;
+  readonly digits: Digits;
 }
 
 function fillStretch(into: Stretches, at: number, rows: StretchRows): void {
@@ -155,8 +160,8 @@ function fillStretch(into: Stretches, at: number, rows: StretchRows): void {
 }
 
 /** Steps between decimals are decimals, but for what doubles lose of them. */
-function rounded(sum: number, digits: number | undefined): number {
-  if (digits === undefined) return sum;
+function rounded(sum: number, digits: Digits): number {
+  if (digits === 'doubles') return sum;
   const scale = 10 ** digits;
   const decimal = Math.round(sum * scale) / scale;
   return Math.abs(decimal - sum) <= 1e-9 * sum ? decimal : sum;

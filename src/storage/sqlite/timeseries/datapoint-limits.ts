@@ -49,8 +49,8 @@ export const datapointLimits: DatapointLimits = {
   summaryDatapointsMin: 256,
   /** What a sensor takes that has any datapoint in memory, beside them. */
   memtableEntryBytes: 192,
-  /** A sensor that reached this, 4 096 numbers, fills whole chunks. */
-  memtableEntryBytesMax: 128 * kibibyte,
+  /** A sensor that reached this, 8 192 numbers, fills eight blocks: half a chunk. */
+  memtableEntryBytesMax: 256 * kibibyte,
   /** Datapoints of all sensors in memory: 780 000 of a few sensors, one each of 110 000. */
   memtableBytesMax: 24 * mebibyte,
   /** Below it a long push may come: the longest leaves room for what others push meanwhile. */
