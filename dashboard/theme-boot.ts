@@ -17,18 +17,22 @@ const theme = readTheme();
 if (theme !== 'system') document.documentElement.dataset['theme'] = theme;
 
 const shown = chooseLanguage([readLanguage(), ...(navigator.languages ?? [])]);
-const { files, large } = filesOfScreen(location.pathname, shown);
+const session = createSessionStore(storageOf()).read();
+const { files, large } = filesOfScreen({
+  ...{ pathname: location.pathname, language: shown, isGuest: session === undefined },
+});
 const links = files.map(preload);
 // The frame and the values of a screen are painted while its chart or map is on its way.
-let isLargeAsked = false;
+let awaited = links.length;
 for (const link of links) {
   for (const end of ['load', 'error']) link.addEventListener(end, askLarge);
 }
 if (links.length === 0) askLarge();
 
+// The core is larger than all of them, and keeps the line busy until the first of these comes.
 function askLarge(): void {
-  if (isLargeAsked) return;
-  isLargeAsked = true;
+  awaited -= 1;
+  if (awaited > 0) return;
   for (const file of large) preload(file);
 }
 
@@ -43,7 +47,6 @@ function preload(file: string): HTMLLinkElement {
 globalThis.kipimoLaterStyles = LATER_STYLES;
 if (location.pathname !== '/') fetchLaterStyles(LATER_STYLES);
 
-const session = createSessionStore(storageOf()).read();
 const now = Date.now();
 // A token past half of its life is renewed first, by the app.
 const isFresh =

@@ -47,20 +47,22 @@ export async function buildDashboard(options: {
     plugins: [...settings.plugins, wholeChunks(source)],
   });
   const loaded = new Set(loadedBy(metafile));
-  const theme = await build({
+  const boot = await build({
     ...settings,
     entryPoints: { theme: entry('theme-boot.ts') },
     format: 'iife',
+    sourcemap: false,
+    write: false,
     define: {
-      SCREEN_FILES: JSON.stringify(screenFiles(metafile.outputs, { source, loaded })),
       WORD_FILES: JSON.stringify(filesOfWords(metafile.outputs, loaded)),
       LATER_STYLES: JSON.stringify(laterStyles(metafile)),
     },
   });
-  const files = { ...filesOf(metafile), ...filesOf(theme.metafile) };
-  const loads = pickLoads(metafile, theme.metafile);
+  const loads = pickLoads(metafile, boot.outputFiles[0]?.text ?? '');
   writeFileSync(join(out, 'index.html'), page(readFileSync(entry('index.html'), 'utf8'), loads));
-  await buildServiceWorker(settings, out, filesKept(files));
+  const screens = screenFiles(metafile.outputs, { source, loaded });
+  writeFileSync(join(out, 'screens.json'), JSON.stringify(screens));
+  await buildServiceWorker(settings, out, filesKept(filesOf(metafile)));
   copyFileSync(entry('manifest.webmanifest'), join(out, 'manifest.webmanifest'));
   for (const icon of readdirSync(entry('icons'))) {
     copyFileSync(join(entry('icons'), icon), join(out, icon));
@@ -70,36 +72,41 @@ export async function buildDashboard(options: {
   writeFileSync(join(out, 'licences.txt'), licencesOf([...Object.keys(metafile.inputs), atlas]));
   if (!isQuick) compressAll(join(out, 'assets'));
   return {
-    scriptBytes: gzipBytes(out, [loads.theme, loads.app, ...loads.imports]),
+    scriptBytes:
+      gzipBytes(out, [loads.app, ...loads.imports]) + gzipSync(loads.boot, { level: 9 }).length,
     styleBytes: gzipBytes(out, [loads.style]),
   };
 }
 
-const wordFiles: ReadonlySet<string> = new Set(['dictionary.ts', 'later-words.ts']);
+/** A dictionary is words alone. */
+const wordFile = 'dictionary.ts';
+
+/** What follows the first cards at once, or is shown instead of them: it takes the core alone. */
+const soonFiles: ReadonlySet<string> = new Set(['later-words.ts', 'live.ts', 'welcome.tsx']);
 
 /**
  * Code that entries share is split by which entries share it: left alone, that makes a chunk for
  * every combination, and thirty small files to fetch before anything shows. With the core imported
  * by every part that is loaded later, all that is in the core is shared by all: one chunk. Likewise
- * what charts and the screens around them share, for every part that takes any of it.
+ * what most screens share and home does without; and what charts and the screens around them share,
+ * for every part that takes any of it.
  */
 function wholeChunks(source: string): Plugin {
   const later = new Set(globSync('**/*.{ts,tsx}', { cwd: source }).flatMap(laterParts));
-  const core = join(source, 'shell', 'core.ts');
+  const core = join(source, 'shell', 'begin.tsx');
+  const laterCore = join(source, 'shell', 'later-core.ts');
   const chartCore = join(source, 'charts', 'chart-core.ts');
   const ofCharts = new Set(importsOf(chartCore));
   function coresOf(path: string): readonly string[] {
+    if (soonFiles.has(basename(path))) return [core];
     const isOfCharts = [...closureOf(path)].some((part) => ofCharts.has(part));
-    return isOfCharts ? [core, chartCore] : [core];
+    return isOfCharts ? [core, laterCore, chartCore] : [core, laterCore];
   }
   function laterParts(path: string): readonly string[] {
     const text = readFileSync(join(source, path), 'utf8');
-    return (
-      [...text.matchAll(/\bimport\('(\.[^']+\.tsx?)'\)/g)]
-        .map((match) => join(source, dirname(path), match[1] ?? ''))
-        // A dictionary is words alone.
-        .filter((target) => !wordFiles.has(basename(target)))
-    );
+    return [...text.matchAll(/\bimport\('(\.[^']+\.tsx?)'\)/g)]
+      .map((match) => join(source, dirname(path), match[1] ?? ''))
+      .filter((target) => basename(target) !== wordFile);
   }
   return {
     name: 'whole-chunks',
@@ -172,7 +179,8 @@ function filesOf(metafile: Metafile): Record<string, Metafile['outputs'][string]
 const assetPath = (path: string): string => `assets/${basename(path)}`;
 
 interface Loads {
-  readonly theme: string;
+  /** The script in the head of the page, as text. */
+  readonly boot: string;
   readonly app: string;
   readonly style: string;
   /** Chunks that the app imports at once. */
@@ -214,24 +222,37 @@ function laterStyles(metafile: Metafile): string {
   return `/${path}`;
 }
 
-function pickLoads(metafile: Metafile, theme: Metafile): Loads {
-  const [app = '', ...imports] = loadedBy(metafile);
-  const themePath = Object.keys(filesOf(theme))[0];
-  const style = filesOf(metafile)[app]?.cssBundle;
-  if (themePath === undefined || style === undefined) {
-    throw new Error('the theme or the style sheet was not built');
+function pickLoads(metafile: Metafile, boot: string): Loads {
+  const outputs = filesOf(metafile);
+  const [entry = '', ...loaded] = loadedBy(metafile);
+  const style = outputs[entry]?.cssBundle;
+  // The entry itself only imports what all parts share: the page begins with that.
+  const app = loaded.find((path) =>
+    Object.keys(outputs[path]?.inputs ?? {}).includes('dashboard/shell/begin.tsx'),
+  );
+  if (style === undefined || app === undefined) {
+    throw new Error('the app or the style sheet was not built');
   }
-  return { theme: themePath, app, style: assetPath(style), imports };
+  // In a page it would end the script, or hide it.
+  if (/<\/script|<!--/i.test(boot)) throw new Error('the script of the page cannot stand in it');
+  const imports = loaded.filter((path) => path !== app && isImported(outputs, app, path));
+  return { boot, app, style: assetPath(style), imports };
 }
+
+const isImported = (outputs: ReturnType<typeof filesOf>, from: string, path: string): boolean =>
+  (outputs[from]?.imports ?? []).some(
+    (found) => found.kind === 'import-statement' && assetPath(found.path) === path,
+  );
 
 function page(template: string, loads: Loads): string {
   const tags = [
-    `<script src="/${loads.theme}"></script>`,
+    ...[loads.app, ...loads.imports].map((path) => `<link rel="modulepreload" href="/${path}">`),
+    // Ahead of the style sheet, which it would wait for.
+    `<script>${loads.boot.trim()}</script>`,
     `<link rel="stylesheet" href="/${loads.style}">`,
-    ...loads.imports.map((path) => `<link rel="modulepreload" href="/${path}">`),
     `<script type="module" src="/${loads.app}"></script>`,
   ];
-  return template.replace('<!--assets-->', tags.join('\n    '));
+  return template.replace('<!--assets-->', () => tags.join('\n    '));
 }
 
 /** Larger files, and languages, are kept when somebody uses them: data costs money. */

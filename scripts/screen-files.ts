@@ -13,18 +13,35 @@ const moreOf: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
+/** What is shown instead of a screen to those who are not logged in. */
+const guestsOf: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    '/': ['screens/welcome/welcome.tsx'],
+  }),
+);
+
 /** Scripts this large, unpacked, take their turn after the rest: a phone's line is narrow. */
 const largeBytesMin = 60_000;
 
+/** The scripts of one screen; the service writes them into the page at its address. */
+interface ScreenFiles {
+  /** With blanks, such as `/devices/:device`. */
+  readonly path: string;
+  readonly files: readonly string[];
+  /** Asked for as soon as the others are there. */
+  readonly large?: readonly string[];
+  /** Instead of `files`, for those who are not logged in. */
+  readonly guests?: readonly string[];
+}
+
 /**
- * The scripts of each screen, by its address: what its code imports, without what every page loads.
- * The page asks for them at once, where they would be found one after the other; for large ones as
- * soon as the first of the others is there.
+ * The scripts of each screen: what its code imports, without what every page loads. The page asks
+ * for them at once, where they would be found one after the other.
  */
 export function screenFiles(
   outputs: Outputs,
   options: { readonly source: string; readonly loaded: ReadonlySet<string> },
-): readonly (readonly [path: string, files: readonly string[], large: readonly string[]])[] {
+): readonly ScreenFiles[] {
   const { source, loaded } = options;
   const text = readFileSync(join(source, 'shell', 'routes.ts'), 'utf8');
   // One block for each entry, as the formatter lays them out.
@@ -38,11 +55,19 @@ export function screenFiles(
     const path = /^ {4}path: '([^']+)'/m.exec(entry)?.[1] ?? '';
     const own = /import\('\.\.\/([^']+)'\)/.exec(entry)?.[1];
     const parts = [...(own === undefined ? [] : [own]), ...(moreOf.get(path) ?? [])];
-    const files = new Set(parts.flatMap((part) => filesOf(outputs, part)));
-    const missing = [...files].filter((file) => !loaded.has(file)).map((file) => `/${file}`);
+    const missing = missingOf(parts);
+    const forGuests = guestsOf.get(path);
     const isLarge = (file: string): boolean => large.has(file);
-    return [path, missing.filter((file) => !isLarge(file)), missing.filter(isLarge)] as const;
+    return {
+      ...{ path, files: missing.filter((file) => !isLarge(file)) },
+      ...(missing.some(isLarge) && { large: missing.filter(isLarge) }),
+      ...(forGuests !== undefined && { guests: missingOf(forGuests) }),
+    };
   });
+  function missingOf(parts: readonly string[]): readonly string[] {
+    const files = new Set(parts.flatMap((part) => filesOf(outputs, part)));
+    return [...files].filter((file) => !loaded.has(file)).map((file) => `/${file}`);
+  }
 }
 
 /** The file of each language: of English, what home does not say. */

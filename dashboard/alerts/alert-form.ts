@@ -7,14 +7,9 @@ import type {
   NotificationDraft,
 } from '../api/alert-types.ts';
 import { channelNames } from '../api/alert-types.ts';
-import {
-  type Condition,
-  expressionOf,
-  isNumeral,
-  readSentence,
-  type Sentence,
-  sensorsOf,
-} from './sentence.ts';
+import { watches } from './attention.ts';
+import { type Condition, isNumeral, readSentence, type Sentence } from './read-sentence.ts';
+import { expressionOf, sensorsOf } from './sentence.ts';
 
 /** What an alert does. */
 export type AlertAction =
@@ -182,15 +177,6 @@ export function thresholdOf(
     if (test?.kind === 'compare' && isNumeral(test.value)) return Number(test.value);
   }
   return undefined;
-}
-
-/** Whether an alert looks at a device: at those it names, else at all of its owner. */
-export function watches(
-  { condition, owner }: Pick<Notification, 'condition' | 'owner'>,
-  device: { readonly id: string; readonly owner: string },
-): boolean {
-  const { devices } = condition;
-  return devices.length === 0 ? device.owner === owner : devices.includes(device.id);
 }
 
 /** Whether it is one of the channels that have words. */

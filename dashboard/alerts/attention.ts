@@ -2,8 +2,7 @@ import type { Notification } from '../api/alert-types.ts';
 import { instantOf } from '../api/freshness.ts';
 import type { Device } from '../api/types.ts';
 import { numberOf } from '../i18n/formats.ts';
-import { watches } from './alert-form.ts';
-import { type Condition, isNumeral, readSentence } from './sentence.ts';
+import { type Condition, isNumeral, readSentence } from './read-sentence.ts';
 
 /** The condition of an alert that a device meets at this moment. */
 export interface Concern {
@@ -71,3 +70,12 @@ const compares = {
   equals: (a: number, b: number) => a === b,
   differs: (a: number, b: number) => a !== b,
 } as const;
+
+/** Whether an alert looks at a device: at those it names, else at all of its owner. */
+export function watches(
+  { condition, owner }: Pick<Notification, 'condition' | 'owner'>,
+  device: { readonly id: string; readonly owner: string },
+): boolean {
+  const { devices } = condition;
+  return devices.length === 0 ? device.owner === owner : devices.includes(device.id);
+}

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { anySentence } from '../../test/dashboard/any-sentence.ts';
-import { expressionOf, readSentence } from './sentence.ts';
+import { readSentence } from './read-sentence.ts';
+import { expressionOf } from './sentence.ts';
 
 test('a form that becomes an expression is the same form when it is read again', () => {
   fc.assert(

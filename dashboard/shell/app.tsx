@@ -3,12 +3,17 @@ import { useEffect, useRef } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
 import { t } from '../i18n/i18n.ts';
 import { isOnline } from '../state/network.ts';
+import { endedFor } from '../state/session.ts';
+import { lazily } from '../ui/lazy-part.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { LazyScreen } from './lazy-screen.tsx';
-import { SessionEnded } from './login-needed.tsx';
 import { Navigation } from './navigation.tsx';
 import { loadMissing, routes, type ScreenRoute } from './routes.ts';
 import { isSearching, useSearchKey } from './search-key.ts';
+
+const SessionEnded = lazily(() =>
+  import('./login-needed.tsx').then((module) => module.SessionEnded),
+);
 
 /** The whole page. */
 export function App(): JSX.Element {
@@ -49,7 +54,7 @@ function Frame(): JSX.Element {
         </Router>
       </main>
       <Toasts />
-      <SessionEnded />
+      {endedFor.value !== undefined && <SessionEnded name={endedFor.value} />}
     </div>
   );
 }

@@ -4,17 +4,12 @@
  * instead of thirty; see scripts/build-dashboard.ts. What only few screens need is not named here.
  */
 import '../screens/home/start.tsx';
-import '../state/action.ts';
-import '../state/device.ts';
 import '../state/install.ts';
 import '../state/language-choice.ts';
 import '../state/scroll-memory.ts';
 import '../state/theme.ts';
 import '../ui/age.tsx';
-import '../ui/dialog.tsx';
 import '../ui/error-box.tsx';
-import '../ui/field.tsx';
-import '../ui/form-error.tsx';
 import '../ui/icons.tsx';
 import '../ui/remembered.tsx';
 import '../ui/skeleton.tsx';

@@ -3,11 +3,16 @@ import { useErrorBoundary, useLayoutEffect, useState } from 'preact/hooks';
 import { allWords, t } from '../i18n/i18n.ts';
 import { username } from '../state/session.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
+import { lazily } from '../ui/lazy-part.tsx';
 import { ScreenSkeleton } from '../ui/skeleton.tsx';
 import { laterStyles } from './later-styles.ts';
-import { LoginScreen } from './login-needed.tsx';
 import type { ScreenRoute } from './routes.ts';
 import type { Screen } from './screen.ts';
+
+const LoginScreen = lazily(
+  () => import('./login-needed.tsx').then((module) => module.LoginScreen),
+  () => <ScreenSkeleton />,
+);
 
 /** Screens that were loaded before; they show at once. */
 const loaded = new Map<string, Screen>();
@@ -28,8 +33,9 @@ export function LazyScreen({
   useLayoutEffect(() => {
     if (Found !== undefined || hasFailed) return;
     let isCurrent = true;
-    // Its texts and styles come beside its code.
-    Promise.all([route.load(), allWords(), laterStyles()])
+    // Its texts and styles come beside its code, where the first load has not brought them.
+    const others = route.needsFirstLoadAlone === true ? [] : [allWords(), laterStyles()];
+    Promise.all([route.load(), ...others])
       .then(([screen]) => {
         loaded.set(route.path, screen);
         if (isCurrent) setTurn((turn) => turn + 1);

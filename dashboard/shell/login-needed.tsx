@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { t } from '../i18n/i18n.ts';
-import { endedFor, stayGuest } from '../state/session.ts';
+import { stayGuest } from '../state/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { LoginForm } from './login-form.tsx';
 
@@ -15,9 +15,7 @@ export function LoginScreen(): JSX.Element {
 }
 
 /** Over the screen, when a session ended by itself: nothing typed on the screen is lost. */
-export function SessionEnded(): JSX.Element | null {
-  const name = endedFor.value;
-  if (name === undefined) return null;
+export function SessionEnded({ name }: { readonly name: string }): JSX.Element {
   return (
     <Dialog title={t('shell.ended')} onClose={stayGuest}>
       <div class="stack">

@@ -1,13 +1,6 @@
 import type { Language } from '../i18n/languages.ts';
 
-/** Each screen's address, and the scripts that it is made of; written by the build. */
-declare const SCREEN_FILES: readonly (readonly [
-  path: string,
-  files: readonly string[],
-  large: readonly string[],
-])[];
-
-/** The texts of each language; of English, those that home does not need. */
+/** The texts of each language; of English, those that home does not need. Written by the build. */
 declare const WORD_FILES: Readonly<Record<Language, string>>;
 
 /** The scripts that a screen will ask for one after the other. */
@@ -17,13 +10,23 @@ interface ScreenFiles {
   readonly large: readonly string[];
 }
 
-/** The scripts of the screen at an address, with its words. */
-export function filesOfScreen(pathname: string, language: Language): ScreenFiles {
-  const found = SCREEN_FILES.find(([path]) => patternOf(path).test(pathname));
-  const isInFirstLoad = language === 'en' && pathname === '/';
-  const [, files = [], large = []] = found ?? [];
-  return { files: [...files, ...(isInFirstLoad ? [] : [WORD_FILES[language]])], large };
+/** Who asks for which page. */
+interface Asking {
+  readonly pathname: string;
+  readonly language: Language;
+  readonly isGuest: boolean;
 }
 
-/** A path with blanks such as `/devices/:device`, as a pattern of whole addresses. */
-const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}/?$`);
+/** The scripts of the screen that the page was sent for, with its words. */
+export function filesOfScreen({ pathname, language, isGuest }: Asking): ScreenFiles {
+  const { files = [], large = [], guests } = readScreen();
+  const own = isGuest && guests !== undefined ? guests : files;
+  const isInFirstLoad = language === 'en' && pathname === '/';
+  return { files: [...own, ...(isInFirstLoad ? [] : [WORD_FILES[language]])], large };
+}
+
+/** What the service wrote into the page; a page that was kept for the time offline has none. */
+function readScreen(): Partial<ScreenFiles> & { readonly guests?: readonly string[] } {
+  const text = document.querySelector('meta[name="kipimo-screen"]')?.getAttribute('content');
+  return text === null || text === undefined ? {} : JSON.parse(text);
+}

@@ -1,4 +1,4 @@
-import type { Naming } from '../alerts/words.ts';
+import type { Naming } from '../alerts/condition-words.ts';
 import type { Notification } from '../api/alert-types.ts';
 import { apiPaths } from '../api/paths.ts';
 import type { Device } from '../api/types.ts';

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { concernOf, watchesOf } from '../alerts/attention.ts';
-import { testWords } from '../alerts/words.ts';
+import { testWords } from '../alerts/condition-words.ts';
 import type { Notification } from '../api/alert-types.ts';
 import { attentionFirst } from '../api/freshness.ts';
 import type { Device } from '../api/types.ts';

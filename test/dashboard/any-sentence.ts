@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Condition, Sentence } from '../../dashboard/alerts/sentence.ts';
+import type { Condition, Sentence } from '../../dashboard/alerts/read-sentence.ts';
 
 const record = <Model extends object>(
   model: {

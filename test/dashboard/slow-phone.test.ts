@@ -18,8 +18,8 @@ after(async () => {
  * Times are measured elsewhere (`scripts/dashboard-speed.ts --phone`); these make them.
  */
 const bounds: Readonly<Record<string, { readonly before: number; readonly all: number }>> = {
-  '/': { before: 75, all: 150 },
-  '/devices/station': { before: 126, all: 145 },
+  '/': { before: 50, all: 80 },
+  '/devices/station': { before: 126, all: 135 },
   '/map': { before: 150, all: 260 },
 };
 /** Of who comes back: answers, and nothing of the app. */

@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type AlertForm, formExpression, gapOf, proposedMessage } from '../../alerts/alert-form.ts';
-import { readSentence, sensorsOf } from '../../alerts/sentence.ts';
-import { sensorOf } from '../../alerts/words.ts';
+import { sensorOf } from '../../alerts/condition-words.ts';
+import { readSentence } from '../../alerts/read-sentence.ts';
+import { sensorsOf } from '../../alerts/sentence.ts';
 import type { Device } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { t } from '../../i18n/i18n.ts';

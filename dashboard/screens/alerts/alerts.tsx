@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import { actionWords, conditionWords, type Naming } from '../../alerts/words.ts';
+import type { Naming } from '../../alerts/condition-words.ts';
+import { actionWords, conditionWords } from '../../alerts/words.ts';
 import type { Notification } from '../../api/alert-types.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import { formatAge } from '../../i18n/formats.ts';

@@ -1,13 +1,8 @@
 import type { JSX } from 'preact';
 import { type AlertForm, plainNumber } from '../../alerts/alert-form.ts';
-import {
-  type Comparison,
-  type Condition,
-  opposites,
-  type Placing,
-  type Sentence,
-} from '../../alerts/sentence.ts';
-import { sensorOf } from '../../alerts/words.ts';
+import { sensorOf } from '../../alerts/condition-words.ts';
+import type { Comparison, Condition, Placing, Sentence } from '../../alerts/read-sentence.ts';
+import { opposites } from '../../alerts/sentence.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { t } from '../../i18n/i18n.ts';
 import { Icon } from '../../ui/icons.tsx';

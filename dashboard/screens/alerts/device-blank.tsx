@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { AlertForm } from '../../alerts/alert-form.ts';
-import { isNumeral } from '../../alerts/sentence.ts';
+import { isNumeral } from '../../alerts/read-sentence.ts';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { deviceName, sensorName } from '../../ui/value.tsx';

@@ -1,12 +1,14 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { t } from '../../i18n/i18n.ts';
 import { writeLook } from '../../state/look-choice.ts';
-import { SelectField, TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { isNarrowed, type Look, type View } from './view.ts';
+import { lazily } from '../../ui/lazy-part.tsx';
+import { useDelayed } from './use-delayed.ts';
+import type { Look, View } from './view.ts';
 
-const typingMs = 250;
+const MoreFilters = lazily(() => import('./more-filters.tsx').then((module) => module.MoreFilters));
+
 const owners = ['mine', 'shared', 'all'] as const;
 
 /** Search, whose devices, and a few more ways to narrow the list. */
@@ -82,73 +84,6 @@ export function Filters({
   );
 }
 
-function MoreFilters({
-  view,
-  onView,
-}: {
-  readonly view: View;
-  readonly onView: (view: View) => void;
-}): JSX.Element {
-  return (
-    <div class="form-grid surface">
-      <DelayedField
-        label={t('home.domain')}
-        value={view.domain ?? ''}
-        onValue={(domain) => {
-          const { domain: _old, ...others } = view;
-          onView(domain === '' ? others : { ...others, domain });
-        }}
-      />
-      <DelayedField
-        label={t('home.gateway')}
-        value={view.gateway ?? ''}
-        onValue={(gateway) => {
-          const { gateway: _old, ...others } = view;
-          onView(gateway === '' ? others : { ...others, gateway });
-        }}
-      />
-      <SelectField
-        label={t('home.visibility')}
-        value={view.visibility ?? 'any'}
-        options={[
-          { value: 'any', label: t('home.any') },
-          { value: 'private', label: t('home.private') },
-          { value: 'public', label: t('home.public') },
-        ]}
-        onValue={(choice) => {
-          const { visibility: _old, ...others } = view;
-          onView(choice === 'any' ? others : { ...others, visibility: choice });
-        }}
-      />
-      {isNarrowed(view) && (
-        <button
-          type="button"
-          class="button button-quiet"
-          onClick={() => onView({ whose: view.whose })}
-        >
-          {t('home.clearFilters')}
-        </button>
-      )}
-    </div>
-  );
-}
-
-/** Asks the service when the typing pauses, not at each letter. */
-function useDelayed(text: string, onText: (text: string) => void) {
-  const [typed, setTyped] = useState(text);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const tell = useRef(onText);
-  tell.current = onText;
-  useEffect(() => setTyped(text), [text]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const type = (next: string): void => {
-    setTyped(next);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => tell.current(next.trim()), typingMs);
-  };
-  return { typed, type };
-}
-
 /** What the search is reached by, as this keyboard has it. */
 const searchKey = /mac/i.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
 
@@ -173,13 +108,4 @@ function SearchField(props: {
       <span class="search-key">{searchKey}</span>
     </div>
   );
-}
-
-function DelayedField(props: {
-  readonly label: string;
-  readonly value: string;
-  readonly onValue: (value: string) => void;
-}): JSX.Element {
-  const { typed, type } = useDelayed(props.value, props.onValue);
-  return <TextField label={props.label} value={typed} onValue={type} autocapitalize="none" />;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,13 +15,17 @@ const settings: Omit<DashboardSettings, 'signup'> = {
 };
 
 /** A small dashboard as the build leaves it, behind a server that is asked without a network. */
-async function setUp(given: Partial<DashboardSettings> = {}) {
+async function setUp(
+  given: Partial<DashboardSettings> = {},
+  files: Readonly<Record<string, string>> = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'kipimo-pages-'));
   mkdirSync(join(folder, 'assets'));
   writeFileSync(join(folder, 'index.html'), '<head><!--settings--></head>');
   writeFileSync(join(folder, 'service-worker.js'), 'work();');
   writeFileSync(join(folder, 'assets', 'app-1.js'), 'plain();');
   writeFileSync(join(folder, 'assets', 'app-1.js.br'), 'as brotli');
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const fastify = Fastify();
   fastify.setErrorHandler((_error, _request, reply) => reply.code(404).send('refused'));
   let signUp: 'open' | 'closed' = 'open';
@@ -68,7 +73,7 @@ test('the service’s own addresses and files that are not there are no screens'
   }
 });
 
-test('the page is asked for anew, and allows no script but its own', async () => {
+test('the page is asked for anew, and allows no script but its own files', async () => {
   await using pages = await setUp();
   const { headers } = await pages.get('/', { host: 'sensors.example.org:8080' });
   assert.equal(headers['cache-control'], 'no-cache');
@@ -141,6 +146,50 @@ test('the service worker is asked for anew', async () => {
   const reply = await pages.get('/service-worker.js');
   assert.equal(reply.headers['cache-control'], 'no-cache');
   assert.match(String(reply.headers['content-type']), /javascript/);
+});
+
+test('of scripts in the page the policy allows the one of the build, whatever else is in it', async () => {
+  const script = 'begin("$&");';
+  const tileAttribution = '<script>evil()</script>';
+  const template = `<head><!--settings--><!--screen--><script>${script}</script></head>`;
+  await using pages = await setUp({ tileAttribution }, { 'index.html': template });
+  const { headers, body } = await pages.get('/');
+  assert.ok(body.includes(`<script>${script}</script>`));
+  const hash = createHash('sha256').update(script).digest('base64');
+  const policy = String(headers['content-security-policy']);
+  assert.ok(policy.includes(`script-src 'self' 'sha256-${hash}';`), policy);
+});
+
+test('a page names the files of the screen at its address', async () => {
+  const screens = [
+    { path: '/devices/:device', files: ['/assets/device.js'], large: ['/assets/chart.js'] },
+    { path: '/map', files: ['/assets/map.js'] },
+  ];
+  const template = '<head><!--settings--><!--screen--></head>';
+  await using pages = await setUp(
+    {},
+    {
+      ...{ 'index.html': template, 'screens.json': JSON.stringify(screens) },
+    },
+  );
+  const bodyOf = async (url: string) => (await pages.get(url)).body.replaceAll('&quot;', '"');
+  assert.match(await bodyOf('/devices/a.b?look=x'), /"files":\["\/assets\/device.js"\],"large"/);
+  assert.match(await bodyOf('/map'), /\["\/assets\/map.js"\]/);
+  for (const url of ['/', '/devices/a/share']) assert.doesNotMatch(await bodyOf(url), /assets/);
+});
+
+test('a page that has not changed is not sent again', async () => {
+  await using pages = await setUp();
+  const first = await pages.get('/');
+  const tag = String(first.headers['etag']);
+  const again = await pages.get('/', { 'if-none-match': tag });
+  assert.equal(again.statusCode, 304);
+  assert.equal(again.body, '');
+  // The browser takes the policy of the newer answer.
+  const policy = 'content-security-policy';
+  assert.equal(again.headers[policy], first.headers[policy]);
+  pages.setSignUp('closed');
+  assert.equal((await pages.get('/', { 'if-none-match': tag })).statusCode, 200);
 });
 
 test('where nothing was built, the page says how to build it', async () => {

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { nothingAt } from '../lost-paths.ts';
+import { createPages, type Page } from './page.ts';
 
 /** What the dashboard is told about the service, in a meta tag. Nothing in it is secret. */
 export interface DashboardSettings {
@@ -59,13 +59,14 @@ export async function mountDashboard(
   },
 ): Promise<void> {
   const folder = findFolder(options.folder);
-  const pageOf = (signup: SignUp): Page => createPage(folder, { ...options.settings, signup });
-  const pages = { open: pageOf('open'), closed: pageOf('closed') };
-  const policy = contentSecurityPolicy(options.settings.tileUrl);
+  const pagesOf = (signup: SignUp) => createPages(folder, { ...options.settings, signup });
+  const pages = { open: pagesOf('open'), closed: pagesOf('closed') };
+  const policy = contentSecurityPolicy(pages.open.scriptHash, options.settings.tileUrl);
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { accept } = request.headers;
     if (!isScreen(request.url, accept)) throw nothingAt(request.url);
-    return sendPage(request, reply, { page: pages[options.signUpNow()], policy });
+    const page = pages[options.signUpNow()].pageAt(pathOf(request.url));
+    return sendPage(request, reply, { page, policy });
   };
   fastify.get('/', answer);
   fastify.get('/*', answer);
@@ -90,62 +91,18 @@ function findFolder(given: string | undefined): string | undefined {
   return places.find((place) => existsSync(join(place, 'index.html')));
 }
 
-interface Page {
-  readonly plain: Buffer;
-  readonly gzip: Buffer;
-  readonly brotli: Buffer;
-}
-
-function createPage(folder: string | undefined, settings: DashboardSettings): Page {
-  const text = folder === undefined ? unbuiltPage : filledPage(folder, settings);
-  const plain = Buffer.from(text);
-  // When the first browser asks: brotli costs a start more than most of the other routes.
-  let [gzip, brotli]: (Buffer | undefined)[] = [];
-  return {
-    plain,
-    get gzip() {
-      gzip ??= gzipSync(plain);
-      return gzip;
-    },
-    get brotli() {
-      brotli ??= brotliCompressSync(plain);
-      return brotli;
-    },
-  };
-}
-
-function filledPage(folder: string, settings: DashboardSettings): string {
-  const content = escapeAttribute(JSON.stringify(settings));
-  const tag = `<meta name="kipimo-settings" content="${content}">`;
-  // As a function: a text would have its $ read as patterns.
-  return readFileSync(join(folder, 'index.html'), 'utf8').replace('<!--settings-->', () => tag);
-}
-
-const escapeAttribute = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-
-const unbuiltPage = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Kipimo</title>
-  </head>
-  <body>
-    <h1>Kipimo is running</h1>
-    <p>The dashboard has not been built yet. Run <code>npm run dashboard</code> in the repository,
-    then start the service again.</p>
-    <p>The API is there already: <a href="/docs">its reference</a>.</p>
-  </body>
-</html>
-`;
-
-/** Own files alone, no inline script; connections to the origin itself, and the tile server. */
-function contentSecurityPolicy(tileUrl: string | undefined): string {
+/**
+ * Own files alone, and of scripts in the page the one that the build put there; connections to the
+ * origin itself, and the tile server.
+ */
+function contentSecurityPolicy(
+  scriptHash: string | undefined,
+  tileUrl: string | undefined,
+): string {
   const tiles = tileUrl === undefined ? '' : ` ${tileOrigin(tileUrl)}`;
   return [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src 'self'${scriptHash === undefined ? '' : ` '${scriptHash}'`}`,
     "style-src 'self'",
     `img-src 'self' data: blob:${tiles}`,
     "connect-src 'self' {sockets}",
@@ -177,19 +134,27 @@ function sendPage(
   { page, policy }: { readonly page: Page; readonly policy: string },
 ): FastifyReply {
   const accepted = String(request.headers['accept-encoding'] ?? '');
-  const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : undefined;
-  if (encoding !== undefined) reply.header('content-encoding', encoding);
+  const encoding = /\bbr\b/.test(accepted)
+    ? 'brotli'
+    : /\bgzip\b/.test(accepted)
+      ? 'gzip'
+      : undefined;
+  if (encoding !== undefined)
+    reply.header('content-encoding', encoding === 'brotli' ? 'br' : encoding);
+  const isKnown = request.headers['if-none-match'] === page.tag;
   return reply
+    .code(isKnown ? 304 : 200)
     .headers({
       'content-type': html,
       'cache-control': 'no-cache',
+      etag: page.tag,
       'content-security-policy': policy.replace('{sockets}', socketSources(request.headers.host)),
       'referrer-policy': 'same-origin',
       'permissions-policy': 'camera=(), microphone=(), geolocation=(self)',
       'x-frame-options': 'DENY',
       vary: 'accept-encoding',
     })
-    .send(encoding === 'br' ? page.brotli : encoding === 'gzip' ? page.gzip : page.plain);
+    .send(isKnown ? undefined : page[encoding ?? 'plain']);
 }
 
 function mountFile(fastify: FastifyInstance, folder: string, name: string, type: string): void {
