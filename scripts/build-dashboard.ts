@@ -46,6 +46,7 @@ export async function buildDashboard(options: {
     format: 'esm',
     plugins: [...settings.plugins, wholeChunks(source)],
   });
+  dropIdleImports(metafile);
   const loaded = new Set(loadedBy(metafile));
   const boot = await build({
     ...settings,
@@ -178,6 +179,32 @@ function filesOf(metafile: Metafile): Record<string, Metafile['outputs'][string]
 
 const assetPath = (path: string): string => `assets/${basename(path)}`;
 
+/**
+ * What packages of the older kind are wrapped with is a file that every part imports, also those
+ * that take nothing of it: there the import goes, as it would be one more journey.
+ */
+function dropIdleImports(metafile: Metafile): void {
+  const helpers = Object.entries(metafile.outputs)
+    .filter(([path, { inputs }]) => path.endsWith('.js') && Object.keys(inputs).length === 0)
+    .map(([path]) => path);
+  for (const [path, output] of Object.entries(metafile.outputs)) {
+    const idle = new Set(helpers.filter((helper) => isIdleImport(path, helper)));
+    output.imports = output.imports.filter((found) => !idle.has(found.path));
+  }
+}
+
+/** Whether a file imports another for nothing; the import is taken out. */
+function isIdleImport(path: string, imported: string): boolean {
+  if (!path.endsWith('.js')) return false;
+  const file = resolve(root, path);
+  const text = readFileSync(file, 'utf8');
+  const quick = `import "/${assetPath(imported)}";\n`;
+  const found = [quick, quick.replace(/ |\n/g, '')].find((one) => text.includes(one));
+  if (found === undefined) return false;
+  writeFileSync(file, text.replace(found, ''));
+  return true;
+}
+
 interface Loads {
   /** The script in the head of the page, as text. */
   readonly boot: string;
@@ -187,11 +214,17 @@ interface Loads {
   readonly imports: readonly string[];
 }
 
-/** The scripts that every page loads before anything is asked for: the app and what it imports. */
+/**
+ * The scripts that every page loads before anything is asked for: the core, and what it imports.
+ * The entry only imports the core, which all parts share: the page begins with that instead.
+ */
 function loadedBy(metafile: Metafile): readonly string[] {
   const outputs = filesOf(metafile);
-  const path = appOf(outputs);
-  const imports = new Set<string>([path]);
+  const core = Object.keys(outputs).find((path) =>
+    Object.keys(outputs[path]?.inputs ?? {}).includes('dashboard/shell/begin.tsx'),
+  );
+  if (core === undefined) throw new Error('the core was not built');
+  const imports = new Set<string>([core]);
   const follow = (name: string): void => {
     for (const found of outputs[name]?.imports ?? []) {
       const target = assetPath(found.path);
@@ -200,7 +233,7 @@ function loadedBy(metafile: Metafile): readonly string[] {
       follow(target);
     }
   };
-  follow(path);
+  follow(core);
   return [...imports];
 }
 
@@ -224,25 +257,13 @@ function laterStyles(metafile: Metafile): string {
 
 function pickLoads(metafile: Metafile, boot: string): Loads {
   const outputs = filesOf(metafile);
-  const [entry = '', ...loaded] = loadedBy(metafile);
-  const style = outputs[entry]?.cssBundle;
-  // The entry itself only imports what all parts share: the page begins with that.
-  const app = loaded.find((path) =>
-    Object.keys(outputs[path]?.inputs ?? {}).includes('dashboard/shell/begin.tsx'),
-  );
-  if (style === undefined || app === undefined) {
-    throw new Error('the app or the style sheet was not built');
-  }
+  const [app = '', ...imports] = loadedBy(metafile);
+  const style = outputs[appOf(outputs)]?.cssBundle;
+  if (style === undefined) throw new Error('the style sheet was not built');
   // In a page it would end the script, or hide it.
   if (/<\/script|<!--/i.test(boot)) throw new Error('the script of the page cannot stand in it');
-  const imports = loaded.filter((path) => path !== app && isImported(outputs, app, path));
   return { boot, app, style: assetPath(style), imports };
 }
-
-const isImported = (outputs: ReturnType<typeof filesOf>, from: string, path: string): boolean =>
-  (outputs[from]?.imports ?? []).some(
-    (found) => found.kind === 'import-statement' && assetPath(found.path) === path,
-  );
 
 function page(template: string, loads: Loads): string {
   const tags = [

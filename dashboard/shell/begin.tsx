@@ -15,12 +15,7 @@ rememberScroll();
 watchNetwork();
 watchSession();
 // Not awaited: the files of words and of screens import this one.
-showFirst(firstLanguage(readLanguage()))
-  .catch(() => undefined)
-  .then(() => {
-    const root = document.getElementById('app');
-    if (root !== null) render(<App />, root);
-  });
+void showFirst(firstLanguage(readLanguage())).then(show, show);
 // After what is on the screen: the worker fetches what the app needs without network.
 if ('serviceWorker' in navigator) {
   if (document.readyState === 'complete') registerWorker();
@@ -33,4 +28,9 @@ function registerWorker(): void {
     // Not allowed on plain HTTP from another machine; the page works without.
     navigator.serviceWorker.register('/service-worker.js').catch(() => undefined);
   }, afterLoadMs);
+}
+
+function show(): void {
+  const root = document.getElementById('app');
+  if (root !== null) render(<App />, root);
 }
