@@ -33,9 +33,8 @@ export function LazyScreen({
   useLayoutEffect(() => {
     if (Found !== undefined || hasFailed) return;
     let isCurrent = true;
-    // Its texts and styles come beside its code, where the first load has not brought them.
-    const others = route.needsFirstLoadAlone === true ? [] : [allWords(), laterStyles()];
-    Promise.all([route.load(), ...others])
+    // Its texts and styles come beside its code.
+    Promise.all([route.load(), allWords(), laterStyles()])
       .then(([screen]) => {
         loaded.set(route.path, screen);
         if (isCurrent) setTurn((turn) => turn + 1);

@@ -10,8 +10,6 @@ export interface ScreenRoute {
   readonly screen?: Screen;
   /** Loaded when first shown. */
   readonly load: () => Promise<Screen>;
-  /** Says nothing, and looks like nothing, that is not in the first load. */
-  readonly needsFirstLoadAlone?: true;
   /** Who is not logged in is asked to. */
   readonly needsLogin?: true;
 }

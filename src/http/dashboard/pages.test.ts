@@ -148,7 +148,7 @@ test('the service worker is asked for anew', async () => {
   assert.match(String(reply.headers['content-type']), /javascript/);
 });
 
-test('of scripts in the page the policy allows the one of the build, whatever else is in it', async () => {
+test('of scripts in the page the policy allows the one of the build alone', async () => {
   const script = 'begin("$&");';
   const tileAttribution = '<script>evil()</script>';
   const template = `<head><!--settings--><!--screen--><script>${script}</script></head>`;
