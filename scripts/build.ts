@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { build } from 'esbuild-wasm';
+import { build, type Plugin } from 'esbuild-wasm';
 import { buildDashboard } from './build-dashboard.ts';
 import { licencesOf } from './licences.ts';
 
@@ -17,6 +17,16 @@ const entries = ['main.js', 'storage/sqlite/writer-thread.js'];
 const require = createRequire(import.meta.url);
 /** Packages that look for files of their own, are seldom needed, or may be missing. */
 const outside = ['@fastify/swagger-ui', 'nodemailer', 'pg', 'smpp', 'bufferutil', 'utf-8-validate'];
+
+/**
+ * What packages load at once for what nobody asks of them here, and what stands in its place:
+ * Fastify as a server of HTTP/2, @fastify/static for lists of all files, prom-client for traces.
+ */
+const neverAsked: Readonly<Record<string, string>> = {
+  'node:http2': 'exports.createServer = exports.createSecureServer = notPacked;',
+  glob: 'exports.glob = notPacked;',
+  '@opentelemetry/api': 'exports.context = exports.trace = { active: notPacked };',
+};
 
 /** What packages of the older kind of module expect to be there. */
 const olderModules = `
@@ -73,6 +83,7 @@ async function pack(): Promise<void> {
     format: 'esm',
     platform: 'node',
     external: outside,
+    plugins: [standIns()],
     banner: { js: olderModules },
     // The text of a program stays in memory; a line of it is shown where nothing caught an error.
     minifyWhitespace: true,
@@ -88,6 +99,20 @@ async function pack(): Promise<void> {
   }
   for (const path of globSync('**/*.js', { cwd: out })) holdInOneByteEach(join(out, path));
   writeFileSync(join(out, 'licences.txt'), licencesOf(Object.keys(metafile.inputs)));
+}
+
+function standIns(): Plugin {
+  const filter = new RegExp(`^(${Object.keys(neverAsked).join('|')})$`);
+  return {
+    name: 'stand-ins',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter }, ({ path }) => ({ path, namespace: 'stand-in' }));
+      onLoad({ filter, namespace: 'stand-in' }, ({ path }) => ({
+        contents: `${neverAsked[path]}
+          function notPacked() { throw new Error('${path} is not in the packed program'); }`,
+      }));
+    },
+  };
 }
 
 /** A letter that is not ASCII, in a comment at that, doubles what the text of a file holds. */

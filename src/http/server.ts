@@ -204,6 +204,7 @@ function createFastify(
       raw.writeHead(status, { 'content-type': jsonType }).end(JSON.stringify(body));
     },
     clientErrorHandler: refuseBrokenRequest,
+    schemaController: { compilersFactory: withoutSchemas },
   } satisfies FastifyServerOptions;
   const { tls } = options;
   if (tls === undefined) {
@@ -219,6 +220,16 @@ function createFastify(
   // The same instance whatever its transport; Fastify types the two apart.
   const plain = fastify as unknown as FastifyInstance;
   return bounded(plain, timeouts);
+}
+
+/**
+ * No route tells Fastify a schema: what checks requests and writes answers is ours. Its own
+ * compilers, which it loads unless it is given others, take 4 MB.
+ */
+const withoutSchemas = { buildValidator: noCompiler, buildSerializer: noCompiler };
+
+function noCompiler(): never {
+  throw new Error('no route tells Fastify a schema');
 }
 
 function bounded(fastify: FastifyInstance, { headersMs }: HttpTimeouts): FastifyInstance {

@@ -1,4 +1,5 @@
-import { RE2JS, RE2JSException } from 're2js';
+import { createRequire } from 'node:module';
+import type * as Engine from 're2js';
 
 /** How much work a pattern may cause. */
 export interface PatternBounds {
@@ -45,7 +46,13 @@ export function compilePattern(source: string, bounds: PatternBounds): Pattern {
   return { instructions, test: (text) => text.length <= textCharactersMax && compiled.test(text) };
 }
 
-function compile(source: string): RE2JS {
+const load = createRequire(import.meta.url);
+let engine: typeof Engine | undefined;
+
+function compile(source: string): Engine.RE2JS {
+  // With the first pattern, in some 20 ms: its tables of letters take more memory than most need.
+  engine ??= load('re2js') as typeof Engine;
+  const { RE2JS, RE2JSException } = engine;
   try {
     return RE2JS.compile(source);
   } catch (reason) {
