@@ -8,9 +8,11 @@ import type { ServiceFacts } from '../domain/administration/service-state.ts';
 import { budgetTable } from '../domain/budgets/budget-table.ts';
 import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
-import { createHeartbeat } from '../domain/members/heartbeat.ts';
+import type { Feed } from '../domain/datapoints/feed.ts';
+import { createHeartbeat, type HeartbeatListener } from '../domain/members/heartbeat.ts';
 import { ensureAdmin } from '../domain/users/first-admin.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
+import { createSharedFeed, type SharedFeed } from '../feed/shared-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { PasswordCost } from '../lib/password-hash.ts';
@@ -98,7 +100,8 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     opened.push(() => engine.close());
     meters.metrics.watchMemory(async () => engine.threadMemory?.());
     const installationSecret = await engine.installation.secret();
-    const feed = createInProcessFeed({ log });
+    const feed = openFeed(engine, log);
+    opened.push(() => feed.stop?.());
     const served = createServiceStorage(engine, feed);
     const { storage, room } = await openStorageRoom({ config, storage: served, log });
     meters.metrics.watchStorage(room.metrics);
@@ -123,7 +126,8 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     });
     opened.push(built.drain);
     await built.start();
-    opened.push(openMembers(engine, options));
+    await feed.start?.();
+    opened.push(openMembers(engine, feed, options));
     const servers = await openServers({
       ...{ config, built, storage, feed, meters, clock, log },
       forHttp: { ...channels.forHttp, dashboardFolder: options.dashboardFolder },
@@ -138,11 +142,27 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   }
 }
 
+/** The feed of this process; where others serve the same data, with what they change. */
+function openFeed({ members }: Storage, log: Log): Feed & Partial<SharedFeed> {
+  const local = createInProcessFeed({ log });
+  return members === undefined ? local : createSharedFeed({ local, shared: members.log, log });
+}
+
 /** Tells other processes that this one lives; answers what ends that. */
-function openMembers({ members: store }: Storage, { log, onReplaced }: AppOptions) {
+function openMembers(
+  { members: store }: Storage,
+  feed: Partial<SharedFeed>,
+  { log, onReplaced }: AppOptions,
+) {
   if (store === undefined) return () => undefined;
-  const onLost = () => onReplaced?.('the other processes gave this one up');
-  const heartbeat = createHeartbeat({ store, listener: { onLost }, log });
+  const listener: HeartbeatListener = {
+    onLost: () => onReplaced?.('the other processes gave this one up'),
+    onEnded({ state }) {
+      // It may have made a change that it told nobody of any more.
+      if (state === 'lost') void feed.tell?.({ kind: 'anything' });
+    },
+  };
+  const heartbeat = createHeartbeat({ store, listener, log });
   heartbeat.start();
   return () => heartbeat.stop();
 }

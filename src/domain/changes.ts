@@ -61,7 +61,9 @@ export type Change =
   /** A token, or a browser that stayed logged in, with its tokens. */
   | { readonly kind: 'login_ended' }
   /** What administrators set for the whole installation. */
-  | { readonly kind: 'settings_changed' };
+  | { readonly kind: 'settings_changed' }
+  /** Another process made changes, and nobody can say which. */
+  | { readonly kind: 'anything' };
 
 /** Acts on a change: at once in memory, and resolves when the rest is durable. */
 export type ChangeListener = (change: Change) => Promise<void>;
@@ -72,4 +74,12 @@ export interface ChangeFeed {
   publishChange(change: Change): Promise<void>;
   /** Calls the listener from now on; the answer ends that. */
   onChange(listener: ChangeListener): () => void;
+  /**
+   * Whether changes that other processes made up to a moment ago have been told. While they have
+   * not, what is remembered counts for nothing. Absent: there are no other processes.
+   */
+  isCurrent?(): boolean;
 }
+
+/** What a cache needs to know of changes. */
+export type ChangeSource = Pick<ChangeFeed, 'onChange' | 'isCurrent'>;

@@ -2,19 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../postgres-server.ts';
-import { adminPassword, createCall, passwordOf } from '../service.ts';
-import { startProcess } from '../service-process.ts';
+import { findPostgres, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
+import { passwordOf } from '../service.ts';
+import { membersOf, signUp } from './member-processes.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const directory = temporaryDirectory({ after });
 const givenUpMsMax = 15_000;
 
 describe('processes that share a database', { skip: isAbsent && 'needs PostgreSQL' }, () => {
@@ -24,25 +16,8 @@ describe('processes that share a database', { skip: isAbsent && 'needs PostgreSQ
   });
   after(() => server.close());
 
-  async function open(schema: string) {
-    await onServer(server.url, `drop schema if exists ${schema} cascade`);
-    const environment = {
-      KIPIMO_DATABASE_URL: await schemaUrl(server.url, schema),
-      KIPIMO_PROCESSES: 'several',
-      KIPIMO_ADMIN_PASSWORD: adminPassword,
-    };
-    return async () => {
-      const running = await startProcess({ directory, environment });
-      return {
-        running,
-        call: createCall(running.url),
-        [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
-      };
-    };
-  }
-
   test('what one was told the other knows, also after the first was killed', async () => {
-    const start = await open('members_walk');
+    const start = await membersOf(server, 'members_walk');
     await using one = await start();
     await using other = await start();
     const ama = { username: 'ama', password: passwordOf('ama') };
@@ -78,8 +53,71 @@ describe('processes that share a database', { skip: isAbsent && 'needs PostgreSQ
     assert.equal((await values(other)).length, 21);
   });
 
+  test('what is taken back at one is refused at the other once that is answered', async () => {
+    const start = await membersOf(server, 'members_rights');
+    await using one = await start();
+    await using other = await start();
+    const ama = await signUp(one, 'ama');
+    const bo = await signUp(one, 'bo');
+    const json = { id: 'field', visibility: 'private', sensors: [{ id: 's' }] };
+    const made = await one.call({ method: 'POST', path: '/devices', token: ama, json });
+    assert.equal(made.status, 204, made.text);
+    const path = '/devices/field/grants/bo';
+    const see = async (token: string) =>
+      (await other.call({ path: '/devices/field', token })).status;
+    const times: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      assert.equal(await see(bo), 403, 'it is private');
+      const shared = await one.call({
+        method: 'PUT',
+        path,
+        token: ama,
+        json: ['device:view', 'device-data:view'],
+      });
+      assert.ok(shared.status < 300, `${shared.status} ${shared.text}`);
+      assert.equal(await see(bo), 200, 'it is shared');
+      const askedAt = performance.now();
+      const revoked = await one.call({ method: 'DELETE', path, token: ama });
+      assert.ok(revoked.status < 300, `${revoked.status} ${revoked.text}`);
+      times.push(performance.now() - askedAt);
+      assert.equal(await see(bo), 403, 'it is taken back');
+    }
+    assert.ok(Math.min(...times) < 250, `nobody waits for a look: ${times.join(', ')}`);
+    // A token that ends.
+    assert.equal((await other.call({ path: '/users/me', token: bo })).status, 200);
+    assert.ok((await one.call({ method: 'DELETE', path: '/auth/token', token: bo })).status < 300);
+    assert.equal((await other.call({ path: '/users/me', token: bo })).status, 401);
+  });
+
+  test('one that slept for a while trusts nothing that it remembers', async () => {
+    const start = await membersOf(server, 'members_trust');
+    await using one = await start();
+    await using other = await start();
+    const ama = await signUp(one, 'ama');
+    const bo = await signUp(one, 'bo');
+    const json = { id: 'field', visibility: 'private', sensors: [{ id: 's' }] };
+    await one.call({ method: 'POST', path: '/devices', token: ama, json });
+    const path = '/devices/field/grants/bo';
+    await one.call({ method: 'PUT', path, token: ama, json: ['device:view', 'device-data:view'] });
+    const see = () => other.call({ path: '/devices/field', token: bo });
+    assert.equal((await see()).status, 200);
+    process.kill(other.running.pid, 'SIGSTOP');
+    const asked: ReturnType<typeof see>[] = [];
+    try {
+      const askedAt = performance.now();
+      const revoked = await one.call({ method: 'DELETE', path, token: ama });
+      assert.ok(revoked.status < 300, revoked.text);
+      assert.ok(performance.now() - askedAt < 2_000, 'nobody waits longer for one that sleeps');
+      for (let at = 0; at < 20; at += 1) asked.push(see());
+      await wait(200);
+    } finally {
+      process.kill(other.running.pid, 'SIGCONT');
+    }
+    for (const { status } of await Promise.all(asked)) assert.equal(status, 403);
+  });
+
   test('one that slept is given up, and ends when it wakes, having kept nothing', async () => {
-    const start = await open('members_sleep');
+    const start = await membersOf(server, 'members_sleep');
     await using one = await start();
     await using other = await start();
     process.kill(one.running.pid, 'SIGSTOP');

@@ -1,4 +1,4 @@
-import type { Change, ChangeFeed } from '../changes.ts';
+import type { Change, ChangeSource } from '../changes.ts';
 import type { Username } from '../ids.ts';
 import { GrantCache, type GrantEntry, type Reaching } from './grant-cache.ts';
 import type { GrantStore } from './grant-store.ts';
@@ -16,7 +16,7 @@ export interface GrantDirectory {
 /** Remembers what reaches whom until grants, groups, projects or owners change. */
 export function createGrantDirectory(
   grants: Pick<GrantStore, 'find' | 'findIndirect'>,
-  changes: Pick<ChangeFeed, 'onChange'>,
+  changes: ChangeSource,
 ): GrantDirectory {
   const cache = new GrantCache();
   changes.onChange(async (change) => forgetChanged(cache, change));
@@ -32,10 +32,12 @@ export function createGrantDirectory(
 
   return {
     peek(resource, username) {
+      if (changes.isCurrent?.() === false) return undefined;
       const known = cache.get(resource, username)?.known;
       return known?.owner === resource.owner ? known.scopes : undefined;
     },
     async scopesOn(resource, username) {
+      if (changes.isCurrent?.() === false) cache.forget(resource, username);
       const found = await cache.get(resource, username)?.reading;
       if (found?.owner === resource.owner) return found.scopes;
       const entry: GrantEntry = { reading: read(resource, username) };
@@ -76,7 +78,8 @@ function forgetChanged(cache: GrantCache, change: Change): void {
       cache.forgetThing('gateway', change.gatewayId);
       return;
     case 'account_removed':
-      // Its groups and projects went with it, whatever they reached.
+    case 'anything':
+      // Its groups and projects went with it, whatever they reached; or nobody knows.
       cache.clear();
       return;
     default:

@@ -43,7 +43,7 @@ export function createInstallationSettings(options: {
   };
   // Another process on the same database may have changed them.
   changes.onChange(async ({ kind }) => {
-    if (kind === 'settings_changed') await load();
+    if (kind === 'settings_changed' || kind === 'anything') await load();
   });
   const current = (): EffectiveSettings => ({
     signUp: kept.signUp ?? signUpDefault,

@@ -1,5 +1,5 @@
 import { createReadThroughCache } from '../../lib/read-through-cache.ts';
-import type { ChangeFeed } from '../changes.ts';
+import type { ChangeSource } from '../changes.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Device } from './device.ts';
@@ -12,16 +12,15 @@ export interface DeviceDirectory extends DeviceStore {
 }
 
 /** Remembers whole devices until they change. */
-export function createDeviceDirectory(
-  store: DeviceStore,
-  changes: Pick<ChangeFeed, 'onChange'>,
-): DeviceDirectory {
+export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource): DeviceDirectory {
   const devices = createReadThroughCache<DeviceId, Device | undefined>({
     entriesMax: limits.deviceCacheEntriesMax,
+    isCurrent: () => changes.isCurrent?.() !== false,
     weight: { max: limits.deviceCacheCharactersMax, weigh: charactersOf },
   });
   changes.onChange(async (change) => {
     if ('deviceId' in change) devices.forget(change.deviceId);
+    if (change.kind === 'anything') devices.clear();
   });
 
   /** Those at the head of the ids that are at hand. */

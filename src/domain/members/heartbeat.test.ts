@@ -18,6 +18,7 @@ function world(...others: readonly number[]) {
   };
   const store: MemberStore = {
     own: 1,
+    log: {} as MemberStore['log'],
     async beat() {
       if (isAway) throw new DomainError('unavailable', 'away');
       if (rows.get(1)?.state !== 'serving') return 'lost';

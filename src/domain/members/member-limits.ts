@@ -4,4 +4,14 @@ export const memberLimits = {
   beatMs: 1_000,
   /** Own beats during which another member did not move; then it is given up. */
   silentBeats: 5,
+  /** How often what others wrote is looked at although nobody said that there is something. */
+  logLookMs: 250,
+  /** Whoever has not heard the others for so long trusts nothing that it remembers. */
+  trustMs: 1_000,
+  /** How long the answer to a change waits for the others to have heard of it. */
+  barrierMs: 1_000,
+  /** How often the log is tidied up. */
+  logTidyMs: 10_000,
+  /** A longer entry says no more than that everything may have changed. */
+  entryCharactersMax: 256 * 1_024,
 } as const;

@@ -1,3 +1,5 @@
+import type { FeedLog } from './feed-log.ts';
+
 /** A process that serves this installation, or did a moment ago. */
 export interface Member {
   readonly id: number;
@@ -11,6 +13,7 @@ export interface Member {
 export interface MemberStore {
   /** The number of this process. */
   readonly own: number;
+  readonly log: FeedLog;
   /**
    * Counts the own beat up, and answers all members, those that ended a while ago left out; 'lost':
    * the others gave this process up, and it may change nothing any more. Throws DomainError

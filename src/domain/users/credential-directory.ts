@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import { createReadThroughCache } from '../../lib/read-through-cache.ts';
 import { hashSecret } from '../../lib/secret-token.ts';
 import type { Actor, KeyLimits } from '../actor.ts';
-import type { ChangeFeed } from '../changes.ts';
+import type { ChangeSource } from '../changes.ts';
 import { unauthenticated } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-store.ts';
@@ -32,15 +32,16 @@ interface Known {
 export function createCredentialDirectory(options: {
   readonly credentials: CredentialStore;
   readonly clock: Clock;
-  readonly changes: Pick<ChangeFeed, 'onChange'>;
+  readonly changes: ChangeSource;
 }): CredentialDirectory {
-  const { credentials, clock } = options;
+  const { credentials, clock, changes } = options;
   const known = createReadThroughCache<string, Known | undefined>({
     entriesMax: limits.credentialCacheEntriesMax,
-    isCurrent: (entry) => entry === undefined || entry.recheckAt > clock.now(),
+    isCurrent: (entry) =>
+      changes.isCurrent?.() !== false && (entry === undefined || entry.recheckAt > clock.now()),
   });
   let generation = 0;
-  options.changes.onChange(async ({ kind }) => {
+  changes.onChange(async ({ kind }) => {
     if (!isAboutCredentials(kind)) return;
     generation += 1;
     known.clear();
@@ -78,9 +79,11 @@ export function createCredentialDirectory(options: {
   };
 }
 
+const credentialKinds: ReadonlySet<string> = new Set(['key_removed', 'login_ended', 'anything']);
+
 /** Whether somebody may have lost a right that comes with a login. */
 function isAboutCredentials(kind: string): boolean {
-  return kind.startsWith('account_') || kind === 'key_removed' || kind === 'login_ended';
+  return kind.startsWith('account_') || credentialKinds.has(kind);
 }
 
 /** What a key narrows its owner to. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createSecret, hashSecret } from '../../lib/secret-token.ts';
-import type { ChangeFeed } from '../changes.ts';
+import type { ChangeSource } from '../changes.ts';
 import { unauthenticated } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from './account-access.ts';
@@ -24,7 +24,7 @@ export interface Sessions extends BrowserSessions, CredentialDirectory {
 export function createSessions(options: {
   readonly credentials: CredentialStore;
   readonly clock: Clock;
-  readonly changes: Pick<ChangeFeed, 'onChange'>;
+  readonly changes: ChangeSource;
 }): Sessions {
   const { credentials, clock } = options;
   const directory = createCredentialDirectory(options);

@@ -55,7 +55,7 @@ describe('accounts beside a service', { skip: isAbsent ? 'needs PostgreSQL' : fa
     const older = 'update schema_version set version = 1';
     await onServer(
       url,
-      `${older}; drop table retentions, hourly_summaries, retained_series, members;
+      `${older}; drop table retentions, hourly_summaries, retained_series, members, feed_log;
       drop index sensors_by_series`,
     );
     await assert.rejects(openAccounts(url, { makes: false }), /another process of Kipimo serves/);

@@ -1,10 +1,6 @@
-import pg from 'pg';
 import type { Member, MemberStore } from '../../domain/members/member-store.ts';
-import type { Log } from '../../lib/log.ts';
-import { sessionOn } from './connection.ts';
-import { asRefusal } from './failures.ts';
-import { clientConfig } from './opening.ts';
-import { postgresLimits } from './postgres-limits.ts';
+import { createFeedLog } from './feed-log.ts';
+import type { MemberConnection } from './member-connection.ts';
 import type { Writer } from './writer.ts';
 
 // A beat that a crash of the server takes back does no harm: the next one moves again.
@@ -18,35 +14,21 @@ const giveUp = `
 const fence = 'update writers set ended = true where writer = $1';
 
 export interface MemberStoreOptions {
-  readonly url: string;
   readonly own: number;
+  readonly connection: MemberConnection;
   readonly writer: Writer;
-  readonly log: Log;
 }
 
-/**
- * Members in PostgreSQL. Beats have a connection of their own, on which nothing waits for long:
- * a process that is busy is none that is gone.
- */
-export function createMemberStore({ url, own, writer, log }: MemberStoreOptions): MemberStore & {
-  close(): Promise<void>;
-} {
-  const config = clientConfig(url, 'members');
-  const { beatStatementMs: ms } = postgresLimits;
-  const pool = new pg.Pool({ ...config, query_timeout: ms, statement_timeout: ms, max: 1 });
-  pool.on('error', (error) => log.debug({ err: error }, 'the connection of beats was lost'));
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  const session = sessionOn(pool);
+/** Members in PostgreSQL. */
+export function createMemberStore(options: MemberStoreOptions): MemberStore {
+  const { own, connection, writer } = options;
   return {
     own,
+    log: createFeedLog(options),
     async beat() {
-      try {
-        const row = await session.first<{ counted: number }>(countUp, own);
-        if (row?.counted !== 1) return 'lost';
-        return await session.all<Member>(selectMembers);
-      } catch (error) {
-        throw asRefusal(error);
-      }
+      const row = await connection.first<{ counted: number }>(countUp, own);
+      if (row?.counted !== 1) return 'lost';
+      return connection.all<Member>(selectMembers);
     },
     giveUp: (member, beat) =>
       writer.call(async (tx) => {
@@ -54,6 +36,5 @@ export function createMemberStore({ url, own, writer, log }: MemberStoreOptions)
         await tx.run(fence, member);
         return 'lost';
       }),
-    close: () => pool.end(),
   };
 }

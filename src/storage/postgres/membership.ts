@@ -20,15 +20,22 @@ export class FencedError extends UnusableStorageError {}
 export const replaced = 'another process of Kipimo serves this database now: stop this one';
 
 const takeTurn = 'select 1 from writers where writer = 0 for update';
-const insertMember = 'insert into members default values returning member as id';
+/** What was written before is in what it will load: its positions begin behind it. */
+const insertMember = `
+  insert into members (positions)
+  select coalesce(json_object_agg(writer, place), '{}')::text
+  from (select writer, max(place) as place from feed_log group by writer) as written
+  returning member as id`;
 const insertWriter = 'insert into writers (writer, member, seq) values ($1, $2, 0)';
 /** Nobody else serves: whoever did has ended, also one that comes back from a long sleep. */
 const deleteOthers = 'delete from members where member <> $1';
+const dropLog = 'delete from feed_log';
 const deleteOtherWriters = 'delete from writers where writer not in (0, $1)';
 /** Those that ended before any of those that serve began: nobody asks for them any more. */
 const deleteLongGone = `
   delete from members where state <> 'serving'
-    and member < (select min(member) from members where state = 'serving')`;
+    and member < (select min(member) from members where state = 'serving')
+    and not exists (select from feed_log where writer = member)`;
 const deleteTheirWriters = `
   delete from writers where writer <> 0 and writer not in (select member from members)`;
 /**
@@ -54,6 +61,7 @@ export async function join(client: pg.Client, serving: Serving): Promise<Members
     const id = row?.id ?? 0;
     await session.run(insertWriter, id, connection);
     if (serving === 'alone') {
+      await session.run(dropLog);
       await session.run(deleteOthers, id);
       await session.run(deleteOtherWriters, id);
     } else {

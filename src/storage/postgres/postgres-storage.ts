@@ -4,6 +4,7 @@ import {
 } from '../../domain/datapoints/corrections/corrected-datapoints.ts';
 import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
 import { createRetaining } from '../../domain/datapoints/retention/retaining.ts';
+import type { MemberStore } from '../../domain/members/member-store.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import type { Storage } from '../storage.ts';
@@ -15,6 +16,7 @@ import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
+import { createMemberConnection } from './member-connection.ts';
 import { createMemberStore } from './members.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
@@ -43,10 +45,13 @@ export interface PostgresOptions extends LinkOptions {
 /** What processes that share the database know of each other; one alone needs none of it. */
 function createMembers(
   { url, log, serving }: PostgresOptions,
-  { link, writer }: { readonly link: Link; readonly writer: Writer },
-) {
+  given: { readonly link: Link; readonly writer: Writer; readonly opened: AsyncDisposableStack },
+): MemberStore | undefined {
   if (serving !== 'shared') return undefined;
-  return createMemberStore({ url, own: link.member, writer, log });
+  const { link, writer, opened } = given;
+  const connection = createMemberConnection(url, log);
+  opened.defer(() => connection.close());
+  return createMemberStore({ own: link.member, connection, writer });
 }
 
 /**
@@ -63,8 +68,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const reader = createReader(url, log);
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
-  const members = createMembers(options, { link, writer });
-  opened.defer(() => members?.close());
+  const members = createMembers(options, { link, writer, opened });
   const context = { reader, writer, damaged };
   const pushed = createDatapointStore({
     ...context,

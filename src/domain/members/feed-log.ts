@@ -1,0 +1,32 @@
+/** Where an entry is: entries of one writer follow one another. */
+export interface LogPosition {
+  readonly writer: number;
+  readonly place: number;
+}
+
+/** What a process wrote for the others. */
+export interface LogEntry extends LogPosition {
+  readonly text: string;
+}
+
+/**
+ * What the processes of one installation tell each other, kept until all of them have read it.
+ * Every method throws DomainError unavailable when the database is away.
+ */
+export interface FeedLog {
+  /**
+   * Resolves when the entry is durable, with its place; undefined when no other process serves,
+   * so that none was written.
+   */
+  append(text: string): Promise<LogPosition | undefined>;
+  /** Some of what others wrote and this process has not read, each writer's in order. */
+  read(): Promise<readonly LogEntry[]>;
+  /** Tells the others that all that was read has been acted on. */
+  acknowledge(): Promise<void>;
+  /** Whether every other process that serves has acknowledged the entry. */
+  isHeard(position: LogPosition): Promise<boolean>;
+  /** Drops what all have acknowledged. */
+  tidy(): Promise<void>;
+  /** Calls back when there may be something to read or an acknowledgement, soon but not surely. */
+  onNews(listener: () => void): () => void;
+}

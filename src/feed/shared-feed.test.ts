@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Change } from '../domain/changes.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { DeviceId } from '../domain/ids.ts';
+import type { FeedLog, LogEntry } from '../domain/members/feed-log.ts';
+import { memberLimits } from '../domain/members/member-limits.ts';
+import { silentLog } from '../lib/log.ts';
+import { feedContract } from './contract/feed-contract.ts';
+import { createInProcessFeed } from './in-process-feed.ts';
+import { createSharedFeed } from './shared-feed.ts';
+
+const changed = (id: string): Change => ({ kind: 'device_changed', deviceId: id as DeviceId });
+
+/** A log in memory, and what can happen to it. */
+function createLog() {
+  const entries: LogEntry[] = [];
+  const listeners = new Set<() => void>();
+  const state = { isAway: false, saysNews: true };
+  const positions = new Map<number, Map<number, number>>();
+
+  function open(own: number): FeedLog {
+    const read = new Map<number, number>();
+    positions.set(own, new Map());
+    const reach = (): void => {
+      if (state.isAway) throw new DomainError('unavailable', 'away');
+    };
+    const news = (): void => {
+      if (state.saysNews) for (const listener of listeners) listener();
+    };
+    return {
+      async append(text) {
+        reach();
+        if (positions.size === 1) return undefined;
+        const place = entries.length + 1;
+        entries.push({ writer: own, place, text });
+        news();
+        return { writer: own, place };
+      },
+      async read() {
+        reach();
+        const found = entries.filter(
+          ({ writer, place }) => writer !== own && place > (read.get(writer) ?? 0),
+        );
+        for (const { writer, place } of found) read.set(writer, place);
+        return found;
+      },
+      async acknowledge() {
+        reach();
+        positions.set(own, new Map(read));
+        news();
+      },
+      async isHeard({ writer, place }) {
+        reach();
+        return [...positions].every(
+          ([member, heard]) => member === writer || (heard.get(writer) ?? 0) >= place,
+        );
+      },
+      tidy: async () => undefined,
+      onNews(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    };
+  }
+  return { entries, open, state };
+}
+
+type Shared = ReturnType<typeof createLog>;
+
+/** A process on the log, with what it was told of. */
+async function join(context: TestContext, shared: Shared, own: number) {
+  const local = createInProcessFeed({ log: silentLog });
+  const feed = createSharedFeed({ local, shared: shared.open(own), log: silentLog });
+  const told: Change[] = [];
+  feed.onChange(async (change) => void told.push(change));
+  await feed.start();
+  context.after(() => feed.stop());
+  return { feed, told };
+}
+
+describe('a feed whose changes others hear', () => {
+  feedContract(({ log }) =>
+    createSharedFeed({ local: createInProcessFeed({ log }), shared: createLog().open(1), log }),
+  );
+
+  test('a change is told when the others have acted on it', async (context) => {
+    const shared = createLog();
+    const one = await join(context, shared, 1);
+    const other = await join(context, shared, 2);
+    await one.feed.publishChange(changed('d'));
+    assert.deepEqual(other.told, [changed('d')]);
+    assert.deepEqual(one.told, [changed('d')]);
+    assert.equal(other.feed.isCurrent(), true);
+  });
+
+  test('also when nobody says that there are news', async (context) => {
+    const shared = createLog();
+    const one = await join(context, shared, 1);
+    const other = await join(context, shared, 2);
+    shared.state.saysNews = false;
+    await one.feed.publishChange(changed('d'));
+    assert.deepEqual(other.told, [changed('d')]);
+  });
+
+  test('one that hears nothing is waited for a second, and trusts nothing', async (context) => {
+    const shared = createLog();
+    const one = await join(context, shared, 1);
+    // It never looks.
+    const deaf = shared.open(2);
+    const askedAt = performance.now();
+    await one.feed.publishChange(changed('d'));
+    const took = performance.now() - askedAt;
+    assert.ok(took >= memberLimits.barrierMs - 50, `${took} ms`);
+    assert.equal((await deaf.read()).length, 1);
+    shared.state.isAway = true;
+    await wait(memberLimits.trustMs + 50);
+    assert.equal(one.feed.isCurrent(), false);
+  });
+
+  test('a change that could not be written is made up for', async (context) => {
+    const shared = createLog();
+    const one = await join(context, shared, 1);
+    const other = await join(context, shared, 2);
+    shared.state.isAway = true;
+    await one.feed.publishChange(changed('d'));
+    shared.state.isAway = false;
+    await wait(3 * memberLimits.logLookMs);
+    assert.deepEqual(other.told, [{ kind: 'anything' }]);
+  });
+
+  test('whoever is alone writes nothing', async (context) => {
+    const shared = createLog();
+    const one = await join(context, shared, 1);
+    await one.feed.publishChange(changed('d'));
+    assert.deepEqual(shared.entries, []);
+  });
+});

@@ -1,0 +1,138 @@
+import type { Change } from '../domain/changes.ts';
+import type { Feed } from '../domain/datapoints/feed.ts';
+import type { FeedLog, LogPosition } from '../domain/members/feed-log.ts';
+import { memberLimits } from '../domain/members/member-limits.ts';
+import type { Log } from '../lib/log.ts';
+import { changeOfText, textOfChange } from './change-text.ts';
+
+/** A feed whose changes reach the other processes on the same database, and theirs this one. */
+export interface SharedFeed extends Feed {
+  isCurrent(): boolean;
+  /** Tells a change here alone. */
+  tell(change: Change): Promise<void>;
+  /** Begins to hear the others. Resolves when all that they wrote until now was told. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * A change is told here, written for the others, and counts as told when all of them have acted on
+ * it, after a second at most: whoever has not heard the others for a second trusts nothing that it
+ * remembers. One that cannot be written is owed: that anything may have changed, until it is.
+ */
+export function createSharedFeed(options: {
+  readonly local: Feed;
+  readonly shared: FeedLog;
+  readonly log: Log;
+}): SharedFeed {
+  const { local, shared, log } = options;
+  const waiting = new Set<() => void>();
+  let owes = false;
+  let heardAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+  let isAskedAgain = false;
+  let tidiedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  let endNews: (() => void) | undefined;
+  let isOver = false;
+
+  async function tellOthers(change: Change): Promise<void> {
+    let position: LogPosition | undefined;
+    try {
+      position = await shared.append(textOfChange(change));
+    } catch (error) {
+      owes = true;
+      log.warn(
+        { err: error, change: change.kind },
+        'other processes could not be told of a change',
+      );
+      return;
+    }
+    if (position !== undefined) await heardByAll(position);
+  }
+
+  async function heardByAll(position: LogPosition): Promise<void> {
+    const until = performance.now() + memberLimits.barrierMs;
+    while (performance.now() < until && !isOver) {
+      const news = nextNews(Math.min(memberLimits.logLookMs, until - performance.now()));
+      if (await shared.isHeard(position).catch(() => false)) return;
+      await news;
+    }
+  }
+
+  /** Resolves at the next news, or after so long. */
+  function nextNews(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(patience);
+        waiting.delete(done);
+        resolve();
+      };
+      const patience = setTimeout(done, Math.max(0, ms));
+      waiting.add(done);
+    });
+  }
+
+  async function readAll(): Promise<void> {
+    if (owes) {
+      await shared.append(textOfChange({ kind: 'anything' }));
+      owes = false;
+    }
+    for (;;) {
+      const askedAt = performance.now();
+      const entries = await shared.read();
+      for (const { text } of entries) await local.publishChange(changeOfText(text));
+      if (entries.length === 0) {
+        heardAt = askedAt;
+        break;
+      }
+      await shared.acknowledge();
+    }
+    if (performance.now() - tidiedAt < memberLimits.logTidyMs) return;
+    tidiedAt = performance.now();
+    await shared.tidy();
+  }
+
+  /** One look at a time; asked for meanwhile, one more behind it. */
+  function look(): Promise<void> {
+    if (looking !== undefined) {
+      isAskedAgain = true;
+      return looking;
+    }
+    looking = readAll()
+      .catch((error: unknown) => log.debug({ err: error }, 'other processes could not be heard'))
+      .finally(() => {
+        looking = undefined;
+        if (!isAskedAgain || isOver) return;
+        isAskedAgain = false;
+        void look();
+      });
+    return looking;
+  }
+
+  return {
+    publish: local.publish,
+    subscribe: local.subscribe,
+    onChange: local.onChange,
+    tell: local.publishChange,
+    async publishChange(change) {
+      await Promise.all([local.publishChange(change), tellOthers(change)]);
+    },
+    isCurrent: () => performance.now() - heardAt < memberLimits.trustMs,
+    async start() {
+      endNews = shared.onNews(() => {
+        for (const done of waiting) done();
+        void look();
+      });
+      timer = setInterval(() => void look(), memberLimits.logLookMs).unref();
+      await look();
+    },
+    async stop() {
+      isOver = true;
+      endNews?.();
+      clearInterval(timer);
+      for (const done of waiting) done();
+      await looking;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { FeedLog, LogEntry } from '../../domain/members/feed-log.ts';
+import { type MemberConnection, notify } from './member-connection.ts';
+import { postgresLimits } from './postgres-limits.ts';
+import type { Writer } from './writer.ts';
+
+/** Written only where somebody else serves: in its turn, so nobody joins meanwhile. */
+const insert = `
+  insert into feed_log (writer, entry)
+  select $1, $2 where exists (
+    select from members where state = 'serving' and member <> $1)
+  returning place`;
+/** Positions of all writers; of one that joined later, everything it wrote. */
+const selectNew = `
+  select found.writer, found.place, found.entry as text
+  from writers
+  left join unnest($2::integer[], $3::bigint[]) as known (writer, place) using (writer)
+  cross join lateral (
+    select feed_log.writer, feed_log.place, entry from feed_log
+    where feed_log.writer = writers.writer and feed_log.place > coalesce(known.place, 0)
+    order by feed_log.place limit $4) as found
+  where writers.writer not in (0, $1)
+  order by found.writer, found.place`;
+const selectPositions = `
+  select (each.value)::bigint as place, (each.key)::integer as writer
+  from members, json_each_text(members.positions::json) as each where member = $1`;
+const acknowledge = `
+  with told as (update members set positions = $2 where member = $1)
+  select set_config('synchronous_commit', 'off', true),
+    pg_notify('kipimo ' || hashtext(current_schema()), '')`;
+const findDeaf = `
+  select 1 as found from members
+  where state = 'serving' and member <> $1
+    and coalesce((positions::json ->> $1::text)::bigint, 0) < $2 limit 1`;
+/** What every member that serves has acknowledged; what the own process wrote it knows. */
+const dropHeard = `
+  delete from feed_log where not exists (
+    select from members
+    where state = 'serving' and member <> feed_log.writer
+      and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
+
+/** The log of members in PostgreSQL. What is read is what was committed; news only says when. */
+export function createFeedLog(options: {
+  readonly own: number;
+  readonly connection: MemberConnection;
+  readonly writer: Writer;
+}): FeedLog {
+  const { own, connection, writer } = options;
+  const positions = new Map<number, number>();
+  let isBegun = false;
+
+  /** From where the process joined: what was committed before is in what it loaded since. */
+  async function begin(): Promise<void> {
+    if (isBegun) return;
+    const rows = await connection.all<{ writer: number; place: number }>(selectPositions, own);
+    for (const { writer: from, place } of rows) positions.set(from, place);
+    isBegun = true;
+  }
+
+  return {
+    append: (text) =>
+      writer.call(async (tx) => {
+        const row = await tx.first<{ place: number }>(insert, own, text);
+        if (row === undefined) return undefined;
+        tx.atEnd(notify);
+        return { writer: own, place: row.place };
+      }),
+    async read() {
+      await begin();
+      const entries = await connection.all<LogEntry>(
+        selectNew,
+        own,
+        [...positions.keys()],
+        [...positions.values()],
+        postgresLimits.logEntriesPerRead,
+      );
+      for (const { writer: from, place } of entries) positions.set(from, place);
+      return entries;
+    },
+    async acknowledge() {
+      await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
+    },
+    async isHeard({ writer: from, place }) {
+      return (await connection.first(findDeaf, from, place)) === undefined;
+    },
+    async tidy() {
+      await connection.run(dropHeard);
+    },
+    onNews: connection.onNotified,
+  };
+}

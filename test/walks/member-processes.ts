@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onServer, type PostgresServer, schemaUrl } from '../postgres-server.ts';
+import { adminPassword, type Call, createCall, passwordOf, type Reply } from '../service.ts';
+import { type ServiceProcess, startProcess } from '../service-process.ts';
+
+/** One of several processes that serve the same database. */
+export interface MemberProcess extends AsyncDisposable {
+  readonly running: ServiceProcess;
+  call(request: Call): Promise<Reply>;
+}
+
+/** Empties a schema; the answer starts one more process on it. */
+export async function membersOf(
+  server: PostgresServer,
+  schema: string,
+): Promise<() => Promise<MemberProcess>> {
+  await onServer(server.url, `drop schema if exists ${schema} cascade`);
+  const environment = {
+    KIPIMO_DATABASE_URL: await schemaUrl(server.url, schema),
+    KIPIMO_PROCESSES: 'several',
+    KIPIMO_ADMIN_PASSWORD: adminPassword,
+  };
+  return async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'kipimo-member-'));
+    const running = await startProcess({ directory, environment });
+    return {
+      running,
+      call: createCall(running.url),
+      async [Symbol.asyncDispose]() {
+        await running[Symbol.asyncDispose]();
+        rmSync(directory, { recursive: true, force: true });
+      },
+    };
+  };
+}
+
+/** Answers a token. */
+export async function signUp(
+  { call }: Pick<MemberProcess, 'call'>,
+  username: string,
+): Promise<string> {
+  const json = { username, password: passwordOf(username) };
+  assert.equal((await call({ method: 'POST', path: '/users', json })).status, 200);
+  const login = await call({ method: 'POST', path: '/auth/token', json });
+  assert.equal(login.status, 200, login.text);
+  return login.text;
+}
