@@ -99,7 +99,8 @@ export function createSharedFeed(options: {
       isAskedAgain = true;
       return looking;
     }
-    looking = readAll()
+    looking = Promise.resolve()
+      .then(readAll)
       .catch((error: unknown) => log.debug({ err: error }, 'other processes could not be heard'))
       .finally(() => {
         looking = undefined;
