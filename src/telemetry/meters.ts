@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { addHistogram, type SeriesHistogram } from './histogram.ts';
 
 /** A value of a metric, with its labels. */
 type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
@@ -10,11 +11,11 @@ export interface Meters {
     help: string,
     ...labels: readonly Label[]
   ): Counter<Label>;
-  histogram<Label extends string = never>(
+  histogram(
     name: string,
     help: string,
-    options: { readonly buckets: number[]; readonly labels?: readonly Label[] },
-  ): Histogram<Label>;
+    options: { readonly buckets: readonly number[]; readonly labels?: readonly string[] },
+  ): SeriesHistogram;
   /** A gauge, or a count of others since the start, read whenever somebody reads the metrics. */
   watched(
     kind: 'gauge' | 'count',
@@ -34,8 +35,8 @@ export function createMeters(registry: Registry): Meters {
   const registers = [registry];
   return {
     counter: (name, help, ...labelNames) => new Counter({ name, help, labelNames, registers }),
-    histogram: (name, help, { buckets, labels: labelNames = [] }) =>
-      new Histogram({ name, help, labelNames, buckets, registers }),
+    histogram: (name, help, { buckets, labels = [] }) =>
+      addHistogram(registry, { name, help, buckets, labels }),
     watched(kind, name, { help, labels: labelNames = [] }, read) {
       const description = { name, help, labelNames, registers };
       if (kind === 'gauge') {

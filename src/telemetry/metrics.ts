@@ -1,9 +1,10 @@
-import { type Counter, collectDefaultMetrics, type Histogram, Registry } from 'prom-client';
+import { type Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
 import type { Metric, MetricSource, MqttMetrics, ThreadMemory } from '../domain/metrics.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import { addBudgetMetrics } from './budget-metrics.ts';
 import { addEventLoopMetrics } from './event-loop-metrics.ts';
+import type { SeriesHistogram } from './histogram.ts';
 import { addMemoryMetrics } from './memory-metrics.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { addMqttMetrics } from './mqtt-metrics.ts';
@@ -13,12 +14,13 @@ import { addStorageMetrics, type StorageMetrics } from './storage-metrics.ts';
 
 /** Everything the service measures about itself, and the text a Prometheus server reads. */
 export interface Metrics {
-  readonly requests: Histogram<'method' | 'route' | 'status'>;
+  /** By method, route and status. */
+  readonly requests: SeriesHistogram;
   readonly refusals: Counter<'code'>;
   readonly logins: Counter<'outcome'>;
   readonly datapointsStored: Counter;
   readonly datapointsRepeated: Counter;
-  readonly commits: Histogram;
+  readonly commits: SeriesHistogram;
   readonly commitsFailed: Counter;
   readonly deliveries: Counter<'channel' | 'outcome'>;
   readonly firings: Counter<'outcome'>;

@@ -26,6 +26,27 @@ test('requests are counted by method, route and status, with their seconds', asy
   assert.ok(text.includes(`${name}_count{${labels.replace('200', '404')}} 1`));
 });
 
+test('a bucket holds what is as long as its bound, and all below it', async () => {
+  const { reporter, metricsText } = setUp();
+  const name = 'kipimo_commit_duration_seconds';
+  assert.match(await metricsText(), new RegExp(`^${name}_count 0$`, 'm'));
+  for (const durationMs of [1, 5, 6, 2_000, 60_000]) {
+    reporter.commitFinished({ datapoints: 1, durationMs });
+  }
+  const lines = (await metricsText()).split('\n').filter((line) => line.startsWith(name));
+  assert.deepEqual(lines, [
+    `${name}_bucket{le="0.001"} 1`,
+    `${name}_bucket{le="0.005"} 2`,
+    `${name}_bucket{le="0.02"} 3`,
+    `${name}_bucket{le="0.1"} 3`,
+    `${name}_bucket{le="0.5"} 3`,
+    `${name}_bucket{le="2"} 4`,
+    `${name}_bucket{le="+Inf"} 5`,
+    `${name}_sum 62.012`,
+    `${name}_count 5`,
+  ]);
+});
+
 test('refusals, logins, commits and repeats each have their counter', async () => {
   const { reporter, metricsText } = setUp();
   reporter.requestRefused('forbidden');

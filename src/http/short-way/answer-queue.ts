@@ -21,8 +21,8 @@ export class AnswerQueue {
   readonly #begun: Begun[] = [];
   #waiting = 0;
   #isFlushing = false;
-  /** When the last answer left, in milliseconds of `performance.now()`. */
-  leftAt = performance.now();
+  #isIdle = false;
+  #idleSince = 0;
 
   /** `onLeft` hears that all answers have left. */
   constructor(
@@ -69,6 +69,16 @@ export class AnswerQueue {
     };
   }
 
+  /**
+   * How long no answer has left, in milliseconds at `now` of `performance.now()`: since this was
+   * asked first after the last one, as each answer would have to look at the clock otherwise.
+   */
+  idleMs(now: number): number {
+    if (!this.#isIdle) this.#idleSince = now;
+    this.#isIdle = true;
+    return now - this.#idleSince;
+  }
+
   /** Takes back the request that was begun last. */
   drop(): void {
     this.#begun.pop()?.release?.();
@@ -100,7 +110,7 @@ export class AnswerQueue {
     // Who ended their side gets no answer, as from node.
     if (source === undefined || !socket.writable) return;
     socket.write(answers, 'latin1');
-    this.leftAt = performance.now();
+    this.#isIdle = false;
     if (this.isUnread) this.#waitForReader(source, answers.length);
     else if (this.#begun.length === 0) this.#onLeft();
   }

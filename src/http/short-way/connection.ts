@@ -183,7 +183,7 @@ export class ShortConnection implements IntakeOwner {
     const hasTimedOut = partialSince !== undefined && now - partialSince > requestMs;
     if (hasTimedOut) this.#refuse('too slow');
     if (isUnderWay || this.#isHeld || this.#answers.due > 0 || this.#answers.isUnread) return;
-    if (now - this.#answers.leftAt > idleMs) this.#socket.destroy();
+    if (this.#answers.idleMs(now) > idleMs) this.#socket.destroy();
   }
 
   /** Ends it, unless a request is under way: then when that is answered. */
