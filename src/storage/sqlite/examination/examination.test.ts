@@ -209,7 +209,8 @@ test('a disk that is nearly full is warned of, no data directory refused', async
 
 test('missing summaries are worth a note alone, and wrong ones are made anew', async (context) => {
   const directory = temporaryDirectory(context);
-  const storage = await openSqlite({ directory, log: silentLog });
+  const flushesAtOnce = { ...datapointLimits, calmMs: 0 };
+  const storage = await openSqlite({ directory, log: silentLog, datapointLimits: flushesAtOnce });
   await storage.users.insert(aUser('alice'), 'hash');
   await storage.devices.insert(aDevice('d', { sensors: [aSensor('s1')] }));
   const datapoints = Array.from({ length: 30_000 }, (_, n) => at(n * 60, n / 10));

@@ -11,6 +11,7 @@ export interface DatapointLimits extends ChunkLimits {
   readonly flushBytesPerStep: number;
   readonly flushSeriesPerStep: number;
   readonly trimRowsPerStep: number;
+  readonly calmMs: number;
   readonly restMs: number;
   readonly restBytesMin: number;
   readonly restEntryBytesMin: number;
@@ -63,6 +64,8 @@ export const datapointLimits: DatapointLimits = {
   flushBytesPerStep: 256 * kibibyte,
   flushSeriesPerStep: 24,
   trimRowsPerStep: 256,
+  /** Full sensors wait until nothing arrived for so long: commits wait for a step of flushing. */
+  calmMs: 20,
   /** When nothing arrived for so long, what is in memory is flushed: the log is large. */
   restMs: 10_000,
   /** … if it, or what the log keeps for it, is more than this in all, … */

@@ -99,7 +99,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       memtable.keep(series, push.batch, row, weight);
       if (push.last !== undefined) moveLast(series, push.sequenceNumber + push.last);
     }
-    flusher.poke();
+    flusher.arrived();
   }
 
   async function appendNow(batch: readonly Push[], isLong: boolean): Promise<AppendOutcome[]> {

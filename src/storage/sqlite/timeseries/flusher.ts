@@ -13,7 +13,9 @@ import { lastToKeep, type Series } from './series.ts';
  * Moves datapoints from memtable to chunks, one small step at a time, whenever there are too many.
  */
 export interface Flusher {
-  /** Something arrived: starts if something is due and nothing is under way. */
+  /** Something arrived: starts if something is due, once no more of a burst is on its way. */
+  arrived(): void;
+  /** Starts if something is due and nothing is under way. */
   poke(): void;
   /** Resolves when a step has made room. Throws DomainError unavailable when steps fail. */
   makeRoom(): Promise<void>;
@@ -36,27 +38,47 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
   let step: Promise<void> = Promise.resolve();
   let trimmedThrough = 0;
   let failures = 0;
+  let arrivedAt = Number.NEGATIVE_INFINITY;
+  /** The last run left something for the sake of a burst. */
+  let isCutShort = false;
+  /** Somebody waits for what is due. */
+  let isWanted = false;
+  const calm = createRestTimer(limits.calmMs, start);
   const rest = createRestTimer(limits.restMs, () => {
     memtable.rest();
-    start();
+    startWanted();
   });
 
   function start(): void {
-    if (running !== undefined || closing.signal.aborted || !memtable.isDue()) return;
+    if (running !== undefined || closing.signal.aborted || !isWorthStarting()) return;
     running = run().finally(() => {
       running = undefined;
+      isWanted = false;
     });
   }
 
+  const hasWork = (): boolean => memtable.isDue() || memtable.doneThrough() > trimmedThrough;
+  const isWorthStarting = (): boolean => memtable.isDue() || isCutShort;
+
+  /** Whether the commits of a burst would wait for steps that have time. */
+  function isInTheWay(): boolean {
+    if (isWanted || performance.now() - arrivedAt >= limits.calmMs) return false;
+    return !memtable.isUrgent();
+  }
+
+  function startWanted(): void {
+    isWanted = true;
+    start();
+    if (running === undefined) isWanted = false;
+  }
+
   async function run(): Promise<void> {
-    while (
-      !closing.signal.aborted &&
-      (memtable.isDue() || memtable.doneThrough() > trimmedThrough)
-    ) {
+    while (!closing.signal.aborted && hasWork() && !isInTheWay()) {
       step = takeStep();
       await step;
       if (failures > 0) await pause();
     }
+    isCutShort = hasWork();
   }
 
   async function takeStep(): Promise<void> {
@@ -87,9 +109,16 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
   }
 
   return {
+    arrived() {
+      arrivedAt = performance.now();
+      rest.restart();
+      if (!isWorthStarting()) return;
+      if (isInTheWay()) calm.restart();
+      else start();
+    },
     poke() {
       rest.restart();
-      start();
+      startWanted();
     },
     async makeRoom() {
       if (failures > 0 || closing.signal.aborted) {
@@ -97,11 +126,12 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
           retryAfterSeconds: 30,
         });
       }
-      start();
+      startWanted();
       await step;
     },
     async close() {
       rest.stop();
+      calm.stop();
       closing.abort();
       await running;
     },

@@ -65,3 +65,21 @@ test('a rest makes all due until something arrives, unless it is little for each
   assert.equal(memtable.isDue(), false);
   assert.equal(memtable.doneThrough(), 4);
 });
+
+test('what is due is urgent once half of the room is taken, or much is of one sensor', () => {
+  const limits = { ...datapointLimits, memtableEntryBytes: 0, memtableEntryBytesMax: 10 * 32 };
+  const [first, second] = [seriesOf(1), seriesOf(2)];
+  const crowded = createMemtable(limits);
+  crowded.add(first, many(39), 1);
+  assert.deepEqual([crowded.isDue(), crowded.isUrgent()], [true, false]);
+  crowded.add(first, many(1), 2);
+  assert.equal(crowded.isUrgent(), true);
+  for (const half of [{ memtableBytesMax: 60 * 32 }, { logBytesMax: 60 * 32 }]) {
+    const memtable = createMemtable({ ...limits, ...half });
+    memtable.add(second, many(30), 1);
+    assert.deepEqual([memtable.isDue(), memtable.isUrgent()], [true, false]);
+    memtable.add(seriesOf(3), many(1), 2);
+    assert.equal(memtable.isUrgent(), true);
+    memtable.drop(second);
+  }
+});

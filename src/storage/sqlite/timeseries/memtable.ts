@@ -28,6 +28,8 @@ export interface Memtable {
   want(series: Series): void;
   /** Whether freezeDue would find something. */
   isDue(): boolean;
+  /** Whether what is due must not wait: half of the room is taken, or much is of one sensor. */
+  isUrgent(): boolean;
   /** Nothing arrived for a while: all is due until something does, if it is worth the work. */
   rest(): void;
   /** Freezes what is to be flushed next: full entries, else the oldest while there are too many. */
@@ -40,6 +42,9 @@ export interface Memtable {
   /** Every datapoint of log rows up to this one is in chunks, or frozen. */
   doneThrough(): number;
 }
+
+/** A sensor with as much as so many full ones takes long to put in order. */
+const crowdedEntries = 4;
 
 /** No memtable yet. */
 export function createMemtable(limits: DatapointLimits): Memtable {
@@ -146,6 +151,10 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       if (series.memtableEntry.count > 0) full.add(series);
     },
     isDue: () => nextDue() !== undefined,
+    isUrgent: () =>
+      2 * liveBytes > limits.memtableBytesMax ||
+      2 * loggedBytes() > limits.logBytesMax ||
+      isCrowded(full, limits.memtableEntryBytesMax),
     rest() {
       const worthwhile = Math.max(limits.restBytesMin, limits.restEntryBytesMin * live.size);
       isResting = Math.max(liveBytes, loggedBytes()) >= worthwhile;
@@ -164,14 +173,8 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     },
     settle(series) {
       if (series.frozen === undefined) return;
-      const flushed = series.flushed + series.frozen.count;
-      settleLast(series, flushed);
-      series.flushed = flushed;
-      series.gap = undefined;
       frozenBytes -= series.frozen.bytes;
-      series.frozen = undefined;
-      series.sorted = undefined;
-      series.sequenceNumbers = undefined;
+      settleFrozen(series, series.frozen);
     },
     restore(picked) {
       for (const series of picked) thaw(series);
@@ -191,6 +194,24 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       return first === undefined ? lastRow : first.memtableEntry.firstRow - 1;
     },
   };
+}
+
+/** Whether a sensor has as much as some full ones. Fewer than a hundred are full at a time. */
+function isCrowded(full: Iterable<Series>, entryBytesMax: number): boolean {
+  for (const { memtableEntry } of full) {
+    if (memtableEntry.bytes >= crowdedEntries * entryBytesMax) return true;
+  }
+  return false;
+}
+
+function settleFrozen(series: Series, frozen: MemtableEntry): void {
+  const flushed = series.flushed + frozen.count;
+  settleLast(series, flushed);
+  series.flushed = flushed;
+  series.gap = undefined;
+  series.frozen = undefined;
+  series.sorted = undefined;
+  series.sequenceNumbers = undefined;
 }
 
 /** The first `count` datapoints of an entry, and the others with what is staged. */
