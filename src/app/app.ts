@@ -16,6 +16,7 @@ import { createSharedFeed, type SharedFeed } from '../feed/shared-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { PasswordCost } from '../lib/password-hash.ts';
+import { publishContextForm } from '../mqtt/live-message.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -102,6 +103,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     const installationSecret = await engine.installation.secret();
     const feed = openFeed(engine, log);
     opened.push(() => feed.stop?.());
+    followOthers(engine, feed);
     const served = createServiceStorage(engine, feed);
     const { storage, room } = await openStorageRoom({ config, storage: served, log });
     meters.metrics.watchStorage(room.metrics);
@@ -142,10 +144,24 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   }
 }
 
+/** What an engine remembers of its own, as others change it. */
+function followOthers({ corrections }: Storage, feed: Feed): void {
+  if (feed.isCurrent === undefined) return;
+  feed.onChange(async (change) => {
+    if (change.kind === 'datapoints_corrected') await corrections.refresh(change);
+    if (change.kind === 'device_removed') corrections.forget(change.deviceId);
+    if (change.kind === 'sensor_removed') corrections.forget(change.deviceId, change.sensorId);
+    if (change.kind === 'anything') await corrections.refreshAll();
+  });
+}
+
 /** The feed of this process; where others serve the same data, with what they change. */
 function openFeed({ members }: Storage, log: Log): Feed & Partial<SharedFeed> {
   const local = createInProcessFeed({ log });
-  return members === undefined ? local : createSharedFeed({ local, shared: members.log, log });
+  if (members === undefined) return local;
+  return createSharedFeed({
+    ...{ local, shared: members.log, log, contexts: publishContextForm },
+  });
 }
 
 /** Tells other processes that this one lives; answers what ends that. */

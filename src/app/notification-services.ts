@@ -10,6 +10,7 @@ import { catchUp } from '../domain/notifications/catch-up.ts';
 import type { Channel } from '../domain/notifications/channel.ts';
 import { createDispatcher } from '../domain/notifications/dispatcher.ts';
 import { createEvaluations } from '../domain/notifications/evaluations.ts';
+import { followRules } from '../domain/notifications/follow-rules.ts';
 import { createNotifications } from '../domain/notifications/notifications.ts';
 import { createNotifier } from '../domain/notifications/notifier.ts';
 import type { DailyMax } from '../domain/notifications/outbox-store.ts';
@@ -78,6 +79,7 @@ export function createNotificationServices(parts: {
     ...{ clock, log, evaluations, budget: budgets.of('silences') },
     onSilence: notifier.silenceOf,
   });
+  if (parts.feed.isCurrent !== undefined) followRules({ changes: parts.feed, store, users, book });
   parts.feed.onChange(async (change) => {
     if (change.kind === 'account_removed') book.removeOf(payerOfAccount(change.userId));
     if (change.kind === 'datapoints_corrected') await notifier.forgetValues(change.deviceId);

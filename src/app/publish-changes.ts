@@ -1,6 +1,13 @@
 import type { Change, ChangeFeed } from '../domain/changes.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { DeviceId, GroupId, ProjectId, UserId, Username } from '../domain/ids.ts';
+import type {
+  DeviceId,
+  GroupId,
+  NotificationId,
+  ProjectId,
+  UserId,
+  Username,
+} from '../domain/ids.ts';
 import type { ProjectChanges } from '../domain/projects/project.ts';
 import type { RemovedThings } from '../domain/users/user-store.ts';
 import { createKeyedSequence } from '../lib/keyed-sequence.ts';
@@ -21,6 +28,7 @@ export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publish
     projects: { ...storage.projects, ...projectWrites(storage, tell) },
     groups: { ...storage.groups, ...ofGroups.groups },
     grants: { ...storage.grants, ...grantWrites(storage, tell), ...ofGroups.grants },
+    notifications: { ...storage.notifications, ...notificationWrites(storage, tell) },
     credentials: { ...storage.credentials, ...credentialWrites(storage, tell) },
     users: { ...storage.users, ...userWrites(storage, tell) },
     installation: {
@@ -186,6 +194,17 @@ function grantWrites({ grants }: Storage, tell: Tell) {
         ...{ kind: 'grant_changed', on, resource, username },
       }),
   } satisfies Partial<Storage['grants']>;
+}
+
+function notificationWrites({ notifications }: Storage, tell: Tell) {
+  const changed = (notificationId: NotificationId) =>
+    ({ kind: 'rule_changed', notificationId }) as const;
+  return {
+    insert: (notification, tally) =>
+      tell(notifications.insert(notification, tally), changed(notification.id)),
+    update: (id, changes, at) => tell(notifications.update(id, changes, at), changed(id)),
+    remove: (id) => tell(notifications.remove(id), changed(id)),
+  } satisfies Partial<Storage['notifications']>;
 }
 
 const loginEnded = { kind: 'login_ended' } as const;

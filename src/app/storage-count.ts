@@ -96,8 +96,8 @@ function createStorageCount(storage: ServiceStorage, room: StorageRoom): Service
     },
     datapoints: {
       ...datapoints,
-      async append(batch) {
-        const outcomes = await datapoints.append(batch);
+      async append(batch, notesOf) {
+        const outcomes = await datapoints.append(batch, notesOf);
         await countBatch(batch, outcomes);
         return outcomes;
       },

@@ -4,6 +4,7 @@ import type {
   ActuatorId,
   DeviceId,
   GatewayId,
+  NotificationId,
   ProjectId,
   SensorId,
   UserId,
@@ -60,6 +61,8 @@ export type Change =
   | { readonly kind: 'key_removed'; readonly userId: UserId; readonly keyId: AccessKeyId }
   /** A token, or a browser that stayed logged in, with its tokens. */
   | { readonly kind: 'login_ended' }
+  /** A notification was made, changed or removed: what its rule is. */
+  | { readonly kind: 'rule_changed'; readonly notificationId: NotificationId }
   /** What administrators set for the whole installation. */
   | { readonly kind: 'settings_changed' }
   /** Another process made changes, and nobody can say which. */

@@ -19,6 +19,7 @@ const kinds: Readonly<Record<Change['kind'], true>> = {
   account_removed: true,
   key_removed: true,
   login_ended: true,
+  rule_changed: true,
   settings_changed: true,
   anything: true,
 };

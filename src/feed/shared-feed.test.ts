@@ -11,6 +11,7 @@ import { feedContract } from './contract/feed-contract.ts';
 import { createInProcessFeed } from './in-process-feed.ts';
 import { createSharedFeed } from './shared-feed.ts';
 
+const contexts = { toJson: () => undefined, fromJson: () => undefined };
 const changed = (id: string): Change => ({ kind: 'device_changed', deviceId: id as DeviceId });
 
 /** A log in memory, and what can happen to it. */
@@ -72,7 +73,9 @@ type Shared = ReturnType<typeof createLog>;
 /** A process on the log, with what it was told of. */
 async function join(context: TestContext, shared: Shared, own: number) {
   const local = createInProcessFeed({ log: silentLog });
-  const feed = createSharedFeed({ local, shared: shared.open(own), log: silentLog });
+  const feed = createSharedFeed({
+    ...{ local, shared: shared.open(own), log: silentLog, contexts },
+  });
   const told: Change[] = [];
   feed.onChange(async (change) => void told.push(change));
   await feed.start();
@@ -82,7 +85,9 @@ async function join(context: TestContext, shared: Shared, own: number) {
 
 describe('a feed whose changes others hear', () => {
   feedContract(({ log }) =>
-    createSharedFeed({ local: createInProcessFeed({ log }), shared: createLog().open(1), log }),
+    createSharedFeed({
+      ...{ local: createInProcessFeed({ log }), shared: createLog().open(1), log, contexts },
+    }),
   );
 
   test('a change is told when the others have acted on it', async (context) => {

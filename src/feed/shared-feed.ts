@@ -4,6 +4,7 @@ import type { FeedLog, LogPosition } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import type { Log } from '../lib/log.ts';
 import { changeOfText, textOfChange } from './change-text.ts';
+import { createEventText, isEventText, type PublishContextForm } from './event-text.ts';
 
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */
 export interface SharedFeed extends Feed {
@@ -24,8 +25,13 @@ export function createSharedFeed(options: {
   readonly local: Feed;
   readonly shared: FeedLog;
   readonly log: Log;
+  /** How publish contexts travel. */
+  readonly contexts: PublishContextForm;
 }): SharedFeed {
   const { local, shared, log } = options;
+  const eventText = createEventText(options.contexts);
+  /** Settings of actuators that the others were not told of yet, in order. */
+  const settings: string[] = [];
   const waiting = new Set<() => void>();
   let owes = false;
   let heardAt = Number.NEGATIVE_INFINITY;
@@ -73,7 +79,21 @@ export function createSharedFeed(options: {
     });
   }
 
+  async function act(text: string): Promise<void> {
+    if (!isEventText(text)) return local.publishChange(changeOfText(text));
+    const event = eventText.read(text);
+    if (event !== undefined) local.publish([event]);
+  }
+
+  async function writeSettings(): Promise<void> {
+    for (let [text] = settings; text !== undefined; [text] = settings) {
+      await shared.append(text);
+      settings.shift();
+    }
+  }
+
   async function readAll(): Promise<void> {
+    await writeSettings();
     if (owes) {
       await shared.append(textOfChange({ kind: 'anything' }));
       owes = false;
@@ -81,7 +101,7 @@ export function createSharedFeed(options: {
     for (;;) {
       const askedAt = performance.now();
       const entries = await shared.read();
-      for (const { text } of entries) await local.publishChange(changeOfText(text));
+      for (const { text } of entries) await act(text);
       if (entries.length === 0) {
         heardAt = askedAt;
         break;
@@ -112,7 +132,17 @@ export function createSharedFeed(options: {
   }
 
   return {
-    publish: local.publish,
+    publish(events) {
+      local.publish(events);
+      // Datapoints were written in the commit that stored them.
+      for (const event of events) {
+        if (event.kind !== 'actuator' || settings.length >= memberLimits.settingsWaitingMax)
+          continue;
+        settings.push(eventText.ofSetting(event));
+        void look();
+      }
+    },
+    notesOf: (pushes) => pushes.map(eventText.ofPush),
     subscribe: local.subscribe,
     onChange: local.onChange,
     tell: local.publishChange,
@@ -134,6 +164,7 @@ export function createSharedFeed(options: {
       clearInterval(timer);
       for (const done of waiting) done();
       await looking;
+      await writeSettings().catch(() => undefined);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { PublishContext } from '../domain/publish-context.ts';
-import type { JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { pushedText } from '../wire/datapoint.ts';
 import type { PublishedValues } from './payload.ts';
 
@@ -19,6 +19,39 @@ export class MqttPublishContext {
     this.isRepetition = message.isRepetition === true;
   }
 }
+
+/** How a publish travels to another process of the service, where it is delivered as here. */
+export const publishContextForm = {
+  toJson(context: PublishContext): JsonValue | undefined {
+    if (!(context instanceof MqttPublishContext)) return undefined;
+    const { message, form, count, isRepetition } = context;
+    const { payload, properties, ...rest } = message;
+    return {
+      ...{ form, count, isRepetition },
+      message: {
+        ...rest,
+        payload: Buffer.from(payload).toString('base64'),
+        ...(properties !== undefined && {
+          properties: Buffer.from(properties).toString('base64'),
+        }),
+      },
+    };
+  },
+  /** What a process of this service wrote; undefined where it is none of that. */
+  fromJson(value: JsonValue): PublishContext | undefined {
+    if (!isJsonObject(value) || !isJsonObject(value['message'])) return undefined;
+    const { payload, properties, ...rest } = value['message'];
+    if (typeof payload !== 'string') return undefined;
+    const message = {
+      ...rest,
+      payload: Buffer.from(payload, 'base64'),
+      ...(typeof properties === 'string' && { properties: Buffer.from(properties, 'base64') }),
+    } as unknown as Message;
+    const form = value['form'] as PublishedValues['form'];
+    const context = new MqttPublishContext(message, { form, datapoints: [] });
+    return Object.assign(context, { count: Number(value['count']) });
+  },
+};
 
 /** Whether it came in over MQTT: what is to be retained is settled there. */
 export const isPublished = (publishContext: PublishContext | undefined): boolean =>

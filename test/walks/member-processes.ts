@@ -22,6 +22,7 @@ export async function membersOf(
     KIPIMO_DATABASE_URL: await schemaUrl(server.url, schema),
     KIPIMO_PROCESSES: 'several',
     KIPIMO_ADMIN_PASSWORD: adminPassword,
+    KIPIMO_WEBHOOK_PRIVATE: 'allowed',
   };
   return async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-member-'));

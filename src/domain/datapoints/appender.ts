@@ -48,7 +48,7 @@ export function createAppender(options: {
   async function commit(batch: readonly Push[]): Promise<readonly Appended[]> {
     const startedAt = clock.now();
     try {
-      const outcomes = await appendApart(store, batch);
+      const outcomes = await appendApart(store, batch, feed);
       let datapoints = 0;
       let fresh = 0;
       const events: DatapointsEvent[] = [];
@@ -175,10 +175,13 @@ interface FailedPush {
 async function appendApart(
   store: DatapointStore,
   batch: readonly Push[],
+  feed: Pick<Feed, 'notesOf'>,
   tries = { left: limits.commitTriesMax },
 ): Promise<readonly (AppendOutcome | FailedPush)[]> {
   try {
-    return await store.append(batch);
+    const { notesOf } = feed;
+    if (notesOf === undefined) return await store.append(batch);
+    return await store.append(batch, (outcomes) => notesOf(toldOf(batch, outcomes)));
   } catch (reason) {
     // The store says what is wrong with the machine: that is no fault of a push.
     if (
@@ -191,9 +194,19 @@ async function appendApart(
       return batch.map(() => ({ kind: 'failed', reason }));
     }
     const middle = Math.ceil(batch.length / 2);
-    const first = await appendApart(store, batch.slice(0, middle), tries);
-    return [...first, ...(await appendApart(store, batch.slice(middle), tries))];
+    const first = await appendApart(store, batch.slice(0, middle), feed, tries);
+    return [...first, ...(await appendApart(store, batch.slice(middle), feed, tries))];
   }
+}
+
+/** Of each push what those who watch are told: what is new, or all of one that is sent again. */
+function toldOf(batch: readonly Push[], outcomes: readonly AppendOutcome[]): readonly Push[] {
+  return batch.flatMap((push, index) => {
+    const outcome = outcomes[index];
+    if (outcome?.kind !== 'stored') return [];
+    if (outcome.fresh.count > 0) return { ...push, batch: outcome.fresh };
+    return push.publishContext?.isRepetition === true ? push : [];
+  });
 }
 
 /** An outcome, and what its push has to wait for; the next commit does not. */

@@ -23,6 +23,9 @@ export type AppendOutcome =
     }
   | { readonly kind: 'missing' };
 
+/** What other processes are told of a batch. */
+export type NotesOf = (outcomes: readonly AppendOutcome[]) => readonly string[];
+
 /** Which datapoints of a sensor: order time from `from` to `to`, both ends included. */
 export interface Range {
   readonly from?: Instant;
@@ -89,9 +92,11 @@ export interface DatapointStore {
    * those without a timestamp always are. Each push moves its sensor's last value to its newest
    * datapoint by timestamp, or to its last one when none has a timestamp; unless that datapoint was
    * stored already. A sensor that does not exist: 'missing', and nothing of that push is kept.
+   * `notesOf` says what other processes are told, in the same commit; it is asked where others
+   * serve the same data, and more than once when a commit has to be tried again.
    * Throws DomainError unavailable when nothing of the batch was kept.
    */
-  append(batch: readonly Push[]): Promise<readonly AppendOutcome[]>;
+  append(batch: readonly Push[], notesOf?: NotesOf): Promise<readonly AppendOutcome[]>;
   /**
    * Resolves when the store has put away so much that a long push would not make the pushes of
    * others wait. Absent: it always would not.

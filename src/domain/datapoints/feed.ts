@@ -2,6 +2,7 @@ import type { ChangeFeed } from '../changes.ts';
 import type { ActuatorChange } from '../devices/actuators.ts';
 import type { PublishContext } from '../publish-context.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
+import type { Push } from './datapoint-store.ts';
 
 /** Datapoints of one sensor that became durable together, in the order given. */
 export interface StoredPush extends SensorRef {
@@ -22,6 +23,11 @@ export type FeedListener = (events: readonly FeedEvent[]) => void;
 export interface Feed extends ChangeFeed {
   /** Hands the events to every listener, in order; never throws. */
   publish(events: readonly FeedEvent[]): void;
+  /**
+   * What other processes are to be told of pushes, for the commit that stores them. Absent: there
+   * are none.
+   */
+  notesOf?(pushes: readonly Push[]): readonly string[];
   /** Calls the listener from now on; the answer ends that. */
   subscribe(listener: FeedListener): () => void;
 }

@@ -14,4 +14,8 @@ export const memberLimits = {
   logTidyMs: 10_000,
   /** A longer entry says no more than that everything may have changed. */
   entryCharactersMax: 256 * 1_024,
+  /** Of a longer push, the last ones are told to subscribers of other processes. */
+  datapointsPerEntryMax: 1_000,
+  /** Settings of actuators that wait to be written for the others. */
+  settingsWaitingMax: 10_000,
 } as const;

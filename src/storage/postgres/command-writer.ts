@@ -21,7 +21,8 @@ export function createCommandWriter(client: pg.Client): Writer {
       const session = sessionOn(client);
       const { send, arrived } = createSender(session);
       const atEnd: WriteSession['atEnd'] = (...end) => void ends.push(end);
-      const answer = await work({ ...session, send, atEnd });
+      const others = () => undefined;
+      const answer = await work({ ...session, send, atEnd, others });
       for (const end of ends) send(...end);
       await arrived();
       await client.query('commit');

@@ -1,14 +1,12 @@
 import type { FeedLog, LogEntry } from '../../domain/members/feed-log.ts';
 import { type MemberConnection, notify } from './member-connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
-import type { Writer } from './writer.ts';
+import type { Writer, WriteSession } from './writer.ts';
 
-/** Written only where somebody else serves: in its turn, so nobody joins meanwhile. */
-const insert = `
+const insert = 'insert into feed_log (writer, entry) values ($1, $2) returning place';
+const insertAll = `
   insert into feed_log (writer, entry)
-  select $1, $2 where exists (
-    select from members where state = 'serving' and member <> $1)
-  returning place`;
+  select $1, entry from unnest($2::text[]) with ordinality as given (entry, place) order by place`;
 /** Positions of all writers; of one that joined later, everything it wrote. */
 const selectNew = `
   select found.writer, found.place, found.entry as text
@@ -38,6 +36,14 @@ const dropHeard = `
     where state = 'serving' and member <> feed_log.writer
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
 
+/** Writes entries in this commit, where others serve. */
+export function tellOthers(tx: WriteSession, texts: readonly string[]): void {
+  const others = tx.others();
+  if (others === undefined || texts.length === 0) return;
+  tx.send(insertAll, others.own, texts);
+  tx.atEnd(notify);
+}
+
 /** The log of members in PostgreSQL. What is read is what was committed; news only says when. */
 export function createFeedLog(options: {
   readonly own: number;
@@ -59,6 +65,9 @@ export function createFeedLog(options: {
   return {
     append: (text) =>
       writer.call(async (tx) => {
+        // Nobody joins meanwhile: that is a commit, and has its turn.
+        await tx.first('select');
+        if (tx.others() === undefined) return undefined;
         const row = await tx.first<{ place: number }>(insert, own, text);
         if (row === undefined) return undefined;
         tx.atEnd(notify);

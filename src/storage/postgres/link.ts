@@ -26,6 +26,13 @@ export interface Transaction {
   readonly seq: number;
   /** When one of these fails, nothing is kept. */
   readonly send: Sender['send'];
+  /** Known when a statement was answered; undefined: no other process serves. */
+  readonly others: () => Others | undefined;
+}
+
+/** That other processes serve the database, in this commit; the number is this one's. */
+export interface Others {
+  readonly own: number;
 }
 
 /**
@@ -182,11 +189,14 @@ async function commit<Answer>(
   work: (transaction: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
   const seq = last + 1;
-  const begun = begin(client, beginCommit(membership, last));
+  let others: Others | undefined;
+  const begun = begin(client, beginCommit(membership, last), () => {
+    others = { own: membership.id };
+  });
   const { send, arrived } = createSender(session);
   let answer: Answer;
   try {
-    answer = await work({ session, seq, send });
+    answer = await work({ session, seq, send, others: () => others });
     await begun;
   } catch (error) {
     // What failed first is the reason: whatever came behind it was refused for it.
@@ -200,11 +210,12 @@ async function commit<Answer>(
   return answer;
 }
 
-function begin(client: pg.Client, statements: string): Promise<void> {
+function begin(client: pg.Client, statements: string, onOthers: () => void): Promise<void> {
   const begun = client.query(statements).then((answer) => {
     // Each statement has its result; the last one is the fence.
-    const fence = (answer as unknown as readonly pg.QueryResult[]).at(-1);
-    if (fence?.rowCount !== 1) throw new FencedError(replaced);
+    const results = answer as unknown as readonly pg.QueryResult[];
+    if (results.at(-1)?.rowCount !== 1) throw new FencedError(replaced);
+    if (results.some(({ rows }) => rows[0]?.others === true)) onOthers();
   });
   begun.catch(() => undefined);
   return begun;

@@ -99,7 +99,8 @@ export async function sayGoodBye(client: pg.Client, { id }: Membership): Promise
 
 /** Begins a commit of this member: its turn among all processes, and its number. */
 export const beginCommit = ({ id, connection }: Membership, last: number): string =>
-  // All of it is made of our own letters and digits. One journey for three statements.
+  // All of it is made of our own letters and digits. One journey for four statements.
   `begin; ${takeTurn};
+   select exists (select from members where state = 'serving' and member <> ${id}) as others;
    update writers set seq = ${last + 1}
    where writer = ${id} and seq = ${last} and member = '${connection}' and not ended`;

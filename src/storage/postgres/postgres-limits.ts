@@ -18,7 +18,7 @@ export const postgresLimits = {
   /** How long a change waits for a database that is away, before it is refused. */
   awayMs: 10_000,
   /** Of the log of members, of each writer. */
-  logEntriesPerRead: 100,
+  logEntriesPerRead: 200,
   /** How long a heartbeat may take, by statement. */
   beatStatementMs: 3_000,
   /** A process that stands still in the middle of a commit keeps the others waiting for so long. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 import type { Sender, Session, Value } from './connection.ts';
 import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
-import type { Link, Transaction } from './link.ts';
+import type { Link, Others, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
 /**
@@ -15,6 +15,8 @@ export type Work<Answer> = (session: WriteSession) => Promise<Answer>;
 export interface WriteSession extends Session {
   /** Runs a statement without waiting for it; when it fails, nothing is kept. */
   readonly send: Sender['send'];
+  /** Whether other processes serve the database; known when a statement was answered. */
+  readonly others: () => Others | undefined;
   /** Runs this before the commit, once for all calls that share it: what tidies up behind them. */
   atEnd(sql: string, ...values: readonly Value[]): void;
 }
@@ -122,6 +124,7 @@ function createAttempt(calls: readonly Waiting[]): (link: Link) => Promise<reado
       const session: WriteSession = {
         ...transaction.session,
         send: transaction.send,
+        others: transaction.others,
         atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
       };
       for (const { work } of calls) answers.push(await work(session));

@@ -96,9 +96,9 @@ export function createCorrectedDatapoints(
 
   return {
     ...(pushed.readyForLong && { readyForLong: () => pushed.readyForLong?.() ?? settled }),
-    append: (batch) =>
+    append: (batch, notesOf) =>
       book.during(async () => {
-        const outcomes = await pushed.append(book.outsideReach(batch));
+        const outcomes = await pushed.append(book.outsideReach(batch), notesOf);
         last.forget(batch);
         return outcomes;
       }),

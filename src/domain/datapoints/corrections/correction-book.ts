@@ -39,6 +39,8 @@ export interface CorrectionBook extends Omit<CorrectionStore, 'reaches'> {
   during<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Reads anew what there is of a sensor: retention took datapoints, and corrections with them. */
   refresh(sensor: SensorRef): Promise<void>;
+  /** The same for all sensors: other processes may have changed any. */
+  refreshAll(): Promise<void>;
   /** Drops what is known of a removed sensor, or of all sensors of a removed device. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
 }
@@ -226,6 +228,12 @@ export function createCorrectionBook(
       return running;
     },
     refresh: (sensor) => reload(sensor),
+    async refreshAll() {
+      const known = [...devices].flatMap(([deviceId, ofDevice]) =>
+        [...ofDevice.keys()].map((sensorId) => ({ deviceId, sensorId })),
+      );
+      for (const sensor of [...known, ...(await store.reaches())]) await reload(sensor);
+    },
     forget(deviceId, sensorId) {
       const ofDevice = devices.get(deviceId);
       for (const [id, known] of ofDevice ?? []) {

@@ -18,6 +18,7 @@ import {
 } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/standing-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
+import { tellOthers } from '../feed-log.ts';
 import type { StoreContext } from '../store-context.ts';
 import { appendPushes } from './append.ts';
 import { createChunkCache } from './chunk-cache.ts';
@@ -77,10 +78,12 @@ export function createDatapointStore(
       work({ ...seen, page });
 
   return {
-    async append(batch) {
-      const { outcomes, rows } = await writer.call((tx) =>
-        appendPushes(tx, batch, { view, limits }),
-      );
+    async append(batch, notesOf) {
+      const { outcomes, rows } = await writer.call(async (tx) => {
+        const appended = await appendPushes(tx, batch, { view, limits });
+        if (notesOf !== undefined) tellOthers(tx, notesOf(appended.outcomes));
+        return appended;
+      });
       flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
       return outcomes;
     },

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { singleBatch, toDatapoints } from '../domain/datapoints/column-batch.ts';
+import type { ActuatorId, DeviceId, SensorId } from '../domain/ids.ts';
+import { sessionKey } from '../domain/messaging/message.ts';
+import type { JsonValue } from '../lib/json.ts';
+import { MqttPublishContext, publishContextForm } from '../mqtt/live-message.ts';
+import { createEventText, isEventText } from './event-text.ts';
+
+const text = createEventText(publishContextForm);
+const anId = fc.string({ minLength: 1, maxLength: 20 });
+const aTime = fc.integer({ min: 0, max: 4e12 });
+const aValue = fc.jsonValue() as fc.Arbitrary<JsonValue>;
+const written = (value: JsonValue): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;
+
+test('datapoints come out as they went in', () => {
+  fc.assert(
+    fc.property(
+      anId,
+      anId,
+      aValue,
+      fc.option(aTime),
+      aTime,
+      (device, sensor, value, at, received) => {
+        const batch = singleBatch(value, at ?? undefined, received);
+        const deviceId = device as DeviceId;
+        const sensorId = sensor as SensorId;
+        const one = text.ofPush({ deviceId, sensorId, batch });
+        assert.ok(isEventText(one));
+        assert.deepEqual(text.read(one), {
+          ...{ kind: 'datapoints', deviceId, sensorId },
+          datapoints: toDatapoints(singleBatch(written(value), at ?? undefined, received)),
+        });
+      },
+    ),
+  );
+});
+
+test('a setting keeps how it was published: bytes, properties and who did', () => {
+  const message = {
+    ...({ topic: 'devices/d/actuators/a/value', qos: 2, retain: true, expiresAt: 9 } as const),
+    payload: Uint8Array.of(0, 255, 1),
+    properties: Uint8Array.of(38, 0),
+    publisher: sessionKey('account/ü', 'pump\u0000?'),
+  };
+  const publishContext = new MqttPublishContext(message, { datapoints: [], form: 'object' });
+  const change = { deviceId: 'd' as DeviceId, actuatorId: 'a' as ActuatorId, value: [1, null] };
+  const read = text.read(text.ofSetting({ ...change, publishContext }));
+  assert.ok(read?.kind === 'actuator' && read.publishContext instanceof MqttPublishContext);
+  const { payload, properties, ...rest } = read.publishContext.message;
+  const { payload: bytes, properties: more, ...others } = message;
+  assert.deepEqual(rest, others);
+  assert.deepEqual([...payload, ...(properties ?? [])], [...bytes, ...more]);
+  assert.deepEqual([read.value, read.publishContext.form], [[1, null], 'object']);
+});
+
+test('what is no event of this version is nothing', () => {
+  for (const other of ['[', '[]', '["datapoints"]', '["invented","d","s",{},null]', '[1,2,3]']) {
+    assert.equal(text.read(other), undefined, other);
+  }
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), (other) => {
+      assert.equal(text.read(other), undefined);
+    }),
+  );
+});
