@@ -109,8 +109,8 @@ export const plantsOfSockets: readonly Plant[] = [
     patches: [
       patch(
         appender,
-        'return await store.append(batch);\n  } catch (reason) {\n',
-        'return await store.append(batch);\n  } catch (reason) {\n    if (reason) throw reason;\n',
+        '  } catch (reason) {\n    // The store says',
+        '  } catch (reason) {\n    if (reason) throw reason;\n    // The store says',
       ),
     ],
   },
