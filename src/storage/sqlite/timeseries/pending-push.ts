@@ -183,20 +183,22 @@ function findInChunks(
 ): Set<number> | undefined {
   if (series.flushed === 0) return undefined;
   const { gap } = series;
-  const suspects: { readonly at: number; readonly timestamp: Instant }[] = [];
+  // Most pushes have none.
+  let suspects: { readonly at: number; readonly timestamp: Instant }[] | undefined;
   const end = Math.min(first + datapointsPerStep, batch.count);
   for (let at = first; at < end; at += 1) {
     const timestamp = batch.times[at] ?? 0;
     if (batch.timed[at] === 1 && timestamp <= series.newestTimestamp && !isIn(gap, timestamp)) {
+      suspects ??= [];
       suspects.push({ at, timestamp });
     }
   }
-  if (suspects.length === 0) return undefined;
-  suspects.sort((a, b) => a.timestamp - b.timestamp);
+  if (suspects === undefined) return undefined;
+  const inOrder = suspects.sort((a, b) => a.timestamp - b.timestamp);
   return chunks.inSnapshot(() => {
     const found = new Set<number>();
     const stored = chunks.createLookup(series.number);
-    for (const { at, timestamp } of suspects) {
+    for (const { at, timestamp } of inOrder) {
       if (stored.valuesAt(timestamp).has(valueTextAt(batch, at))) found.add(at);
     }
     // Of a backlog that comes beside live values, the next push goes on there.

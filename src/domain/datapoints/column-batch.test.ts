@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { singleBatch, toDatapoints, withReceipts } from './column-batch.ts';
+
+test('pushes of one millisecond have what is theirs, and moving one leaves the others', () => {
+  const pushes = [
+    singleBatch(1, 500, 1_000),
+    singleBatch('two', undefined, 1_000),
+    singleBatch(3, undefined, 1_001),
+    singleBatch(4, 500, 1_000),
+  ];
+  const expected = [
+    { value: 1, timestamp: 500, receivedAt: 1_000 },
+    { value: 'two', receivedAt: 1_000 },
+    { value: 3, receivedAt: 1_001 },
+    { value: 4, timestamp: 500, receivedAt: 1_000 },
+  ];
+  assert.deepEqual(pushes.flatMap(toDatapoints), expected);
+  const [, second] = pushes;
+  const moved =
+    second &&
+    withReceipts(
+      second,
+      second.received.map((at) => at + 7),
+    );
+  assert.deepEqual(moved && toDatapoints(moved), [{ value: 'two', receivedAt: 1_007 }]);
+  assert.deepEqual(pushes.flatMap(toDatapoints), expected);
+});
