@@ -16,6 +16,8 @@ interface Suite {
   readonly sideBySide?: number;
   /** The engine it is about, whatever TEST_STORAGE says. */
   readonly engine?: 'postgres';
+  /** How long a file may take; absent: as usual. */
+  readonly fileMsMax?: number;
 }
 
 const casesOfVersion2 = 'test/v1/cases-of-*.test.ts';
@@ -32,7 +34,7 @@ const suites = {
     except: [casesOfVersion2, onPostgres, 'test/promises.test.ts'],
     patterns: [
       'src/**/*.test.ts',
-      'test/!(neighbours|dashboard|walks)/**/*.test.ts',
+      'test/!(cluster|neighbours|dashboard|walks)/**/*.test.ts',
       'test/*.test.ts',
       'scripts/**/*.test.ts',
       'bin/**/*.test.ts',
@@ -62,6 +64,12 @@ const suites = {
   walks: { patterns: ['test/walks/**/*.test.ts'] },
   /** Strangers who attack beside an honest client. */
   neighbours: { patterns: ['test/neighbours/**/*.test.ts'], sideBySide: 1 },
+  /** Processes on a database with a standby, while links are cut and servers killed. */
+  cluster: {
+    patterns: ['test/cluster/**/*.test.ts'],
+    sideBySide: 1,
+    fileMsMax: 300_000 * Number(process.env['NEMESIS_ROUNDS'] ?? 1),
+  },
 } as const satisfies Record<string, Suite>;
 
 /**
@@ -171,7 +179,7 @@ async function runTwice(groups: readonly TestGroup[], options: RunOptions): Prom
 /** How many tests passed and failed, by the entry of their group. */
 async function runGroups(
   groups: readonly TestGroup[],
-  { reporter, sideBySide }: RunOptions,
+  { reporter, sideBySide, fileMsMax }: RunOptions,
 ): Promise<Map<string, TestCounts>> {
   const counts = new Map<string, TestCounts>();
   // Without files, node:test would go looking on its own.
@@ -179,7 +187,7 @@ async function runGroups(
   const stream = run({
     files: groups.map(({ entry }) => entry),
     concurrency: sideBySide ?? Math.min(4, availableParallelism() + waitingFiles),
-    timeout: testMsMax,
+    timeout: fileMsMax ?? testMsMax,
     execArgv: preloads(),
   });
   stream.on('test:summary', ({ file, success, counts: all }) => {

@@ -30,7 +30,7 @@ export function findPostgres(): string | undefined {
 }
 
 /** The server refuses to run as root: who it runs as then. */
-function owner(): { readonly uid: number; readonly gid: number } | undefined {
+export function owner(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (word: string) => Number(spawnSync('id', [word, 'postgres']).stdout.toString());
   return { uid: idOf('-u'), gid: idOf('-g') };
@@ -99,7 +99,8 @@ export async function startPostgres({ isDurable = false } = {}): Promise<OwnPost
   };
 }
 
-function freePort(): Promise<number> {
+/** A port of 127.0.0.1 that nobody listens on. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);
@@ -110,7 +111,8 @@ function freePort(): Promise<number> {
   });
 }
 
-async function untilReady(url: string): Promise<void> {
+/** Resolves when the server takes connections. */
+export async function untilReady(url: string): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       await onServer(url, 'select 1');

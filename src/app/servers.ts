@@ -66,7 +66,8 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   const connections = createConnectionGuard({
     room: createConnectionRoom(budgets.of('connections'), isTrustedProxy),
     handshakes: createConnectionRoom(budgets.of('tls_handshakes'), isTrustedProxy),
-    onRefused: () => reporter.connectionRefused('too_many'),
+    isTrustedProxy,
+    onRefused: (why) => reporter.connectionRefused(why),
   });
   const mqtt = await createMqttServer({
     services: built.mqttServices,

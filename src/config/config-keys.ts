@@ -228,7 +228,8 @@ export const configKeys = {
     kind: addressList,
     meaning:
       'Reverse proxies before the service: comma list of addresses and networks. Of them alone ' +
-      '`X-Forwarded-For` (read from the right) and `X-Forwarded-Proto` are believed.',
+      '`X-Forwarded-For` (read from the right), `X-Forwarded-Proto` and, on every port, the ' +
+      'PROXY protocol (version 2) are believed.',
   }),
   KIPIMO_PUBLIC_URL: key({
     kind: origin,

@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net';
+import { readClientOf } from './proxied-socket.ts';
 
 /**
  * All connections of one process, on every port, from accept to close. A connection has an error
@@ -35,21 +36,32 @@ export interface ConnectionSlot {
   move(address: string): boolean;
 }
 
+/** Why a connection was ended as soon as it was there. */
+export type ConnectionRefusal = 'too_many' | 'proxy_header';
+
+/** How long a balancer may take to say whose connection it is. */
+const proxyHeaderMs = 5_000;
+
 export function createConnectionGuard({
   room,
   handshakes,
+  isTrustedProxy = () => false,
   onRefused,
 }: {
   readonly room: ConnectionRoom;
   /** Room for TLS handshakes under way, beside that of their connections. */
   readonly handshakes: ConnectionRoom;
-  /** A connection was ended because there was no room for it. */
-  readonly onRefused: () => void;
+  /** Who may say, by the PROXY protocol, whose connection it is; absent: nobody. */
+  readonly isTrustedProxy?: (address: string) => boolean;
+  /** A connection was ended: there was no room for it, or a balancer said what is wrong. */
+  readonly onRefused: (why: ConnectionRefusal) => void;
 }): ConnectionGuard {
   const open = new Set<Socket>();
   const slots = new WeakMap<Socket, ConnectionSlot>();
   // By the peer's address and port, as TLS tells of a socket of its own.
   const shaking = new Map<string, ConnectionSlot>();
+  /** Addresses of clients that balancers told, while TLS is between them and us. */
+  const clients = new Map<string, string>();
   let isOver = false;
 
   /** Answers whether the connection may go on. */
@@ -63,7 +75,7 @@ export function createConnectionGuard({
     const address = socket.remoteAddress;
     const slot = address && room.enter(address, () => socket.destroy());
     if (!slot) {
-      if (address !== undefined) onRefused();
+      if (address !== undefined) onRefused('too_many');
       socket.destroy();
       return false;
     }
@@ -79,9 +91,10 @@ export function createConnectionGuard({
   /** Counts the handshake of a connection that was accepted; false: there is no room for it. */
   function beginHandshake(socket: Socket): boolean {
     const peer = peerOf(socket);
-    const slot = handshakes.enter(socket.remoteAddress ?? '', () => socket.destroy());
+    const address = clients.get(peer) ?? socket.remoteAddress ?? '';
+    const slot = handshakes.enter(address, () => socket.destroy());
     if (slot === undefined) {
-      onRefused();
+      onRefused('too_many');
       socket.destroy();
       return false;
     }
@@ -99,20 +112,58 @@ export function createConnectionGuard({
     shaking.delete(peer);
   }
 
+  function rememberClient(socket: Socket, address: string): void {
+    const peer = peerOf(socket);
+    clients.set(peer, address);
+    socket.once('close', () => {
+      if (clients.get(peer) === address) clients.delete(peer);
+    });
+  }
+
+  /** Goes on once it is known whose connection it is. */
+  function introduce(socket: Socket, isTls: boolean, goOn: () => void): void {
+    if (!isTrustedProxy(plainAddress(socket.remoteAddress ?? ''))) {
+      goOn();
+      return;
+    }
+    const refuse = (why: ConnectionRefusal) => {
+      onRefused(why);
+      socket.destroy();
+    };
+    const arrived = (address: string | undefined) => {
+      if (address !== undefined) {
+        if (slots.get(socket)?.move(address) === false) {
+          refuse('too_many');
+          return;
+        }
+        if (isTls) rememberClient(socket, address);
+        else showAddress(socket, address);
+      }
+      goOn();
+    };
+    const refused = () => refuse('proxy_header');
+    readClientOf(socket, { waitMs: proxyHeaderMs, outcome: { arrived, refused } });
+  }
+
   return {
     watch(server) {
       const isTls = 'setSecureContext' in server;
       const listeners = server.listeners('connection');
       server.removeAllListeners('connection');
       server.on('connection', (socket: Socket) => {
-        if (!accept(socket) || (isTls && !beginHandshake(socket))) return;
-        for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+        if (!accept(socket)) return;
+        introduce(socket, isTls, () => {
+          if (isTls && !beginHandshake(socket)) return;
+          for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+        });
       });
       // TLS puts a socket of its own before the one that was accepted, and lets go of it after the
       // handshake: errors from then on are for whoever listens.
       server.prependListener('secureConnection', (socket: Socket) => {
         socket.on('error', ignore);
         endHandshake(socket);
+        const address = clients.get(peerOf(socket));
+        if (address !== undefined) showAddress(socket, address);
       });
       // A handshake that takes too long only says so; its connection would stay.
       server.prependListener('tlsClientError', (_error: Error, socket: Socket) => {
@@ -132,6 +183,13 @@ export function createConnectionGuard({
 }
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+
+const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+
+/** From here on the connection is one of this client, for whoever asks. */
+function showAddress(socket: Socket, address: string): void {
+  Object.defineProperty(socket, 'remoteAddress', { value: address, configurable: true });
+}
 
 /** Whoever wants to know that a connection ended listens to its close, which follows an error. */
 const ignore = (): void => undefined;

@@ -1,0 +1,66 @@
+// In a process of its own: it starts database servers and processes, and breaks what is between.
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { findPostgres } from '../postgres-server.ts';
+import { checkHistory } from './checker.ts';
+import { faults } from './nemesis.ts';
+import { openStory, type StoryOptions } from './story.ts';
+
+const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
+const rounds = Number(process.env['NEMESIS_ROUNDS'] ?? 1);
+const seed = Number(process.env['NEMESIS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+/** Parts of the names of those that are inflicted; absent: all. */
+const chosen = process.env['NEMESIS_FAULTS']?.split(';');
+/** Only runs with so many processes; absent: all. */
+const processesChosen = process.env['NEMESIS_PROCESSES'];
+const complaintsShown = 20;
+
+const wanted = faults.filter(({ name }) => chosen?.some((part) => name.includes(part)) ?? true);
+
+const leftOut = (processes: number) => ({
+  skip: (processesChosen ?? `${processes}`) === `${processes}` ? false : 'other runs were chosen',
+});
+
+/** Says what became of it, and how long until all were served again. */
+async function tell(context: TestContext, options: Omit<StoryOptions, 'seed' | 'faults'>) {
+  const say = (line: string) => context.diagnostic(line);
+  say(`NEMESIS_SEED=${seed}`);
+  await using story = await openStory({ ...options, seed, faults: wanted });
+  for (let round = 1; round <= rounds; round += 1) await story.round(say);
+  const history = await story.conclude(say);
+  const complaints = checkHistory(history);
+  const shown = complaints.slice(0, complaintsShown).join('\n');
+  assert.equal(complaints.length, 0, `NEMESIS_SEED=${seed}: ${complaints.length}\n${shown}`);
+  const acknowledged = history.sent.filter(({ outcome }) => outcome === 'acknowledged');
+  assert.ok(acknowledged.length > 100, `only ${acknowledged.length} values were acknowledged`);
+}
+
+describe('under a nemesis', { skip: isAbsent ? 'needs PostgreSQL' : false }, () => {
+  test(
+    'one process loses nothing, doubles nothing and keeps the order',
+    leftOut(1),
+    async (context) => {
+      await tell(context, { processes: 1, load: 'all' });
+    },
+  );
+
+  test(
+    'what two processes acknowledge is stored once, and both show it',
+    leftOut(2),
+    async (context) => {
+      await tell(context, { processes: 2, load: 'pushes' });
+    },
+  );
+
+  for (const [what, reason] of Object.entries({
+    'MQTT over several processes: sessions, QoS 2, shared groups, wills': 'needs one owner each',
+    'notifications over several processes: one firing, one message': 'needs states by revision',
+    'revoked at one process, silent at all within a second': 'needs changes told to others',
+    'NATS away, one server and all': 'needs the feed over NATS',
+    'a process cut off from NATS': 'needs the feed over NATS',
+    'three processes': 'needs the above',
+    'planted: no term, no cursor': 'needs terms and cursors',
+  })) {
+    test(what, { todo: reason });
+  }
+});

@@ -1,0 +1,151 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Member } from './member.ts';
+import type { PostgresPair } from './postgres-pair.ts';
+
+/** What the nemesis can reach. */
+export interface Cluster {
+  readonly members: readonly Member[];
+  readonly database: PostgresPair;
+}
+
+/** Numbers from 0 to 1 that follow from a seed. */
+export type Random = () => number;
+
+/** Something that goes wrong, and is mended by its end but for what the service has to mend. */
+export interface Fault {
+  readonly name: string;
+  inflict(cluster: Cluster, random: Random): Promise<void>;
+}
+
+/** The same numbers for the same seed (mulberry32). */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** All of them in an order that follows from the numbers. */
+export function shuffled<One>(all: readonly One[], random: Random): readonly One[] {
+  return all
+    .map((one) => ({ one, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ one }) => one);
+}
+
+const anyOf = <One>(all: readonly One[], random: Random): One => {
+  const one = all[Math.floor(random() * all.length)];
+  if (one === undefined) throw new Error('there is none');
+  return one;
+};
+
+const stopMs = 10_000;
+const cutMs = 3_000;
+/** Longer than what a beat of a member may be missed for. */
+const silenceMs = 8_000;
+const slowMs = 40;
+
+function signal(member: Member, name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): boolean {
+  const pid = member.running()?.pid;
+  if (pid === undefined) return false;
+  try {
+    return process.kill(pid, name);
+  } catch {
+    // It ended just now.
+    return false;
+  }
+}
+
+/** For a while the links of one process to the database are in this state. */
+const linkFault = (name: string, state: 'cut' | 'silent' | 'deaf' | 'mute', ms: number): Fault => ({
+  name,
+  async inflict({ members }, random) {
+    const { database } = anyOf(members, random);
+    database.set(state);
+    await wait(ms);
+    // What a network swallowed for long is not sent again: the far side has given up.
+    if (state !== 'cut' && random() < 0.5) database.breakOff();
+    database.set('open');
+  },
+});
+
+const restartFault = (how: 'SIGINT' | 'SIGQUIT' | 'SIGKILL', name: string): Fault => ({
+  name,
+  inflict: ({ database }) => database.restart(how),
+});
+
+/** The standby takes over; nobody reaches the server of before, as its address leads to that. */
+async function failOver({ members, database }: Cluster): Promise<void> {
+  for (const member of members) member.database.set('cut');
+  await database.promote();
+  for (const member of members) {
+    member.database.lead(database.port);
+    member.database.set('open');
+  }
+}
+
+/** Every fault that one process on a database with a standby has to bear. */
+export const faults: readonly Fault[] = [
+  {
+    name: 'a process is killed',
+    async inflict({ members }, random) {
+      signal(anyOf(members, random), 'SIGKILL');
+    },
+  },
+  {
+    name: 'a process stands still for 10 s',
+    async inflict({ members }, random) {
+      const member = anyOf(members, random);
+      signal(member, 'SIGSTOP');
+      await wait(stopMs);
+      signal(member, 'SIGCONT');
+    },
+  },
+  {
+    name: 'all processes are replaced one after the other',
+    async inflict({ members }) {
+      for (const member of members) {
+        const livesBefore = member.lives();
+        if (!signal(member, 'SIGTERM')) continue;
+        while (member.lives() === livesBefore) await wait(20);
+      }
+    },
+  },
+  linkFault('a process is cut off from the database', 'cut', cutMs),
+  linkFault('a process is cut off from the database without being told', 'silent', silenceMs),
+  linkFault('a process hears nothing of the database', 'deaf', cutMs),
+  linkFault('a process is not heard by the database', 'mute', cutMs),
+  {
+    name: 'the database is slow',
+    async inflict({ members }) {
+      for (const { database } of members) database.delay(slowMs);
+      await wait(cutMs);
+      for (const { database } of members) database.delay(0);
+    },
+  },
+  restartFault('SIGINT', 'the database is restarted'),
+  restartFault('SIGKILL', 'the database is killed and started again'),
+  {
+    name: 'the database is killed and the standby promoted',
+    async inflict(cluster) {
+      await failOver(cluster);
+      await cluster.database.pairUp();
+    },
+  },
+  {
+    name: 'commits wait for a standby that is cut off, connections are lost, it is promoted',
+    async inflict(cluster) {
+      const { members, database } = cluster;
+      database.standbyLink.set('silent');
+      await wait(500);
+      // Whoever connects again sees commits that the standby has not.
+      for (const member of members) member.database.breakOff();
+      await wait(2_000);
+      await failOver(cluster);
+      await database.pairUp();
+    },
+  },
+];

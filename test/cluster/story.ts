@@ -1,0 +1,154 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { onServer } from '../postgres-server.ts';
+import { startClients } from './clients.ts';
+import { emptyHistory, type History } from './history.ts';
+import { readMarks } from './http-load.ts';
+import { type Member, startMember } from './member.ts';
+import { createRandom, type Fault, shuffled } from './nemesis.ts';
+import { type PostgresPair, startPair, urlOnPort } from './postgres-pair.ts';
+
+/** Where what happens is told. */
+type Say = (line: string) => void;
+
+/** A run: processes, a database with its standby, clients, and what is done to them. */
+export interface Story {
+  /** Every fault once, in an order that follows from the seed. */
+  round(say: Say): Promise<void>;
+  /** Lets all come to rest and tells what happened. */
+  conclude(say: Say): Promise<History>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface StoryOptions {
+  readonly processes: number;
+  /** Everything, or pushes and reads alone: what several processes can be asked for as yet. */
+  readonly load: 'all' | 'pushes';
+  readonly seed: number;
+  /** What is done to them, each once in a round. */
+  readonly faults: readonly Fault[];
+}
+
+const schema = 'cluster';
+/** How long after a fault until every client is served again. */
+const recoveryMsMax = 30_000;
+const calmMs = 1_000;
+
+/** Starts everything, with clients at work. */
+export async function openStory(options: StoryOptions): Promise<Story> {
+  const history = emptyHistory();
+  const ends: (() => unknown)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const end of ends.splice(0).toReversed()) await end();
+  };
+  try {
+    const database = await startPair();
+    ends.push(() => database.close());
+    const members = await startMembers(options, { history, database, ends });
+    const clients = await startClients(history, members, options.load);
+    ends.push(() => clients.close());
+    const random = createRandom(options.seed);
+    return {
+      async round(say) {
+        for (const fault of shuffled(options.faults, random)) {
+          await wait(calmMs * random());
+          const beganAt = performance.now();
+          await fault.inflict({ members, database }, random);
+          const mendedAt = performance.now();
+          const ms = await untilServed(history, clients.served, mendedAt);
+          const began = `${(beganAt / 1_000).toFixed(2)} s ${fault.name}`;
+          const took = Math.round(mendedAt - beganAt);
+          say(`${began}: ${took} ms, all served after ${Math.round(ms)} ms`);
+        }
+      },
+      async conclude(say) {
+        const said = await clients.conclude();
+        await readAll(history, members, clients.sensors);
+        say(
+          `${summaryOf(history)}; ${said}; lives ${members.map((one) => one.lives()).join(', ')}`,
+        );
+        return history;
+      },
+      [Symbol.asyncDispose]: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function startMembers(
+  { processes }: StoryOptions,
+  {
+    history,
+    database,
+    ends,
+  }: { readonly history: History; database: PostgresPair; ends: (() => unknown)[] },
+): Promise<readonly Member[]> {
+  const directory = temporaryDirectory({ after: (end) => void ends.push(end) });
+  await onServer(urlOnPort(database.port), `create schema ${schema}`);
+  const members: Member[] = [];
+  for (let number = 1; number <= processes; number += 1) {
+    const member = await startMember({
+      ...{ name: `process ${number}`, directory, schema, history, databasePort: database.port },
+      environment: {
+        KIPIMO_ADMIN_PASSWORD: 'admin-password-1',
+        KIPIMO_WEBHOOK_PRIVATE: 'allowed',
+        ...(processes > 1 && { KIPIMO_PROCESSES: 'several' }),
+      },
+    });
+    members.push(member);
+    ends.push(() => member.close());
+  }
+  return members;
+}
+
+/** Resolves when each of these had a value acknowledged that was sent since; after how many ms. */
+async function untilServed(
+  history: History,
+  served: readonly string[],
+  since: number,
+): Promise<number> {
+  const waiting = new Set(served);
+  for (;;) {
+    for (const { sensor, outcome, answeredAt } of history.sent.slice(-1_000)) {
+      if (outcome === 'acknowledged' && answeredAt > since) waiting.delete(sensor);
+    }
+    const ms = performance.now() - since;
+    if (waiting.size === 0) return ms;
+    if (ms > recoveryMsMax) {
+      history.oddities.push(
+        `${[...waiting].join(', ')}: nothing was taken for ${recoveryMsMax} ms`,
+      );
+      return ms;
+    }
+    await wait(20);
+  }
+}
+
+/** What every process shows of every sensor, now that all is quiet. */
+async function readAll(
+  history: History,
+  members: readonly Member[],
+  sensors: readonly string[],
+): Promise<void> {
+  for (const { name, url, isReady } of members) {
+    // It may have been given up a moment ago, and start again.
+    const giveUpAt = performance.now() + recoveryMsMax;
+    while (!(await isReady()) && performance.now() < giveUpAt) await wait(100);
+    for (const sensor of sensors) {
+      const marks = await readMarks(url, sensor);
+      if (marks === undefined) history.oddities.push(`${name} does not show ${sensor}`);
+      else history.stored.push({ at: name, sensor, beganAt: performance.now(), marks });
+    }
+  }
+}
+
+function summaryOf({ sent, received, messages, reads }: History): string {
+  const acknowledged = sent.filter(({ outcome }) => outcome === 'acknowledged').length;
+  const again = sent.filter(({ sends }) => sends > 1).length;
+  return (
+    `${sent.length} sent, ${acknowledged} acknowledged, ${again} sent again, ` +
+    `${received.length} received, ${messages.length} messages, ${reads.length} reads`
+  );
+}
