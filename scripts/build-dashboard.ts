@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild-wasm';
 import { licencesOf } from './licences.ts';
@@ -48,6 +49,7 @@ export async function buildDashboard(options: {
   });
   dropIdleImports(metafile);
   const loaded = new Set(loadedBy(metafile));
+  const words = filesOfWords(metafile.outputs, loaded);
   const boot = await build({
     ...settings,
     entryPoints: { theme: entry('theme-boot.ts') },
@@ -55,7 +57,7 @@ export async function buildDashboard(options: {
     sourcemap: false,
     write: false,
     define: {
-      WORD_FILES: JSON.stringify(filesOfWords(metafile.outputs, loaded)),
+      WORD_FILES: JSON.stringify(words),
       LATER_STYLES: JSON.stringify(laterStyles(metafile)),
     },
   });
@@ -63,7 +65,10 @@ export async function buildDashboard(options: {
   writeFileSync(join(out, 'index.html'), page(readFileSync(entry('index.html'), 'utf8'), loads));
   const screens = screenFiles(metafile.outputs, { source, loaded });
   writeFileSync(join(out, 'screens.json'), JSON.stringify(screens));
-  await buildServiceWorker(settings, out, filesKept(filesOf(metafile)));
+  const otherWords = Object.entries(words).flatMap(([language, files]) =>
+    language === 'en' ? [] : Object.values(files),
+  );
+  await buildServiceWorker(settings, out, filesKept(filesOf(metafile), new Set(otherWords)));
   copyFileSync(entry('manifest.webmanifest'), join(out, 'manifest.webmanifest'));
   for (const icon of readdirSync(entry('icons'))) {
     copyFileSync(join(entry('icons'), icon), join(out, icon));
@@ -79,8 +84,22 @@ export async function buildDashboard(options: {
   };
 }
 
-/** A dictionary is words alone. */
-const wordFile = 'dictionary.ts';
+/** The words of other languages than English, in two files each: words alone. */
+const wordFiles = /\/i18n\/(?:fr|pt|sw)\/(?:first|later)-words\.ts$/;
+
+/** Writes the words of a language out, which the sources part by what English says at first. */
+const writtenWords: Plugin = {
+  name: 'written-words',
+  setup({ onLoad }) {
+    onLoad({ filter: wordFiles }, async ({ path }) => {
+      const exported: unknown = await import(pathToFileURL(path).href);
+      const lines = Object.entries(Object(exported)).map(
+        ([name, words]) => `export const ${name} = ${JSON.stringify(words)};`,
+      );
+      return { contents: lines.join('\n'), loader: 'js' };
+    });
+  },
+};
 
 /** What follows the first cards at once, or is shown instead of them: it takes the core alone. */
 const soonFiles: ReadonlySet<string> = new Set(['later-words.ts', 'live.ts', 'welcome.tsx']);
@@ -107,7 +126,7 @@ function wholeChunks(source: string): Plugin {
     const text = readFileSync(join(source, path), 'utf8');
     return [...text.matchAll(/\bimport\('(\.[^']+\.tsx?)'\)/g)]
       .map((match) => join(source, dirname(path), match[1] ?? ''))
-      .filter((target) => basename(target) !== wordFile);
+      .filter((target) => !wordFiles.test(target));
   }
   return {
     name: 'whole-chunks',
@@ -166,7 +185,8 @@ function buildSettings(out: string, isQuick: boolean) {
     legalComments: 'none',
     loader: { '.png': 'file', '.svg': 'file' },
     logLevel: 'warning',
-    plugins: [worldData],
+    charset: 'utf8',
+    plugins: [worldData, writtenWords],
   } satisfies BuildOptions;
 }
 
@@ -280,9 +300,12 @@ function page(template: string, loads: Loads): string {
 const keptBytesMax = 40_000;
 
 /** What the service worker fetches ahead, so that the app starts without network. */
-function filesKept(files: Readonly<Record<string, { readonly bytes: number }>>): readonly string[] {
+function filesKept(
+  files: Readonly<Record<string, { readonly bytes: number }>>,
+  otherWords: ReadonlySet<string>,
+): readonly string[] {
   return Object.entries(files)
-    .filter(([path, { bytes }]) => bytes <= keptBytesMax && !path.includes('/dictionary-'))
+    .filter(([path, { bytes }]) => bytes <= keptBytesMax && !otherWords.has(`/${path}`))
     .map(([path]) => path);
 }
 

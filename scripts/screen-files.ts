@@ -70,21 +70,29 @@ export function screenFiles(
   }
 }
 
-/** The file of each language: of English, what home does not say. */
+/** The files of one language. */
+interface WordFiles {
+  /** What home says; absent: it is in the first load. */
+  readonly first?: string;
+  readonly later?: string;
+}
+
+/** The files of the words of each language. */
 export function filesOfWords(
   outputs: Outputs,
   loaded: ReadonlySet<string>,
-): Readonly<Record<string, string>> {
-  const found = Object.entries(outputs).flatMap(([path, { entryPoint = '', imports }]) => {
-    const language = /i18n\/(\w+)\/(?:dictionary|later-words)\.ts$/.exec(entryPoint)?.[1];
-    if (language === undefined) return [];
+): Readonly<Record<string, WordFiles>> {
+  const found: Record<string, WordFiles> = {};
+  for (const [path, { entryPoint = '', imports }] of Object.entries(outputs)) {
+    const [, language, part] = /i18n\/(\w+)\/(first|later)-words\.ts$/.exec(entryPoint) ?? [];
+    if (language === undefined || part === undefined) continue;
     // A second file would be asked for after the first: another trip before any screen shows.
     if (imports.some((one) => !loaded.has(`assets/${basename(one.path)}`))) {
       throw new Error(`the words of ${entryPoint} are in more than one file`);
     }
-    return [[language, `/assets/${basename(path)}`] as const];
-  });
-  return Object.fromEntries(found);
+    found[language] = { ...found[language], [part]: `/assets/${basename(path)}` };
+  }
+  return found;
 }
 
 /** The output of an entry, and what it imports at once. */

@@ -1,7 +1,10 @@
 import type { Language } from '../i18n/languages.ts';
 
-/** The texts of each language; of English, those that home does not need. Written by the build. */
-declare const WORD_FILES: Readonly<Record<Language, string>>;
+/**
+ * The texts of each language: those of home, which of English are in the first load, and all
+ * others. Written by the build.
+ */
+declare const WORD_FILES: Readonly<Record<Language, { readonly first?: string; later: string }>>;
 
 /** The scripts that a screen will ask for one after the other. */
 interface ScreenFiles {
@@ -21,8 +24,9 @@ interface Asking {
 export function filesOfScreen({ pathname, language, isGuest }: Asking): ScreenFiles {
   const { files = [], large = [], guests } = readScreen();
   const own = isGuest && guests !== undefined ? guests : files;
-  const isInFirstLoad = language === 'en' && pathname === '/';
-  return { files: [...own, ...(isInFirstLoad ? [] : [WORD_FILES[language]])], large };
+  const { first, later } = WORD_FILES[language];
+  const words = [...(first === undefined ? [] : [first]), ...(pathname === '/' ? [] : [later])];
+  return { files: [...own, ...words], large };
 }
 
 /** What the service wrote into the page; a page that was kept for the time offline has none. */

@@ -113,8 +113,11 @@ const textName =
   /\b(?:age|alerts|chart|common|device|home|live|send|shell|usage)\.[a-z][A-Za-z]+\b/;
 
 browserTest('home says nothing that is not in the first load', async () => {
-  for (const username of ['ama', 'admin', undefined]) {
-    const page = await stage.visit({ ...(username !== undefined && { username }) });
+  for (const [username, language] of [
+    ...(['en', 'fr', 'sw', 'pt'] as const).map((one) => ['ama', one] as const),
+    ...(['admin', undefined] as const).map((one) => [one, 'en'] as const),
+  ]) {
+    const page = await stage.visit({ ...(username !== undefined && { username }), language });
     await page.route(/later-words/, (route) => route.abort());
     for (const path of ['/', '/?look=lines']) {
       await page.goto(path);
@@ -125,7 +128,7 @@ browserTest('home says nothing that is not in the first load', async () => {
         .evaluateAll((found) =>
           found.map((one) => `${one.getAttribute('aria-label')} ${one.getAttribute('title')}`),
         );
-      assert.doesNotMatch([text, ...labels].join('\n'), textName, `${username} ${path}`);
+      assert.doesNotMatch([text, ...labels].join('\n'), textName, `${username} ${language} ${path}`);
     }
     await page.context().close();
   }
