@@ -1,6 +1,7 @@
 import type uPlot from 'uplot';
 import UPlot from 'uplot';
 import { formatDate, formatNumber } from '../i18n/formats.ts';
+import { barPaths } from './bar-paths.ts';
 import { faded, type Palette, seriesDash } from './colors.ts';
 import type { JoinedLines } from './joined.ts';
 import { timeAxisPx } from './panels.ts';
@@ -92,7 +93,7 @@ function seriesOf(line: PlotLine, look: PlotLook): uPlot.Series[] {
     width: 1,
     fill: faded(color, line.isBefore ? 0.2 : 0.7),
     points: { show: false },
-    ...(barPaths !== undefined && { paths: barPaths }),
+    ...pathsOfBars(line, look),
   };
   return [
     {
@@ -109,8 +110,14 @@ function seriesOf(line: PlotLine, look: PlotLook): uPlot.Series[] {
   ];
 }
 
-/** From the start of their time to the right, with a gap between them. */
-const barPaths = UPlot.paths.bars?.({ size: [0.86, 64], align: 1 });
+/** Beside the bars of the other sensors that are shown; those of before are behind the own. */
+function pathsOfBars(line: PlotLine, { lines }: PlotLook): Partial<uPlot.Series> {
+  const colors = lines.flatMap(({ color, isHidden, isBefore }) =>
+    isHidden || isBefore ? [] : [color],
+  );
+  const paths = barPaths(Math.max(0, colors.indexOf(line.color)), colors.length);
+  return paths === undefined ? {} : { paths };
+}
 
 /** Points are drawn while they are far apart, as few values in a wide plot are. */
 function showLonePoints(plot: uPlot, _series: number, first: number, last: number): boolean {

@@ -128,7 +128,11 @@ browserTest('home says nothing that is not in the first load', async () => {
         .evaluateAll((found) =>
           found.map((one) => `${one.getAttribute('aria-label')} ${one.getAttribute('title')}`),
         );
-      assert.doesNotMatch([text, ...labels].join('\n'), textName, `${username} ${language} ${path}`);
+      assert.doesNotMatch(
+        [text, ...labels].join('\n'),
+        textName,
+        `${username} ${language} ${path}`,
+      );
     }
     await page.context().close();
   }

@@ -65,6 +65,13 @@ browserTest('the gateway of a device is picked by its name', async () => {
   await page.getByText('It is called Roof of the school.').waitFor();
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText('by gateway Roof of the school').waitFor();
+  // And by its name on home, for all that it sends for.
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.getByLabel('Gateway').selectOption({ label: 'Roof of the school' });
+  await page.waitForURL(/gateway=gw-0042/);
+  await page.locator('a.card[href="/devices/well"]').waitFor();
+  assert.equal(await page.locator('a.card').count(), 1);
   const put = { method: 'PATCH', path: '/devices/well', json: { gateway_id: null } };
   assert.equal((await as(put)).status, 204);
   await page.context().close();

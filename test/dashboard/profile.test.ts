@@ -30,6 +30,37 @@ browserTest('an e-mail address is proven with the code that was sent to it', asy
   await page.context().close();
 });
 
+browserTest(
+  'a phone number is proven with the code of a text message, another is not',
+  async () => {
+    const [own, other] = ['+233201234567', '+233207654321'];
+    const as = stage.service.as('efua');
+    const put = { method: 'PUT', path: '/users/me', json: { phone: [own, other] } };
+    assert.equal((await as(put)).status, 204);
+    const page = await stage.visit({ username: 'efua', width: 'phone' });
+    await page.goto('/profile');
+    const line = page.locator('.lines > li', { hasText: own });
+    const before = stage.channels.sent.length;
+    await line.getByRole('button', { name: 'Send a code' }).click();
+    await stage.channels.until(before + 1);
+    const sent = stage.channels.sent.at(-1);
+    assert.equal(sent?.channel, 'sms');
+    assert.equal(sent.message.to.phone, own);
+    const code = /\b\w{4}-\w{4}\b/.exec(sent.text)?.[0] ?? '';
+    await line.getByLabel('The code').fill(code);
+    await line.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByText(`${own} is proven`).waitFor();
+    await line.getByText('proven', { exact: true }).waitFor();
+    await page
+      .locator('.lines > li', { hasText: other })
+      .getByRole('button', { name: 'Send a code' })
+      .waitFor();
+    const { json } = await as({ path: '/users/me' });
+    assert.deepEqual((json as { readonly proven?: unknown }).proven, { phone: [own] });
+    await page.context().close();
+  },
+);
+
 browserTest('a webhook is set in the profile, shows its secret and is tried', async () => {
   const page = await stage.visit({ username: 'adwoa', width: 'desktop' });
   await page.goto('/profile');

@@ -1,6 +1,11 @@
 import type { JSX } from 'preact';
+import { apiPaths } from '../../api/paths.ts';
+import type { Gateway } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { useResource } from '../../state/resource.ts';
+import { api, username } from '../../state/session.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { deviceName } from '../../ui/value.tsx';
 import { useDelayed } from './use-delayed.ts';
 import { isNarrowed, type View } from './view.ts';
 
@@ -22,14 +27,7 @@ export function MoreFilters({
           onView(domain === '' ? others : { ...others, domain });
         }}
       />
-      <DelayedField
-        label={t('home.gateway')}
-        value={view.gateway ?? ''}
-        onValue={(gateway) => {
-          const { gateway: _old, ...others } = view;
-          onView(gateway === '' ? others : { ...others, gateway });
-        }}
-      />
+      <GatewayFilter view={view} onView={onView} />
       <SelectField
         label={t('home.visibility')}
         value={view.visibility ?? 'any'}
@@ -53,6 +51,34 @@ export function MoreFilters({
         </button>
       )}
     </div>
+  );
+}
+
+/** Beyond, a gateway is found on its own screen alone. */
+const namedMax = 200;
+
+/** The devices of one gateway, picked by its name. */
+function GatewayFilter({ view, onView }: Parameters<typeof MoreFilters>[0]): JSX.Element {
+  const { value = [] } = useResource(`gateway names ${username.value}`, (signal) =>
+    api.getJson<readonly Gateway[]>({
+      ...{ path: apiPaths.gateways, query: { limit: namedMax }, signal },
+    }),
+  );
+  const { gateway: chosen, ...others } = view;
+  const known = value.map((gateway) => ({ value: gateway.id, label: deviceName(gateway) }));
+  // One that the address names, and nobody may see or has.
+  const isUnknown = chosen !== undefined && !known.some((one) => one.value === chosen);
+  return (
+    <SelectField
+      label={t('home.gateway')}
+      value={chosen ?? ''}
+      options={[
+        { value: '', label: t('home.any') },
+        ...known,
+        ...(isUnknown ? [{ value: chosen, label: chosen }] : []),
+      ]}
+      onValue={(gateway) => onView(gateway === '' ? others : { ...others, gateway })}
+    />
   );
 }
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { shapeOf } from '../../api/sensor-shape.ts';
 import type { Device } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import type { ChartSensor } from '../../charts/chart-props.ts';
@@ -28,6 +29,7 @@ export function ProjectChart({
       ...{ deviceId: device.id, sensorId: sensor.id },
       name: `${deviceName(device)}: ${sensorName(sensor)}`,
       unit: unitSymbol(sensor.unit),
+      shape: shapeOf(sensor),
     }),
   );
   return (
@@ -50,9 +52,17 @@ export function ProjectChart({
       <Chart
         key={shown.key}
         sensors={sensors}
+        zone={zoneOf(devices)}
         initialPreset="week"
         latest={drawn.map(({ sensor }) => sensor.last_value?.value)}
       />
     </section>
   );
+}
+
+/** The zone of all the devices; absent where they have several, or none. */
+function zoneOf(devices: readonly Device[]): string | undefined {
+  const zones = new Set(devices.map(({ timezone }) => timezone));
+  const [zone] = zones;
+  return zones.size === 1 ? zone : undefined;
 }
