@@ -48,7 +48,7 @@ export function panelHeight(panels: readonly Panel[], isNarrow: boolean): number
 /** Of the legend: an entry is never narrower, and so much of it is no text. */
 const legend = {
   ...{ entryPx: 168, gapPx: 8, besidePx: 34 },
-  ...{ rowPx: 56, linePx: 17, letterPx: 7 },
+  ...{ rowPx: 60, linePx: 17, letterPx: 7 },
 } as const;
 const legendLinesMax = 3;
 const controlsPx = { narrow: 304, wide: 150 };

@@ -4,6 +4,7 @@ import { formatSpan } from '../i18n/formats.ts';
 import { t } from '../i18n/i18n.ts';
 import { correctionsMade } from '../state/corrections.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
+import { barInterval } from './bars.ts';
 import { ChartLegend, type LegendEntry } from './chart-legend.tsx';
 import { ChartPlots } from './chart-plots.tsx';
 import type { ChartProps, Wrong } from './chart-props.ts';
@@ -147,7 +148,9 @@ export function SensorChart(props: ChartProps): JSX.Element {
         />
       )}
       <figcaption class="row row-apart small quiet">
-        <span class="chart-note">{noteOf(shown, { zone, range: visible })}</span>
+        <span class="chart-note">
+          {noteOf(shown, { zone, range: visible, isBars: !isTable && isOfBars(sensors) })}
+        </span>
         <span class="row">
           <label class="choice">
             <input
@@ -201,14 +204,21 @@ function sliding(range: TimeRange, columns: readonly { readonly times: readonly 
   return last === range.to ? range : { from: last - spanOf(range), to: last };
 }
 
+const isOfBars = (sensors: Sensors): boolean => sensors.every(({ shape }) => shape === 'sum');
+
 /**
  * What a point stands for, and whose clock the times are on; always there, so that nothing moves.
  */
 function noteOf(
   { history }: ShownHistory,
-  { zone, range }: { readonly zone: string; readonly range: TimeRange },
+  about: { readonly zone: string; readonly range: TimeRange; readonly isBars: boolean },
 ): string {
+  const { zone, range, isBars } = about;
   const note = t('chart.zone', { zone: zoneIn(zone, range) });
+  if (isBars) {
+    const { ms } = barInterval(spanOf(range));
+    return `${t('chart.summed', { interval: formatSpan(ms, t) })} ${note}`;
+  }
   if (history?.isThinned === false) return note;
   const interval = history === undefined ? '…' : formatSpan(history.interval.ms, t);
   return `${t('chart.downsampled', { interval })} ${note}`;

@@ -26,6 +26,7 @@ export const chart = {
   goToLast: 'Go to the last value',
   loading: 'Fetching values…',
   failed: 'The values could not be fetched.',
+  summed: 'Each bar is the total of {interval}.',
   downsampled:
     'Each point is the average of {interval}; the band runs from the lowest to the highest.',
   zone: 'Times are in {zone}.',

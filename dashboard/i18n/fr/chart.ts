@@ -25,6 +25,7 @@ export const chart: Translation<'chart'> = {
   goToLast: 'Aller à la dernière valeur',
   loading: 'Chargement des valeurs…',
   failed: 'Les valeurs n’ont pas pu être chargées.',
+  summed: 'Chaque barre est le total de {interval}.',
   downsampled:
     'Chaque point est la moyenne de {interval} ; la bande va de la plus basse à la plus haute.',
   zone: 'Heures de {zone}.',

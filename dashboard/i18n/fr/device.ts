@@ -22,7 +22,7 @@ export const device: Translation<'device'> = {
   goneText: 'Vous avez vu son dernier état. Il n’en reste rien.',
   unsharedTitle: 'Cet appareil n’est plus partagé avec vous',
   unsharedText: 'Son propriétaire y a mis fin. Demandez-lui si vous en avez encore besoin.',
-  today: 'Aujourd’hui {low}\u00a0–\u2060\u00a0{high}, moyenne\u00a0{mean}',
+  today: 'Auj. {low}\u00a0–\u2060\u00a0{high}, moyenne\u00a0{mean}',
   todayTotal: 'Aujourd’hui {total}',
   todayNone: 'Rien aujourd’hui',
   missingTitle: 'Cet appareil n’est pas ici',

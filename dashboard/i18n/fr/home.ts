@@ -5,7 +5,7 @@ export const home: Translation<'home'> = {
   morning: 'Bonjour, {name}',
   day: 'Bon après-midi, {name}',
   evening: 'Bonsoir, {name}',
-  search: 'Chercher des appareils',
+  search: 'Chercher',
   filter: 'Filtrer',
   whose: 'De qui',
   mine: 'Les miens',

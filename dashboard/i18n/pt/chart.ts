@@ -25,6 +25,7 @@ export const chart: Translation<'chart'> = {
   goToLast: 'Ir para o último valor',
   loading: 'A buscar valores…',
   failed: 'Não foi possível buscar os valores.',
+  summed: 'Cada barra é o total de {interval}.',
   downsampled: 'Cada ponto é a média de {interval}; a faixa vai do valor mais baixo ao mais alto.',
   zone: 'Horas de {zone}.',
   time: 'Hora',

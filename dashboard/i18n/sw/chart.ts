@@ -8,7 +8,7 @@ export const chart: Translation<'chart'> = {
   week: 'Siku 7',
   month: 'Mwezi 1',
   year: 'Mwaka 1',
-  own: 'Kipindi kingine',
+  own: 'Chagua',
   from: 'Kuanzia',
   to: 'Hadi',
   show: 'Onyesha',
@@ -25,6 +25,7 @@ export const chart: Translation<'chart'> = {
   goToLast: 'Nenda kwenye thamani ya mwisho',
   loading: 'Inaleta thamani…',
   failed: 'Thamani hazikuweza kuletwa.',
+  summed: 'Kila mwamba ni jumla ya {interval}.',
   downsampled:
     'Kila nukta ni wastani wa {interval}; ukanda unaonyesha kuanzia ya chini hadi ya juu kabisa.',
   zone: 'Saa ni za {zone}.',

@@ -2,9 +2,9 @@ import type { Translation } from '../dictionary.ts';
 
 /** The list of devices. */
 export const home: Translation<'home'> = {
-  morning: 'Habari za asubuhi, {name}',
-  day: 'Habari za mchana, {name}',
-  evening: 'Habari za jioni, {name}',
+  morning: 'Asubuhi njema, {name}',
+  day: 'Mchana mwema, {name}',
+  evening: 'Jioni njema, {name}',
   search: 'Tafuta vifaa',
   filter: 'Chuja',
   whose: 'Vya nani',

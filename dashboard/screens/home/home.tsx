@@ -38,7 +38,7 @@ export function Home(): JSX.Element {
   const isMany = look === 'lines' || total > homePage;
   return (
     <div class="stack">
-      <header class="screen-head">
+      <header class="screen-head home-head">
         <h1>{greeting()}</h1>
         <LiveMark />
       </header>
