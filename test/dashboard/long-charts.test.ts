@@ -109,7 +109,7 @@ browserTest('the rain of several devices is bars side by side on their project',
     const total = Number.parseFloat((await entry.locator('.legend-value').textContent()) ?? '');
     assert.ok(Math.abs(total - 168 * (place + 1)) <= 2 * (place + 1), `${name}: ${total}`);
   }
-  await page.getByText('Each bar is the total of 1 day.').waitFor();
+  await page.getByText('Each bar is the total of 24 hours.').waitFor();
   // Bars in front of each other would be of one height all over.
   const fills = (await fillsOf(page)).filter((high) => high > 20);
   const highest = Math.max(...fills);

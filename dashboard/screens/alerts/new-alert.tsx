@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { type AlertForm, changesOf, draftOf, formOf } from '../../alerts/alert-form.ts';
-import type { Notification } from '../../api/alert-types.ts';
+import { type ChannelState, channelNames, type Notification } from '../../api/alert-types.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
@@ -21,7 +21,8 @@ export function NewAlert(): JSX.Element {
   const { query, route } = useLocation();
   const { device = '', sensor = '' } = query;
   const { value, error, reload } = useAlertDevices(device === '' ? [] : [device]);
-  const isReady = useChannels().isKnown;
+  const channels = useChannels();
+  const isReady = channels.isKnown;
   async function save(form: AlertForm): Promise<void> {
     const id = await api.send({ method: 'POST', path: apiPaths.alerts, json: draftOf(form) });
     showToast(t('alerts.saved'));
@@ -37,7 +38,12 @@ export function NewAlert(): JSX.Element {
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {error === undefined && (value === undefined || !isReady) && <Skeleton height={460} />}
       {value !== undefined && isReady && (
-        <FirstForm devices={value} device={device} sensor={sensor} onSave={save} />
+        <FirstForm
+          devices={value}
+          {...{ device, sensor }}
+          channels={usualChannels(channels.value)}
+          onSave={save}
+        />
       )}
     </div>
   );
@@ -48,9 +54,10 @@ function FirstForm(props: {
   readonly devices: readonly Device[];
   readonly device: string;
   readonly sensor: string;
+  readonly channels: readonly string[];
   readonly onSave: (form: AlertForm) => Promise<void>;
 }): JSX.Element {
-  const { devices, device, sensor, onSave } = props;
+  const { devices, device, sensor, channels, onSave } = props;
   if (!devices.some(({ sensors }) => sensors.length > 0)) {
     return (
       <div class="empty">
@@ -65,7 +72,7 @@ function FirstForm(props: {
   return (
     <AlertEditor
       key={`${device} ${sensor}`}
-      first={firstForm(devices, device, sensor)}
+      first={firstForm(devices, { device, sensor, channels })}
       devices={devices}
       submit={t('alerts.create')}
       onSave={onSave}
@@ -73,10 +80,26 @@ function FirstForm(props: {
   );
 }
 
+/**
+ * The way that a first alert goes: one that reaches oneself; else one that is set up, and the form
+ * says what is missing in the profile for it.
+ */
+function usualChannels(states: readonly ChannelState[] = []): readonly string[] {
+  const ready = channelNames.flatMap((name) =>
+    states.filter(({ channel, configured }) => channel === name && configured),
+  );
+  const found = ready.find(({ reachable }) => reachable === true) ?? ready[0];
+  return found === undefined ? [] : [found.channel];
+}
+
 const firstThrottleSeconds = 6 * 3_600;
 
 /** About the sensor that was looked at, to oneself, without a number yet. */
-function firstForm(devices: readonly Device[], deviceId: string, sensorId: string): AlertForm {
+function firstForm(
+  devices: readonly Device[],
+  wish: { readonly device: string; readonly sensor: string; readonly channels: readonly string[] },
+): AlertForm {
+  const { device: deviceId, sensor: sensorId, channels } = wish;
   const hasSensors = devices.find(({ sensors }) => sensors.length > 0);
   const device = devices.find(({ id }) => id === deviceId) ?? hasSensors;
   const sensor = device?.sensors.find(({ id }) => id === sensorId) ?? device?.sensors[0];
@@ -89,7 +112,7 @@ function firstForm(devices: readonly Device[], deviceId: string, sensorId: strin
     },
     expression: '',
     otherSensors: [],
-    action: { kind: 'message', usernames: [username.value ?? ''], channels: [], message: '' },
+    action: { kind: 'message', usernames: [username.value ?? ''], channels, message: '' },
     everySeconds: firstThrottleSeconds,
     until: '',
   };
