@@ -133,6 +133,41 @@ test('what is read from bytes is what the ordinary reader reads, however hostile
   assert.ok(taken > 100, `only ${taken} were read from their bytes`);
 });
 
+test('a line after another one is read as it is alone, however alike both are', () => {
+  const ids = fc.constantFrom('"a"', '"b"', '"ab"', '"a', '7');
+  const value = fc.oneof(numberText, otherText, plainNumber);
+  const member = fc.oneof(
+    fc.tuple(fc.constantFrom('"device_id"', '"sensor_id"'), ids),
+    fc.tuple(fc.constant('"value"'), value),
+    fc.tuple(fc.constant('"timestamp"'), fc.constantFrom('"2016-06-08T18:20:27Z"', '"2016"')),
+  );
+  const usualStart = fc.tuple(ids, ids).map(([device, sensor]): [string, string][] => [
+    ['"device_id"', device],
+    ['"sensor_id"', sensor],
+  ]);
+  const start = fc.oneof(usualStart, usualStart, fc.array(member, { maxLength: 3 }));
+  const rest = fc.tuple(value, fc.array(member, { maxLength: 2 }));
+  const line = fc
+    .tuple(start, rest, fc.constantFrom('}', '}', '}', '', '}}'))
+    .map(([first, [own, others], end]) => {
+      const members = [...first, ['"value"', own], ...others];
+      return `{${members.map(([key, text]) => `${key}:${text}`).join(',')}${end}`;
+    });
+  fc.assert(
+    fc.property(fc.array(line, { minLength: 2, maxLength: 6 }), (lines) => {
+      for (const text of lines) assertSame(Buffer.from(text));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('a line that is not read leaves nothing behind for one that begins as the line before', () => {
+  const usualLine = '{"device_id":"a","sensor_id":"b","value":1}';
+  const left = '{"timestamp":"2016-06-08T18:20:27Z","device_id":"a","value":{},"sensor_id":"b"}';
+  const twice = '{"device_id":"a","sensor_id":"b","value":1,"sensor_id":"a"}';
+  for (const text of [usualLine, left, twice, usualLine]) assertSame(Buffer.from(text));
+});
+
 test('nor do changed bytes make a difference, be they text or not', () => {
   const change = fc.tuple(fc.nat({ max: 120 }), fc.oneof(fc.nat({ max: 255 }), fc.constant(34)));
   fc.assert(

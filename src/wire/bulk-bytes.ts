@@ -25,6 +25,7 @@ const closeBrace = 125;
 /** What an object has had so far, one bit for each. */
 const seen = { deviceId: 1, sensorId: 2, value: 4, timestamp: 8 } as const;
 const needed = seen.deviceId | seen.sensorId | seen.value;
+const keysNeeded = 3;
 
 /** A reader for one request: it remembers the sensors of the lines before, a bounded number. */
 export function createBulkByteReader({
@@ -62,10 +63,18 @@ export function createBulkByteReader({
     return texts.find(bytes, cursor.textStart - 1, cursor.textEnd + 1);
   }
 
+  const before = new LineBefore();
+
   return (bytes, start, end, line, step) => {
     cursor.move(bytes, start, end);
-    if (!cursor.take(openBrace)) return false;
-    let found = 0;
+    const known = before.sensorOfSame(cursor);
+    // What is not read may have left the keys in another order.
+    before.sensor = undefined;
+    if (known === undefined && !cursor.take(openBrace)) return false;
+    let isAtValue = known !== undefined;
+    let found = isAtValue ? needed : 0;
+    let place = isAtValue ? keysNeeded : 0;
+    let valueStart = 0;
     let value = 0;
     let text: string | undefined;
     let timestamp = Number.NaN;
@@ -73,13 +82,16 @@ export function createBulkByteReader({
     let deviceEnd = 0;
     let sensorStart = 0;
     let sensorEnd = 0;
-    let place = 0;
     do {
-      const bit = takeKey(place);
-      if (bit === 0 || !cursor.take(colon)) return false;
-      place += 1;
-      found |= bit;
+      const bit = isAtValue ? seen.value : takeKey(place);
+      if (!isAtValue) {
+        if (bit === 0 || !cursor.take(colon)) return false;
+        place += 1;
+        found |= bit;
+      }
+      isAtValue = false;
       if (bit === seen.value) {
+        if (place === keysNeeded && found === needed) valueStart = cursor.at;
         if (mayBeginNumber(cursor.next())) {
           value = cursor.number();
           if (Number.isNaN(value)) return false;
@@ -103,12 +115,39 @@ export function createBulkByteReader({
     if (!cursor.take(closeBrace) || !cursor.isAtEnd() || (found & needed) !== needed) {
       return false;
     }
-    const sensor = sensors.find(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
+    const sensor = known ?? sensors.find(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
     if (sensor === undefined) return false;
+    if (valueStart > 0) before.note(bytes, start, valueStart, sensor);
     if (text === undefined) step.putNumber(line, sensor, value, timestamp);
     else step.putText(line, sensor, text, timestamp);
     return true;
   };
+}
+
+/**
+ * How the line before began, if with its ids and then its value: most lines of a request begin as
+ * the one before them, and need not be looked at again as far as that.
+ */
+class LineBefore {
+  #bytes: Uint8Array = new Uint8Array(0);
+  #start = 0;
+  #end = 0;
+  /** Undefined: it began in another way, or was not read. */
+  sensor: BulkSensor | undefined = undefined;
+
+  /** Remembers a line from its start to its value; the bytes are not changed afterwards. */
+  note(bytes: Uint8Array, start: number, end: number, sensor: BulkSensor): void {
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#end = end;
+    this.sensor = sensor;
+  }
+
+  /** The sensor of a line that begins in the same way: the cursor is at its value then. */
+  sensorOfSame(cursor: ByteCursor): BulkSensor | undefined {
+    if (this.sensor === undefined) return undefined;
+    return cursor.takeSame(this.#bytes, this.#start, this.#end) ? this.sensor : undefined;
+  }
 }
 
 const words = ['true', 'false', 'null'].map((word) => ({ word, text: Buffer.from(word) }));

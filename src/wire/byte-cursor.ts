@@ -62,6 +62,24 @@ export class ByteCursor {
     return at < this.#end ? (this.#bytes[at] ?? -1) : -1;
   }
 
+  /** Where the cursor is. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Takes the bytes from `start` to `end` of others, if the very same are next. */
+  takeSame(others: Uint8Array, start: number, end: number): boolean {
+    const from = this.#at;
+    const length = end - start;
+    if (from + length > this.#end) return false;
+    const bytes = this.#bytes;
+    for (let at = 0; at < length; at += 1) {
+      if (bytes[from + at] !== others[start + at]) return false;
+    }
+    this.#at = from + length;
+    return true;
+  }
+
   /** Whether only white space is left. */
   isAtEnd(): boolean {
     return this.#skip() >= this.#end;
