@@ -2,6 +2,7 @@ import { plantsOfAccounts } from './accounts.ts';
 import { plantsOfAlarms } from './alarms.ts';
 import { plantsOfEngines } from './engines.ts';
 import { plantsOfHistories } from './histories.ts';
+import { plantsOfMembers } from './members.ts';
 import { plantsOfMqtt } from './mqtt.ts';
 import type { Plant } from './plant.ts';
 import { plantsOfPossessions } from './possessions.ts';
@@ -13,6 +14,7 @@ import { plantsOfSockets } from './sockets.ts';
 export const plants: readonly Plant[] = [
   ...plantsOfSockets,
   ...plantsOfShortWay,
+  ...plantsOfMembers,
   ...plantsOfMqtt,
   ...plantsOfAlarms,
   ...plantsOfReads,

@@ -173,3 +173,17 @@ test('a user who asks about everything pushes out nothing that others asked abou
   const ofEve = (at: number) => directory.peek({ ...onDevice, id: `d${at}` }, username('eve'));
   assert.deepEqual([ofEve(last), ofEve(last / 2 + 1), ofEve(last / 2)], [[], [], undefined]);
 });
+
+test('while the changes of others are not heard, nothing that was read before counts', async () => {
+  const { storage } = await aDirectory();
+  let isCurrent = true;
+  const changes = { onChange: () => () => undefined, isCurrent: () => isCurrent };
+  const directory = createGrantDirectory(storage.grants, changes);
+  await storage.grants.put({ ...grant, scopes: ['devices-data:view'] });
+  assert.deepEqual(await directory.scopesOn(onDevice, bob), view);
+  await storage.grants.remove('device', 'd', bob);
+  assert.deepEqual(await directory.scopesOn(onDevice, bob), view, 'it was told of nothing');
+  isCurrent = false;
+  assert.equal(directory.peek(onDevice, bob), undefined);
+  assert.deepEqual(await directory.scopesOn(onDevice, bob), []);
+});

@@ -15,6 +15,7 @@ import {
 } from '../../storage/contract/builders.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { DomainError } from '../errors.ts';
+import { createDeviceDirectory } from './device-directory.ts';
 import type { DeviceStore } from './device-store.ts';
 
 const d = deviceId('d');
@@ -75,4 +76,19 @@ test('a write that fails may have been made: what was known is forgotten', async
   await storage.devices.find(d);
   await assert.rejects(storage.devices.update(d, { visibility: 'private' }, noon));
   assert.equal((await storage.devices.find(d))?.visibility, 'private');
+});
+
+test('while the changes of others are not heard, a device is read anew', async () => {
+  const { storage } = openServiceStorage();
+  await storage.devices.insert(aDevice('d', { name: 'before' }));
+  let isCurrent = true;
+  const changes = { onChange: () => () => undefined, isCurrent: () => isCurrent };
+  const directory = createDeviceDirectory(storage.devices, changes);
+  const nameOf = async () => (await directory.find(deviceId('d')))?.name;
+  assert.equal(await nameOf(), 'before');
+  await storage.devices.update(deviceId('d'), { name: 'after' }, noon);
+  assert.equal(await nameOf(), 'before', 'it was told of nothing');
+  isCurrent = false;
+  assert.equal(directory.peek(deviceId('d')), undefined);
+  assert.equal(await nameOf(), 'after');
 });

@@ -1,0 +1,52 @@
+import { type Plant, patch } from './plant.ts';
+
+const members = 'test/walks/postgres-members.test.ts';
+const live = 'test/walks/postgres-members-live.test.ts';
+const membership = 'src/storage/postgres/membership.ts';
+const sharedFeed = 'src/feed/shared-feed.ts';
+
+/** Several processes on one database. */
+export const plantsOfMembers: readonly Plant[] = [
+  {
+    name: 'who was given up can commit nothing',
+    ...{ file: members, test: 'one that slept is given up', says: /it stays|204/ },
+    patches: [
+      patch(
+        membership,
+        " and member = '${connection}' and not ended`",
+        " and member = '${connection}'`",
+      ),
+      patch('src/storage/postgres/members.ts', "if (row?.counted !== 1) return 'lost';", ''),
+    ],
+  },
+  {
+    name: 'who did not hear the others trusts nothing',
+    ...{ file: 'src/feed/shared-feed.test.ts', test: 'and trusts nothing', says: /true !== false/ },
+    patches: [patch(sharedFeed, 'performance.now() - heardAt < memberLimits.trustMs', 'true')],
+  },
+  {
+    name: 'a change is answered when the others have heard of it',
+    ...{ file: members, test: 'is refused at the other once', says: /taken back|shared|401/ },
+    patches: [patch(sharedFeed, 'await heardByAll(position)', 'void heardByAll(position)')],
+  },
+  {
+    name: 'changes of all processes come one after the other',
+    ...{
+      file: 'src/storage/postgres/link.test.ts',
+      test: 'give up who is gone',
+      says: /duplicate key|180/,
+    },
+    patches: [patch(membership, '  `begin; ${takeTurn};\n', '  `begin;\n')],
+  },
+  {
+    name: 'a value reaches the subscribers of other processes',
+    ...{ file: live, test: 'reaches subscribers at the other', says: /it heard 0 of 50/ },
+    patches: [
+      patch(
+        'src/storage/postgres/timeseries/datapoints.ts',
+        'if (notesOf !== undefined) tellOthers(tx, notesOf(appended.outcomes));',
+        '',
+      ),
+    ],
+  },
+];
