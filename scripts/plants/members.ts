@@ -45,4 +45,13 @@ export const plantsOfMembers: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'what a process had claimed of the outbox is due when it ended',
+    ...{
+      file: 'src/storage/postgres/outbox.test.ts',
+      test: 'due at once where a process that claimed it',
+      says: /actuation 2/,
+    },
+    patches: [patch('src/storage/postgres/members.ts', 'await tx.run(freeClaims, member);', '')],
+  },
 ];

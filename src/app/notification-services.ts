@@ -81,6 +81,8 @@ export function createNotificationServices(parts: {
   });
   if (parts.feed.isCurrent !== undefined) followRules({ changes: parts.feed, store, users, book });
   parts.feed.onChange(async (change) => {
+    // A process may have been given up: what it had claimed is due.
+    if (change.kind === 'anything') outbox.wake();
     if (change.kind === 'account_removed') book.removeOf(payerOfAccount(change.userId));
     if (change.kind === 'datapoints_corrected') await notifier.forgetValues(change.deviceId);
   });

@@ -56,7 +56,7 @@ describe('accounts beside a service', { skip: isAbsent ? 'needs PostgreSQL' : fa
     await onServer(
       url,
       `${older}; drop table retentions, hourly_summaries, retained_series, members, feed_log;
-      drop index sensors_by_series`,
+      drop index sensors_by_series; alter table deliveries drop column claimed_by`,
     );
     await assert.rejects(openAccounts(url, { makes: false }), /another process of Kipimo serves/);
     await storage.close();

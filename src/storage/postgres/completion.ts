@@ -9,7 +9,8 @@ const giveCredit = `
   update users set sms_credit = sms_credit + 1
   where nocase(username) = nocase($1) and sms_credit is not null`;
 const updateDelivery = `
-  update deliveries set status = $1, due_at = $2, sent_at = $3, is_charged = $4, details = $5
+  update deliveries set status = $1, due_at = $2, sent_at = $3, is_charged = $4, details = $5,
+    claimed_by = null
   where position = $6`;
 const deleteDelivery = 'delete from deliveries where position = $1';
 const recordSuccess = `

@@ -18,8 +18,9 @@ const countWaitingOf = `
     as waiting`;
 const insertDelivery = `
   insert into deliveries (notification, payer, channel, status, attempts, created_at, due_at,
-    sent_at, token, details)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning position`;
+    sent_at, token, details,
+    claimed_by)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning position`;
 const recordFiring = `
   update notifications set times_sent = times_sent + $2,
     last_fired_at = greatest($3::bigint, last_fired_at),
@@ -43,15 +44,22 @@ interface Count {
   readonly n: number;
 }
 
+/** What is filed for whom in one commit, and by which member. */
+interface Filing {
+  readonly rooms: DeliveryRooms;
+  readonly member: number;
+}
+
 /** Claims the windows, files the deliveries, and keeps the states of those that fired. */
 export async function fireNotifications(
   session: Session,
   firings: readonly Firing[],
+  member: number,
 ): Promise<readonly FiringOutcome[]> {
   const outcomes: FiringOutcome[] = [];
-  const rooms = createDeliveryRooms();
+  const from: Filing = { rooms: createDeliveryRooms(), member };
   for (const firing of firings) {
-    const outcome = await fire(session, firing, rooms);
+    const outcome = await fire(session, firing, from);
     if (outcome.kind === 'fired') await saveNotificationStates(session, [firing]);
     outcomes.push(outcome);
   }
@@ -61,7 +69,7 @@ export async function fireNotifications(
 async function fire(
   session: Session,
   firing: Firing,
-  rooms: DeliveryRooms,
+  { rooms, member }: Filing,
 ): Promise<FiringOutcome> {
   const { notificationId, at, throttlingMs, deliveries } = firing;
   const found = await session.first<Window>(selectWindow, notificationId);
@@ -81,7 +89,7 @@ async function fire(
         ? { ...delivery, progress: { status: 'failed', reason: outboxFull } }
         : delivery;
     if (filed.progress.status === 'failed') failure = filed.progress.reason;
-    deliveryIds.push(await file(session, at, found, filed));
+    deliveryIds.push(await file(session, { at, found, member }, filed));
   }
   const failedAt = failure === undefined ? null : at;
   const reason = failure === undefined ? null : JSON.stringify(failure);
@@ -110,10 +118,11 @@ async function countWaitingIn(
 
 async function file(
   session: Session,
-  at: number,
-  { position, owner }: Window,
+  about: { readonly at: number; readonly found: Window; readonly member: number },
   delivery: NewDelivery,
 ): Promise<string> {
+  const { at, found, member } = about;
+  const { position, owner } = found;
   const { status, dueAt, sentAt, reason } = progressToRow(delivery.progress);
   const { username, message, channel, isUnderWay } = delivery;
   const text = deliveryDetails({ username, message, reason });
@@ -124,6 +133,7 @@ async function file(
     insertDelivery,
     ...[position, owner, channel],
     ...values,
+    isUnderWay === true ? member : null,
   );
   return deliveryId(token, made?.position ?? 0);
 }

@@ -1,6 +1,7 @@
 import type { Member, MemberStore } from '../../domain/members/member-store.ts';
 import { createFeedLog } from './feed-log.ts';
 import type { MemberConnection } from './member-connection.ts';
+import { freeClaims } from './membership.ts';
 import type { Writer } from './writer.ts';
 
 // A beat that a crash of the server takes back does no harm: the next one moves again.
@@ -34,6 +35,7 @@ export function createMemberStore(options: MemberStoreOptions): MemberStore {
       writer.call(async (tx) => {
         if ((await tx.run(giveUp, member, beat)) === 0) return 'moved';
         await tx.run(fence, member);
+        await tx.run(freeClaims, member);
         return 'lost';
       }),
   };

@@ -47,6 +47,13 @@ const takeOver = `
   where writer = $1 and starts_with(member, $3) and not ended returning seq`;
 const findOwn = `
   select 1 as found from writers where writer = $1 and starts_with(member, $2) and not ended`;
+/** What it had claimed is due at once, for whoever claims it next. */
+export const freeClaims = `
+  update deliveries set due_at = created_at, claimed_by = null
+  where claimed_by = $1 and status = 'pending'`;
+const freeAllClaims = `
+  update deliveries set due_at = created_at, claimed_by = null
+  where claimed_by is not null and status = 'pending'`;
 const leave = `update members set state = 'left' where member = $1 and state = 'serving'`;
 
 /** Makes this process a member, with a row of its own among those that count commits. */
@@ -64,6 +71,7 @@ export async function join(client: pg.Client, serving: Serving): Promise<Members
       await session.run(dropLog);
       await session.run(deleteOthers, id);
       await session.run(deleteOtherWriters, id);
+      await session.run(freeAllClaims);
     } else {
       await session.run(deleteLongGone);
       await session.run(deleteTheirWriters);
@@ -94,7 +102,9 @@ export async function takeOverFor(
 
 /** Says good-bye: nobody needs to notice that this process is gone. */
 export async function sayGoodBye(client: pg.Client, { id }: Membership): Promise<void> {
-  await sessionOn(client).run(leave, id);
+  const session = sessionOn(client);
+  await session.run(leave, id);
+  await session.run(freeClaims, id);
 }
 
 /** Begins a commit of this member: its turn among all processes, and its number. */

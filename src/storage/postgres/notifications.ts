@@ -26,7 +26,7 @@ import {
   saveNotificationStates,
   updateNotification,
 } from './notification-writes.ts';
-import type { StoreContext } from './store-context.ts';
+import type { ClaimContext } from './store-context.ts';
 
 type Row = NotificationRow & TallyRow;
 
@@ -55,7 +55,8 @@ export function createNotificationStore({
   reader,
   writer,
   damaged,
-}: StoreContext): NotificationStore {
+  member,
+}: ClaimContext): NotificationStore {
   const read = (row: Row) => damaged.read('notifications', row.id, () => notificationFromRow(row));
   const readDelivery = (row: DeliveryRow & { readonly position: number }) =>
     damaged.read('deliveries', row.position, () => deliveryFromRow(row)) ?? [];
@@ -85,7 +86,7 @@ export function createNotificationStore({
         (await tx.run(deleteNotification, id)) === 0 ? 'missing' : 'removed',
       ),
     saveStates: (changes) => writer.call((tx) => saveNotificationStates(tx, changes)),
-    fire: (firings) => writer.call((tx) => fireNotifications(tx, firings)),
+    fire: (firings) => writer.call((tx) => fireNotifications(tx, firings, member)),
     deliveries: (id, { limit, offset }) =>
       reader.inSnapshot(async (session) => {
         const rows = await session.all<DeliveryRow & { position: number }>(

@@ -19,7 +19,8 @@ const selectDue = `
   where status = 'pending' and nocase(payer) = $1 and channel = $2 and due_at <= $3
   order by due_at, position limit $4`;
 const lease = `
-  update deliveries set attempts = $1, due_at = $2, is_charged = $3 where position = $4`;
+  update deliveries set attempts = $1, due_at = $2, is_charged = $3, claimed_by = $4
+  where position = $5`;
 
 type DueRow = Omit<ClaimedRow, 'unpaid'> & {
   readonly is_charged: number;
@@ -27,18 +28,24 @@ type DueRow = Omit<ClaimedRow, 'unpaid'> & {
 
 const isPaidChannel = new Set<string>(paidChannels);
 
-/** Hands out what is due, in turns by payer; `lastOf` says where the turns of a channel go on. */
+/** A claim of this member; `lastOf` says where the turns of a channel go on. */
+export interface ClaimTurn {
+  readonly order: Claim;
+  readonly lastOf: Map<string, string>;
+  readonly member: number;
+}
+
+/** Hands out what is due, in turns by payer. */
 export async function claimDeliveries(
   session: Session,
-  order: Claim,
-  lastOf: Map<string, string>,
+  { order, lastOf, member }: ClaimTurn,
 ): Promise<readonly ClaimedRow[]> {
   const rows = await session.all<{ payer: string }>(selectPayers);
   const payers = rows.map(({ payer }) => payer);
   const claimed: ClaimedRow[] = [];
   for (const [channel, count] of order.rooms) {
     for (const row of await dueInTurn(session, { order, channel, count, payers, lastOf })) {
-      claimed.push(await claim(session, row, order));
+      claimed.push(await claim(session, row, order, member));
     }
   }
   return claimed;
@@ -77,6 +84,7 @@ async function claim(
   session: Session,
   row: DueRow,
   { now, leaseEndsAt, perDay }: Claim,
+  member: number,
 ): Promise<ClaimedRow> {
   const { is_charged, ...claimed } = row;
   const attempts = row.attempts + 1;
@@ -85,6 +93,6 @@ async function claim(
     ? undefined
     : await payForMessage(session, row.payer, row.channel, now, perDay);
   const isCharged = is_charged === 1 || outcome === 'paid';
-  await session.run(lease, attempts, leaseEndsAt, Number(isCharged), row.position);
+  await session.run(lease, attempts, leaseEndsAt, Number(isCharged), member, row.position);
   return { ...claimed, attempts, unpaid: outcome === 'paid' ? undefined : outcome };
 }

@@ -4,7 +4,7 @@ import { claimedFromRow } from '../sql/notification-row.ts';
 import { completeDelivery } from './completion.ts';
 import { claimDeliveries } from './outbox-claims.ts';
 import { payForMessage } from './payment.ts';
-import type { StoreContext } from './store-context.ts';
+import type { ClaimContext } from './store-context.ts';
 
 const selectNextDue = `
   select min(due_at) as due_at from deliveries
@@ -13,7 +13,7 @@ const setAside = `
   update deliveries set status = 'damaged', due_at = null where position = any($1::bigint[])`;
 
 /** The outbox in PostgreSQL. */
-export function createOutboxStore({ reader, writer, damaged }: StoreContext): OutboxStore {
+export function createOutboxStore({ reader, writer, damaged, member }: ClaimContext): OutboxStore {
   /** Whose delivery was the last of the first round, by channel: the next claim goes on there. */
   const lastOf = new Map<string, string>();
 
@@ -27,7 +27,7 @@ export function createOutboxStore({ reader, writer, damaged }: StoreContext): Ou
       const channels = [...claim.rooms.keys()];
       const first = await nextDue(channels);
       if (first === undefined || first > claim.now) return { claimed: [], nextDueAt: first };
-      const rows = await writer.call((tx) => claimDeliveries(tx, claim, lastOf));
+      const rows = await writer.call((tx) => claimDeliveries(tx, { order: claim, lastOf, member }));
       const claimed: ClaimedDelivery[] = [];
       const unreadable: number[] = [];
       for (const row of rows) {

@@ -70,6 +70,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
   const members = createMembers(options, { link, writer, opened });
   const context = { reader, writer, damaged };
+  const claiming = { ...context, member: link.member };
   const pushed = createDatapointStore({
     ...context,
     log,
@@ -91,8 +92,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     gateways: createGatewayStore(context),
     projects: createProjectStore(context),
     socials: createSocialStore(context),
-    notifications: createNotificationStore(context),
-    outbox: createOutboxStore(context),
+    notifications: createNotificationStore(claiming),
+    outbox: createOutboxStore(claiming),
     datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,

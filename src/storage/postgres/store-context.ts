@@ -8,3 +8,9 @@ export interface StoreContext {
   readonly writer: Writer;
   readonly damaged: DamagedRows;
 }
+
+/** Of stores that hand out what one process alone has to do. */
+export interface ClaimContext extends StoreContext {
+  /** The number of this process among those that serve the database. */
+  readonly member: number;
+}
