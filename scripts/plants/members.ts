@@ -3,6 +3,9 @@ import { type Plant, patch } from './plant.ts';
 const members = 'test/walks/postgres-members.test.ts';
 const live = 'test/walks/postgres-members-live.test.ts';
 const membership = 'src/storage/postgres/membership.ts';
+const rules = 'test/walks/postgres-members-rules.test.ts';
+const inTurn = 'src/domain/notifications/notifier-in-turn.ts';
+const lookValues = 'src/domain/notifications/look-values.ts';
 const sharedFeed = 'src/feed/shared-feed.ts';
 
 /** Several processes on one database. */
@@ -53,5 +56,21 @@ export const plantsOfMembers: readonly Plant[] = [
       says: /actuation 2/,
     },
     patches: [patch('src/storage/postgres/members.ts', 'await tx.run(freeClaims, member);', '')],
+  },
+  {
+    name: 'a rule knows what it came to at another process',
+    ...{ file: rules, test: 'remember what any of them was pushed', says: /it fired at the other/ },
+    patches: [
+      patch(
+        inTurn,
+        'if (ids.length > 0) states.refresh(deviceId, await looks.statesOf(deviceId, ids));',
+        'void ids;',
+      ),
+    ],
+  },
+  {
+    name: 'a rule looks at values as they were at its turn',
+    ...{ file: rules, test: 'in the order of commits', says: /strictly deep-equal/ },
+    patches: [patch(lookValues, '...parts.pushesOf(waiting)', '')],
   },
 ];

@@ -13,6 +13,10 @@ import { createEvaluations } from '../domain/notifications/evaluations.ts';
 import { followRules } from '../domain/notifications/follow-rules.ts';
 import { createNotifications } from '../domain/notifications/notifications.ts';
 import { createNotifier } from '../domain/notifications/notifier.ts';
+import {
+  createNotifierInTurn,
+  type NotifierInTurn,
+} from '../domain/notifications/notifier-in-turn.ts';
 import type { DailyMax } from '../domain/notifications/outbox-store.ts';
 import { createPreview } from '../domain/notifications/preview.ts';
 import { createRuleBook } from '../domain/notifications/rule-book.ts';
@@ -29,6 +33,8 @@ import type { ServiceStorage } from './service-storage.ts';
 export interface BuiltNotifications extends NotificationServices {
   /** The hook of the ingest path. */
   readonly consequences: Consequences;
+  /** The look that is filed with a push; absent: this process looks alone. */
+  readonly newLook?: NotifierInTurn['newLook'];
   /** Something was filed in the outbox. */
   readonly wake: () => void;
   /** Fetches all rules, looks at what a crash left, and begins to deliver; before ports open. */
@@ -66,11 +72,15 @@ export function createNotificationServices(parts: {
     ...{ store, users, devices, datapoints, silences, budgets, reporter, log },
     ...{ states, evaluations },
   });
-  const notifier = createNotifier({
+  const ofNotifier = {
     ...{ store, users, devices, access, channels, outbox, clock, reporter, log },
     ...{ book, datapoints, states, evaluations, silences, budgets },
     peekDevice: devices.peek,
-  });
+  };
+  const { looks } = storage;
+  const { pushOf = () => undefined } = parts.feed;
+  const inTurn = looks && createNotifierInTurn({ ...ofNotifier, looks, pushOf });
+  const notifier = inTurn ?? createNotifier(ofNotifier);
   const timers: NodeJS.Timeout[] = [];
   const repeat = (task: () => Promise<void>, pauseMs: number) => {
     timers.push(setInterval(() => void task(), pauseMs).unref());
@@ -81,12 +91,17 @@ export function createNotificationServices(parts: {
   });
   if (parts.feed.isCurrent !== undefined) followRules({ changes: parts.feed, store, users, book });
   parts.feed.onChange(async (change) => {
-    // A process may have been given up: what it had claimed is due.
-    if (change.kind === 'anything') outbox.wake();
+    // A process may have been given up: what it had claimed, and its looks, are due.
+    if (change.kind === 'anything') {
+      outbox.wake();
+      void notifier.retry();
+    }
     if (change.kind === 'account_removed') book.removeOf(payerOfAccount(change.userId));
     if (change.kind === 'datapoints_corrected') await notifier.forgetValues(change.deviceId);
   });
+  if (inTurn !== undefined) followSensors(parts.feed, watch);
   return {
+    ...(inTurn !== undefined && { newLook: inTurn.newLook }),
     notifications: createNotifications({
       ...{ store, devices, access, book, evaluations, notifier, clock, budgets },
       ...{ grants: storage.grants, longWork: parts.longWork },
@@ -100,10 +115,11 @@ export function createNotificationServices(parts: {
     wake: outbox.wake,
     async start() {
       await book.load();
-      await catchUp({ book, notifier, datapoints, log });
+      if (inTurn === undefined) await catchUp({ book, notifier, datapoints, log });
       watch.start();
       outbox.start();
-      repeat(states.save, limits.statesPauseMs);
+      // In turn, each look ends with what it left to remember.
+      if (inTurn === undefined) repeat(states.save, limits.statesPauseMs);
       repeat(notifier.retry, limits.firingsRetryMs);
     },
     async stop() {
@@ -112,7 +128,20 @@ export function createNotificationServices(parts: {
       await notifier.drain();
       await notifier.retry();
       await outbox.stop();
-      await states.save();
+      if (inTurn === undefined) await states.save();
     },
   };
+}
+
+/** Silences end with what any process took in. */
+function followSensors(feed: Feed, silences: Silences): void {
+  feed.subscribe((events) => {
+    for (const event of events) {
+      if (event.kind !== 'datapoints') continue;
+      const { deviceId, sensorId } = event;
+      if (!silences.isWatched(deviceId, sensorId)) continue;
+      const at = event.datapoints.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0);
+      silences.seen(deviceId, sensorId, at);
+    }
+  });
 }

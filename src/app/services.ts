@@ -136,8 +136,8 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const { find: findResource, list: listResources } = createOwnedResources(storage);
   const { groups } = storage;
   const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
-  const { consequences, notifications, preview, testMessages } = built;
-  const appender = createAppender({ store: datapoints, feed, clock, reporter, consequences });
+  const { notifications, preview, testMessages } = built;
+  const appender = createAppender({ store: datapoints, feed, clock, reporter, ...built });
   const pushPath = createPushServices(parts, { access, appender, longWork });
   const { pushedDatapoints, corrections: book } = storage;
   const readPath = { devices: storage.devices, datapoints, pushedDatapoints, access, longWork };

@@ -143,6 +143,10 @@ export function createSharedFeed(options: {
       }
     },
     notesOf: (pushes) => pushes.map(eventText.ofPush),
+    pushOf(note) {
+      const event = isEventText(note) ? eventText.read(note) : undefined;
+      return event?.kind === 'datapoints' ? event : undefined;
+    },
     subscribe: local.subscribe,
     onChange: local.onChange,
     tell: local.publishChange,

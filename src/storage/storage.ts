@@ -11,6 +11,7 @@ import type { MemberStore } from '../domain/members/member-store.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { ThreadMemory } from '../domain/metrics.ts';
 import type { CallTextStore } from '../domain/notifications/call-text-store.ts';
+import type { LookStore } from '../domain/notifications/look-store.ts';
 import type { NotificationStore } from '../domain/notifications/notification-store.ts';
 import type { OutboxStore } from '../domain/notifications/outbox-store.ts';
 import type { ProjectStore } from '../domain/projects/project-store.ts';
@@ -48,6 +49,8 @@ export interface Storage {
   readonly callTexts: CallTextStore;
   /** The processes that serve the same data; absent where this one does alone. */
   readonly members?: MemberStore;
+  /** Looks of rules in turn over these processes; there where they are. */
+  readonly looks?: LookStore;
   /** Throws when the engine cannot answer; for GET /readyz. */
   ping(): Promise<void>;
   /** Memory of the engine's own thread; undefined when it has ended. Absent: it has none. */

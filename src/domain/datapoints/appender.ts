@@ -10,8 +10,8 @@ import type { PublishContext } from '../publish-context.ts';
 import type { Reporter } from '../reporter.ts';
 import { type ColumnBatch, emptyBatch, toDatapoints } from './column-batch.ts';
 import type { Consequences } from './consequences.ts';
-import type { Datapoint } from './datapoint.ts';
-import type { AppendOutcome, DatapointStore, Push } from './datapoint-store.ts';
+import type { Datapoint, SensorRef } from './datapoint.ts';
+import type { AppendOutcome, DatapointStore, NewLook, Note, Push } from './datapoint-store.ts';
 import type { Feed, FeedEvent } from './feed.ts';
 import { weightOf } from './push-weight.ts';
 
@@ -42,13 +42,17 @@ export function createAppender(options: {
   readonly reporter: Reporter;
   /** Told before those who watch. */
   readonly consequences?: Consequences;
+  /** The look that is filed with a push, where several processes serve the same data. */
+  readonly newLook?: ((push: SensorRef) => NewLook | undefined) | undefined;
 }): Appender {
   const { store, feed, clock, reporter, consequences } = options;
 
   async function commit(batch: readonly Push[]): Promise<readonly Appended[]> {
     const startedAt = clock.now();
     try {
-      const outcomes = await appendApart(store, batch, feed);
+      const lookIds = new Map<Push, string>();
+      const noting = { feed, newLook: options.newLook, lookIds };
+      const outcomes = await appendApart(store, batch, noting);
       let datapoints = 0;
       let fresh = 0;
       const events: DatapointsEvent[] = [];
@@ -68,7 +72,7 @@ export function createAppender(options: {
           return;
         }
         places.push(index);
-        events.push(new StoredEvent(push, outcome.fresh));
+        events.push(new StoredEvent(push, outcome.fresh, lookIds.get(push)));
       });
       const waits = events.length > 0 ? consequences?.(events) : undefined;
       if (events.length > 0) feed.publish(events);
@@ -175,13 +179,12 @@ interface FailedPush {
 async function appendApart(
   store: DatapointStore,
   batch: readonly Push[],
-  feed: Pick<Feed, 'notesOf'>,
+  noting: Noting,
   tries = { left: limits.commitTriesMax },
 ): Promise<readonly (AppendOutcome | FailedPush)[]> {
   try {
-    const { notesOf } = feed;
-    if (notesOf === undefined) return await store.append(batch);
-    return await store.append(batch, (outcomes) => notesOf(toldOf(batch, outcomes)));
+    if (noting.feed.notesOf === undefined) return await store.append(batch);
+    return await store.append(batch, (outcomes) => notesOf(batch, outcomes, noting));
   } catch (reason) {
     // The store says what is wrong with the machine: that is no fault of a push.
     if (
@@ -194,18 +197,43 @@ async function appendApart(
       return batch.map(() => ({ kind: 'failed', reason }));
     }
     const middle = Math.ceil(batch.length / 2);
-    const first = await appendApart(store, batch.slice(0, middle), feed, tries);
-    return [...first, ...(await appendApart(store, batch.slice(middle), feed, tries))];
+    const first = await appendApart(store, batch.slice(0, middle), noting, tries);
+    return [...first, ...(await appendApart(store, batch.slice(middle), noting, tries))];
   }
 }
 
+/** What others are told of pushes, and the looks that were filed with them. */
+interface Noting {
+  readonly feed: Pick<Feed, 'notesOf'>;
+  readonly newLook: ((push: SensorRef) => NewLook | undefined) | undefined;
+  readonly lookIds: Map<Push, string>;
+}
+
 /** Of each push what those who watch are told: what is new, or all of one that is sent again. */
-function toldOf(batch: readonly Push[], outcomes: readonly AppendOutcome[]): readonly Push[] {
-  return batch.flatMap((push, index) => {
+function notesOf(
+  batch: readonly Push[],
+  outcomes: readonly AppendOutcome[],
+  { feed, newLook, lookIds }: Noting,
+): readonly Note[] {
+  const told: Push[] = [];
+  const looks: (NewLook | undefined)[] = [];
+  batch.forEach((push, index) => {
     const outcome = outcomes[index];
-    if (outcome?.kind !== 'stored') return [];
-    if (outcome.fresh.count > 0) return { ...push, batch: outcome.fresh };
-    return push.publishContext?.isRepetition === true ? push : [];
+    if (outcome?.kind !== 'stored') return;
+    if (outcome.fresh.count > 0) {
+      const look = newLook?.(push);
+      if (look !== undefined) lookIds.set(push, look.id);
+      looks.push(look);
+      told.push({ ...push, batch: outcome.fresh });
+    } else if (push.publishContext?.isRepetition === true) {
+      looks.push(undefined);
+      told.push(push);
+    }
+  });
+  const texts = feed.notesOf?.(told) ?? [];
+  return texts.map((text, index) => {
+    const look = looks[index];
+    return look === undefined ? { text } : { text, look };
   });
 }
 
@@ -245,13 +273,19 @@ class StoredEvent implements DatapointsEvent {
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
   declare readonly publishContext?: PublishContext;
+  declare readonly lookId?: string;
   readonly #batch: ColumnBatch;
   #datapoints: readonly Datapoint[] | undefined;
 
-  constructor({ deviceId, sensorId, publishContext }: Push, batch: ColumnBatch) {
+  constructor(
+    { deviceId, sensorId, publishContext }: Push,
+    batch: ColumnBatch,
+    lookId?: string | undefined,
+  ) {
     this.deviceId = deviceId;
     this.sensorId = sensorId;
     if (publishContext !== undefined) this.publishContext = publishContext;
+    if (lookId !== undefined) this.lookId = lookId;
     this.#batch = batch;
   }
 

@@ -23,8 +23,22 @@ export type AppendOutcome =
     }
   | { readonly kind: 'missing' };
 
+/** A look of rules that is filed, for its turn over all processes that serve the same data. */
+export interface NewLook {
+  readonly id: string;
+  /** The process that makes it. */
+  readonly member: number;
+  readonly deviceId: DeviceId;
+}
+
+/** What other processes are told of a push, and the look that is filed with it. */
+export interface Note {
+  readonly text: string;
+  readonly look?: NewLook;
+}
+
 /** What other processes are told of a batch. */
-export type NotesOf = (outcomes: readonly AppendOutcome[]) => readonly string[];
+export type NotesOf = (outcomes: readonly AppendOutcome[]) => readonly Note[];
 
 /** Which datapoints of a sensor: order time from `from` to `to`, both ends included. */
 export interface Range {
@@ -92,8 +106,8 @@ export interface DatapointStore {
    * those without a timestamp always are. Each push moves its sensor's last value to its newest
    * datapoint by timestamp, or to its last one when none has a timestamp; unless that datapoint was
    * stored already. A sensor that does not exist: 'missing', and nothing of that push is kept.
-   * `notesOf` says what other processes are told, in the same commit; it is asked where others
-   * serve the same data, and more than once when a commit has to be tried again.
+   * `notesOf` says what other processes are told, and which looks are filed, in the same commit; it
+   * is asked more than once when a commit has to be tried again.
    * Throws DomainError unavailable when nothing of the batch was kept.
    */
   append(batch: readonly Push[], notesOf?: NotesOf): Promise<readonly AppendOutcome[]>;

@@ -9,6 +9,8 @@ export interface StoredPush extends SensorRef {
   /** Made when they are first asked for: look at nothing that nobody watches. */
   readonly datapoints: readonly Datapoint[];
   readonly publishContext?: PublishContext;
+  /** The look of rules that was filed with it. */
+  readonly lookId?: string;
 }
 
 /** Something that became durable a moment ago: datapoints of one sensor, or an actuator's value. */
@@ -28,6 +30,8 @@ export interface Feed extends ChangeFeed {
    * are none.
    */
   notesOf?(pushes: readonly Push[]): readonly string[];
+  /** The push of which others were told so; undefined: it is none. Absent: there are no others. */
+  pushOf?(note: string): StoredPush | undefined;
   /** Calls the listener from now on; the answer ends that. */
   subscribe(listener: FeedListener): () => void;
 }

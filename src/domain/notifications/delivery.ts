@@ -77,6 +77,8 @@ export interface Firing {
   readonly deliveries: readonly NewDelivery[];
   /** What the notification remembers of the device from now on. */
   readonly state: DeviceState;
+  /** The look that it came of, where several processes serve the same data. */
+  readonly lookId?: string;
 }
 
 /** What the store made of a firing; throttled: the window is taken since `lastFiredAt`. */

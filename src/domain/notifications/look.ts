@@ -40,7 +40,7 @@ export interface FiringLook extends Look {
 /** All rules look at one datapoint of the push, at once. */
 export function lookAtDatapoint(
   parts: LookParts,
-  { device, sensor, rules, values, had }: PushLook,
+  { push: { lookId }, device, sensor, rules, values, had }: PushLook,
   datapoint: Datapoint,
   place: number,
 ): readonly FiringLook[] {
@@ -58,7 +58,7 @@ export function lookAtDatapoint(
   let firing = none;
   for (const [index, rule] of rules.entries()) {
     if (place < (had[index] ?? 0)) continue;
-    const look = { rule, device, reading, note };
+    const look = { rule, device, reading, note, lookId };
     const { firing: found } = lookOnce(parts, look);
     if (found !== undefined) firing = [...firing, { ...look, ...found }];
   }
@@ -73,6 +73,8 @@ export interface Look {
   readonly device: Device;
   readonly reading: Reading;
   readonly note: Note;
+  /** As it was filed. */
+  readonly lookId?: string | undefined;
 }
 
 /** What is known of a device at a moment that no push calls for. */
@@ -121,12 +123,13 @@ export async function planFiring(
 /** Makes the firing without a look at the rights of its owner: those are to be asked for. */
 export function proposeFiring(
   parts: Pick<LookParts, 'states' | 'channels'>,
-  { rule, device, reading, note, state }: FiringLook,
+  { rule, device, reading, note, state, lookId }: FiringLook,
 ): PlannedFiring {
   const { id } = rule.notification;
   const firing = firingAt(rule, device, reading, { state, channels: parts.channels });
   const proposal = parts.states.propose(id, device.id, state);
-  return { rule, firing, proposal, evaluation: note(id, 'sent') };
+  const filed = lookId === undefined ? firing : { ...firing, lookId };
+  return { rule, firing: filed, proposal, evaluation: note(id, 'sent') };
 }
 
 /** How many datapoints of a push, from its first, went into the state before the start. */

@@ -51,7 +51,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const { book, devices, clock, evaluations, silences } = parts;
   const known = createSensorValues(parts.datapoints);
   const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
-  const lookAtPushes = createPushLooks({ ...parts, known, fire });
+  const lookAtPushes = createPushLooks({ ...parts, fire });
   const sequence = createDeviceSequence();
 
   /** What was known of the sensors before the datapoints that were missed. */
@@ -102,7 +102,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       const startedAt = performance.now();
       const isLate = () => performance.now() - startedAt > limits.turnMs;
       for (const [deviceId, some] of byDevice(concerned)) {
-        const looks = lookAtPushes(some, { isAgain: false, isLate });
+        const looks = lookAtPushes(some, { isAgain: false, isLate, known });
         const looked = sequence.run(deviceId, looks.run);
         if (looks.isOverWithNothing()) continue;
         for (const push of some) waits.set(push, handled(looked.then(() => looks.firingsOf(push))));
@@ -125,7 +125,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     async catchUp({ before, pushes }) {
       // Nothing is pushed yet.
       await goBackTo(before);
-      const looks = lookAtPushes(pushes, { isAgain: true, isLate: () => false });
+      const looks = lookAtPushes(pushes, { isAgain: true, isLate: () => false, known });
       await looks.run();
       known.clear();
       await Promise.all(pushes.map(looks.firingsOf));

@@ -20,7 +20,6 @@ import type { SensorValues } from './sensor-values.ts';
 
 export interface PushLookParts extends LookParts {
   readonly book: Pick<RuleBook, 'index'>;
-  readonly known: SensorValues;
   readonly fire: Fire;
   /** The device, if that can be said at once. */
   readonly peekDevice: (id: DeviceId) => Device | undefined;
@@ -41,19 +40,33 @@ export interface LookOptions {
   readonly isAgain: boolean;
   /** Whether those that came with them have held the event loop for long enough. */
   readonly isLate: () => boolean;
+  /** How many datapoints of a push had their turn for a rule; absent: none, or `isAgain` says. */
+  readonly had?: (rule: Rule, push: StoredPush) => number;
+  readonly known: SensorValues;
+  /** Whether looks whose firing cannot be stored are made again. */
+  readonly isRepeatedByCaller?: boolean;
 }
 
 /** Makes looks at pushes: long ones take turns, by the owners of the devices. */
 export function createPushLooks(parts: PushLookParts) {
-  const { book, known, devices, states, silences } = parts;
+  const { book, devices, states, silences } = parts;
   const turns = createFairTurns({ turnMs: limits.turnMs });
 
+  const countHadBefore = (rule: Rule, push: StoredPush) => countHad(states, rule, push);
+
   /** Whether some rule may ask for a value beside the one that was pushed, or did before. */
-  function needsValues(rules: readonly Rule[], { id }: Device, sensorId: SensorId): boolean {
+  function needsValues(
+    known: SensorValues,
+    rules: readonly Rule[],
+    { id }: Device,
+    sensorId: SensorId,
+  ): boolean {
     return known.has(id) || rules.some(({ named }) => named.some((name) => name !== sensorId));
   }
 
-  return (pushes: readonly StoredPush[], { isAgain, isLate }: LookOptions): PushLooks => {
+  return (pushes: readonly StoredPush[], options: LookOptions): PushLooks => {
+    const { isAgain, isLate, known, isRepeatedByCaller = false } = options;
+    const hadOf = options.had ?? (isAgain ? countHadBefore : undefined);
     const firings = new Map<StoredPush, Promise<void>>();
     let isOver = false;
 
@@ -67,12 +80,12 @@ export function createPushLooks(parts: PushLookParts) {
           const pace = turns.paceOf(device.owner.toLowerCase());
           if (isLate()) await pace.rest();
           const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
-          const values = needsValues(rules, device, sensorId)
+          const values = needsValues(known, rules, device, sensorId)
             ? (known.peek(device) ?? (await known.fetch(device)))
             : undefined;
-          const had = isAgain ? rules.map((rule) => countHad(states, rule, push)) : [];
+          const had = hadOf === undefined ? [] : rules.map((rule) => hadOf(rule, push));
           const look = { push, device, sensor, rules, values, had };
-          const fired = createFired(parts, device);
+          const fired = createFired(parts, device, isRepeatedByCaller);
           for (const [place, datapoint] of datapoints.entries()) {
             // Where no rule looks, what is known of the sensor is its last one.
             if (rules.length === 0 && place < datapoints.length - 1) continue;
@@ -114,7 +127,7 @@ interface Fired {
   stored(): Promise<void> | undefined;
 }
 
-function createFired(parts: PushLookParts, device: Device): Fired {
+function createFired(parts: PushLookParts, device: Device, isRepeatedByCaller: boolean): Fired {
   const { fire } = parts;
   let own: Commits | undefined;
   let ofOthers: Commits | undefined;
@@ -146,7 +159,7 @@ function createFired(parts: PushLookParts, device: Device): Fired {
     const planned = await planFiring(parts, look);
     if (planned === undefined) return;
     own ??= createCommits();
-    own.add(fire(planned));
+    own.add(fire(planned, { isRepeatedByCaller }));
   }
 
   return {
@@ -198,7 +211,8 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 /** Whose rules for all devices look at it: nobody's until its owner accepted it [contract 14]. */
-const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
+/** Whose rules for all devices concern it; undefined: nobody's yet. */
+export const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
   isPending === true ? undefined : owner;
 
 /** Its failure is told to whoever waits for it, and is nobody's fault when none does. */

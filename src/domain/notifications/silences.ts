@@ -21,6 +21,8 @@ export interface Silences {
   /** Where there is no room left, the log and the evaluations of the rule say so. */
   watch(silent: Silent, was: { readonly isTold: boolean; readonly notBefore?: Instant }): void;
   forget(id: NotificationId): void;
+  /** Whether a rule waits for the silence of the sensor. */
+  isWatched(deviceId: DeviceId, sensorId: SensorId): boolean;
   /** A datapoint was received. */
   seen(deviceId: DeviceId, sensorId: SensorId, at: Instant): void;
   /** Time alone may change at `at` what a look of the rule came to: it is looked at then. */
@@ -167,9 +169,9 @@ export function createSilences(options: {
       }
       placesOf.delete(id);
     },
+    isWatched: (deviceId, sensorId) => sensors.has(keyOf(deviceId, sensorId)),
     seen(deviceId, sensorId, at) {
-      if (sensors.size === 0) return;
-      const sensor = sensors.get(keyOf(deviceId, sensorId));
+      const sensor = sensors.size === 0 ? undefined : sensors.get(keyOf(deviceId, sensorId));
       if (sensor === undefined) return;
       sensor.seenAt = Math.max(sensor.seenAt, at);
       for (const watched of sensor.watched) {

@@ -1,8 +1,9 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
+import type { StoredState } from './look-store.ts';
 import type { DeviceState } from './notification.ts';
-import type { NotificationStore } from './notification-store.ts';
+import type { NotificationStore, StateChange } from './notification-store.ts';
 import { freshState, type RuleState } from './step.ts';
 
 /** The one owner of what rules remember. */
@@ -23,6 +24,10 @@ export interface StateBook {
       readonly lastFiredAt: Instant | undefined;
     },
   ): void;
+  /** Takes what the store has of the device, where nothing is on its way. */
+  refresh(deviceId: DeviceId, stored: ReadonlyMap<NotificationId, StoredState>): void;
+  /** What was applied of the device and is not in the store: whoever takes it writes it. */
+  takeUnsaved(deviceId: DeviceId): readonly StateChange[];
   /** Forgets what the rule remembers of devices, as when its condition was changed. */
   forgetDevices(id: NotificationId): void;
   forget(id: NotificationId): void;
@@ -139,6 +144,25 @@ export function createStateBook(parts: {
       if (stored === undefined) return;
       rule.lastFiredAt = stored.lastFiredAt;
       for (const [deviceId, state] of stored.states) memoryOf(rule, id, deviceId).state = state;
+    },
+    refresh(deviceId, stored) {
+      for (const [id, { state, lastFiredAt }] of stored) {
+        const rule = rules.get(id);
+        if (rule === undefined) continue;
+        const before = rule.lastFiredAt ?? Number.NEGATIVE_INFINITY;
+        if (lastFiredAt !== undefined) rule.lastFiredAt = Math.max(before, lastFiredAt);
+        if (state === undefined && !rule.devices.has(deviceId)) continue;
+        const memory = memoryOf(rule, id, deviceId);
+        memory.state = state ?? freshState.device;
+        unsaved.delete(memory);
+      }
+    },
+    takeUnsaved(deviceId) {
+      const taken = [...unsaved].filter(
+        (memory) => memory.deviceId === deviceId && memory.changes.length === 0,
+      );
+      for (const memory of taken) unsaved.delete(memory);
+      return taken.map(({ id, state }) => ({ notificationId: id, deviceId, state }));
     },
     forgetDevices(id) {
       const rule = rules.get(id);

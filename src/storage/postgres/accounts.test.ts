@@ -55,7 +55,8 @@ describe('accounts beside a service', { skip: isAbsent ? 'needs PostgreSQL' : fa
     const older = 'update schema_version set version = 1';
     await onServer(
       url,
-      `${older}; drop table retentions, hourly_summaries, retained_series, members, feed_log;
+      `${older}; drop table retentions, hourly_summaries, retained_series, members, feed_log,
+      looks;
       drop index sensors_by_series; alter table deliveries drop column claimed_by`,
     );
     await assert.rejects(openAccounts(url, { makes: false }), /another process of Kipimo serves/);

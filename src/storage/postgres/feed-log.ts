@@ -1,4 +1,6 @@
+import type { Note } from '../../domain/datapoints/datapoint-store.ts';
 import type { FeedLog, LogEntry } from '../../domain/members/feed-log.ts';
+import { fileLooks } from './looks.ts';
 import { type MemberConnection, notify } from './member-connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import type { Writer, WriteSession } from './writer.ts';
@@ -36,11 +38,19 @@ const dropHeard = `
     where state = 'serving' and member <> feed_log.writer
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
 
-/** Writes entries in this commit, where others serve. */
-export function tellOthers(tx: WriteSession, texts: readonly string[]): void {
+/** Files looks in this commit, and writes entries where others serve. */
+export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
+  fileLooks(
+    tx,
+    notes.flatMap(({ look, text }) => (look === undefined ? [] : { look, text })),
+  );
   const others = tx.others();
-  if (others === undefined || texts.length === 0) return;
-  tx.send(insertAll, others.own, texts);
+  if (others === undefined || notes.length === 0) return;
+  tx.send(
+    insertAll,
+    others.own,
+    notes.map(({ text }) => text),
+  );
   tx.atEnd(notify);
 }
 

@@ -5,6 +5,7 @@ import { createHexId } from '../../lib/secret-token.ts';
 import { createDeliveryRooms, type DeliveryRooms } from '../sql/delivery-rooms.ts';
 import { deliveryDetails, deliveryId, progressToRow } from '../sql/notification-row.ts';
 import type { Session } from './connection.ts';
+import { noteFired } from './looks.ts';
 import { saveNotificationStates } from './notification-writes.ts';
 
 const selectWindow = `
@@ -60,7 +61,11 @@ export async function fireNotifications(
   const from: Filing = { rooms: createDeliveryRooms(), member };
   for (const firing of firings) {
     const outcome = await fire(session, firing, from);
-    if (outcome.kind === 'fired') await saveNotificationStates(session, [firing]);
+    if (outcome.kind === 'fired') {
+      await saveNotificationStates(session, [firing]);
+      const { lookId, notificationId } = firing;
+      if (lookId !== undefined) await noteFired(session, lookId, notificationId);
+    }
     outcomes.push(outcome);
   }
   return outcomes;

@@ -30,6 +30,8 @@ const insertWriter = 'insert into writers (writer, member, seq) values ($1, $2, 
 /** Nobody else serves: whoever did has ended, also one that comes back from a long sleep. */
 const deleteOthers = 'delete from members where member <> $1';
 const dropLog = 'delete from feed_log';
+/** A start alone looks again at what was received last. */
+const dropLooks = 'delete from looks';
 const deleteOtherWriters = 'delete from writers where writer not in (0, $1)';
 /** Those that ended before any of those that serve began: nobody asks for them any more. */
 const deleteLongGone = `
@@ -69,6 +71,7 @@ export async function join(client: pg.Client, serving: Serving): Promise<Members
     await session.run(insertWriter, id, connection);
     if (serving === 'alone') {
       await session.run(dropLog);
+      await session.run(dropLooks);
       await session.run(deleteOthers, id);
       await session.run(deleteOtherWriters, id);
       await session.run(freeAllClaims);

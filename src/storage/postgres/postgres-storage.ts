@@ -16,6 +16,7 @@ import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
+import { createLookStore } from './looks.ts';
 import { createMemberConnection } from './member-connection.ts';
 import { createMemberStore } from './members.ts';
 import { createNotificationStore } from './notifications.ts';
@@ -108,7 +109,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     passwordResets: createPasswordResetStore(context),
     failures: createFailureStore(context),
     callTexts: createCallTextStore(context),
-    ...(members !== undefined && { members }),
+    ...(members !== undefined && { members, looks: createLookStore(claiming) }),
     // A commit of its own number: proves that a change can be made durable.
     ping: () => writer.call(async () => undefined),
     close: () => open.disposeAsync(),

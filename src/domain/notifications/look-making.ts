@@ -1,0 +1,101 @@
+import type { Log } from '../../lib/log.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
+import { DomainError } from '../errors.ts';
+import type { DeviceId } from '../ids.ts';
+import { countHad } from './look.ts';
+import type { LookMaking, PushInTurn } from './look-line.ts';
+import type { LookStore, WaitingLook } from './look-store.ts';
+import type { LookValues } from './look-values.ts';
+import { createPushLooks, ownerFor, type PushLookParts } from './push-looks.ts';
+import type { Rule } from './rule.ts';
+import type { StateBook } from './state-book.ts';
+
+export interface LookMakingParts extends PushLookParts {
+  readonly looks: Pick<LookStore, 'finish'>;
+  readonly values: LookValues;
+  /** Reads what the rules remember of the device: nobody else changes that before the end. */
+  readonly refresh: (deviceId: DeviceId, rules: Iterable<Rule>) => Promise<void>;
+  readonly pushesOf: (some: readonly WaitingLook[]) => readonly StoredPush[];
+  readonly log: Log;
+}
+
+/** Looks at pushes when it is their turn, and ends them with what they left to remember. */
+export function createLookMaking(parts: LookMakingParts): LookMaking {
+  const { book, devices, states, looks, values, refresh, pushesOf } = parts;
+  const lookAtPushes = createPushLooks(parts);
+
+  /** Makes these looks, one after the other, and ends them. Answers what became of each push. */
+  async function makePushes(
+    deviceId: DeviceId,
+    some: readonly PushInTurn[],
+    rest: readonly WaitingLook[],
+  ): Promise<readonly PromiseSettledResult<void>[]> {
+    const pushes = some.map(({ push }) => push);
+    const device = await devices.find(deviceId);
+    let outcomes: readonly PromiseSettledResult<void>[] = [];
+    if (device !== undefined && pushes.length > 0) {
+      const rules = new Set(
+        pushes.flatMap(({ sensorId }) => book.index.rulesOn(deviceId, sensorId, ownerFor(device))),
+      );
+      await refresh(deviceId, rules);
+      const looked = lookAtPushes(pushes, {
+        isAgain: false,
+        isLate: () => false,
+        isRepeatedByCaller: true,
+        known: await values.forPushes(device, rules, some, rest),
+        had: hadBefore(states, some),
+      });
+      await looked.run();
+      outcomes = await Promise.allSettled(pushes.map(looked.firingsOf));
+      const unstored = outcomes.find(isUnstored);
+      if (unstored !== undefined) throw unstored.reason;
+    }
+    const ids = some.map(({ look }) => look.id);
+    await looks.finish(ids, states.takeUnsaved(deviceId));
+    return outcomes;
+  }
+
+  /** Looks that whoever filed them did not make: what their rules fired for is not done twice. */
+  async function makeAgain(
+    deviceId: DeviceId,
+    left: readonly WaitingLook[],
+    rest: readonly WaitingLook[],
+  ): Promise<void> {
+    const some = left.flatMap((look) =>
+      pushesOf([look]).map((push) => ({ look, push: { ...push, lookId: look.id } })),
+    );
+    const others = left.filter((look) => !some.some((one) => one.look === look));
+    if (others.length > 0) await looks.finish(idsOf(others), []);
+    if (some.length === 0) return;
+    try {
+      await makePushes(deviceId, some, rest);
+    } catch (error) {
+      if (error instanceof DomainError) throw error;
+      // One that cannot be understood must not keep the device from being looked at.
+      parts.log.error({ err: error, deviceId }, 'a look that a process left cannot be made');
+      await looks.finish(idsOf(left), []);
+    }
+  }
+
+  return { makePushes, makeAgain };
+}
+
+/** A firing that is stored came after the looks before it: none of these is made again. */
+function hadBefore(states: StateBook, some: readonly PushInTurn[]) {
+  const places = new Map(some.map(({ push }, place) => [push, place]));
+  return (rule: Rule, push: StoredPush): number => {
+    const { id } = rule.notification;
+    const lastFired = some.findLastIndex(({ look }) => look.fired.has(id));
+    const place = places.get(push) ?? 0;
+    if (place > lastFired) return 0;
+    return place < lastFired ? push.datapoints.length : countHad(states, rule, push);
+  };
+}
+
+const idsOf = (some: readonly WaitingLook[]): readonly string[] => some.map(({ id }) => id);
+
+/** It may be stored later: the look is not over. */
+const isUnstored = (outcome: PromiseSettledResult<void>): outcome is PromiseRejectedResult =>
+  outcome.status === 'rejected' &&
+  outcome.reason instanceof DomainError &&
+  (outcome.reason.code === 'unavailable' || outcome.reason.code === 'storage_full');

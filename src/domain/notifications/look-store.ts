@@ -1,0 +1,47 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { NewLook } from '../datapoints/datapoint-store.ts';
+import type { DeviceId, NotificationId } from '../ids.ts';
+import type { DeviceState } from './notification.ts';
+import type { StateChange } from './notification-store.ts';
+
+/** A look that was filed and is not over. */
+export interface WaitingLook {
+  readonly id: string;
+  /** The process that filed it, and looks while it serves. */
+  readonly member: number;
+  /** That process has ended. */
+  readonly isLeft: boolean;
+  /** The push as others were told of it; empty: time or a client calls for the look. */
+  readonly text: string;
+  /** Rules whose firing at this look was stored. */
+  readonly fired: ReadonlySet<string>;
+}
+
+/** What a rule remembers of one device, as it is stored. */
+export interface StoredState {
+  readonly state: DeviceState | undefined;
+  readonly lastFiredAt: Instant | undefined;
+}
+
+/**
+ * Looks of all processes that serve the same data: those at one device wait in the order of their
+ * commits, and the first of them is the only one that is made. Every method throws DomainError
+ * unavailable when the database is away.
+ */
+export interface LookStore {
+  /** The number of this process. */
+  readonly member: number;
+  /** Files a look that no push calls for. */
+  file(look: NewLook): Promise<void>;
+  /** Looks that wait on the device, as many as `looksInLineMax`: the first is the next. */
+  line(deviceId: DeviceId): Promise<readonly WaitingLook[]>;
+  /** What these rules remember of the device; those that went are absent. */
+  statesOf(
+    deviceId: DeviceId,
+    ids: readonly NotificationId[],
+  ): Promise<ReadonlyMap<NotificationId, StoredState>>;
+  /** Ends looks, and keeps what they left rules to remember, in one commit. */
+  finish(ids: readonly string[], states: readonly StateChange[]): Promise<void>;
+  /** Looks of this process, and of those that ended, with their devices. */
+  left(): Promise<readonly (WaitingLook & { readonly deviceId: DeviceId })[]>;
+}
