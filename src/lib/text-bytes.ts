@@ -27,6 +27,7 @@ const bytesFirst = 4_096;
 const bytesKept = 1_048_576;
 /** With up to so many decimals numbers are written digit by digit. */
 const powers = [10, 100, 1_000, 10_000, 100_000] as const;
+const powerMost = 100_000;
 const wholeMax = 2 ** 31 - 1;
 const timestampBytes = 24;
 const datePartBytes = 11;
@@ -86,6 +87,12 @@ export function createTextBytes(): TextBytes {
       reserve(partBytesMax);
       if (number === (number | 0)) {
         length = putDecimal(bytes, length, number, 0);
+        return;
+      }
+      const most = Math.round(number * powerMost);
+      // Of so few digits, a number of up to five decimals would be this one.
+      if (most <= wholeMax && most >= -wholeMax && most / powerMost !== number) {
+        length += bytes.write(String(number), length, 'latin1');
         return;
       }
       for (let decimals = 1; decimals <= powers.length; decimals += 1) {

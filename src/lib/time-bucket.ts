@@ -83,7 +83,14 @@ function clockBuckets(lengthMs: number, zone: TimeZone): BucketOf {
     if (end < to) return end;
     return isBorder(to) ? to : endOf(to);
   }
-  return (instant) => ({ start: startOf(instant), end: endOf(instant) });
+  return (instant) => {
+    const { from, to, offset } = zone.spanAt(instant);
+    const start = Math.floor((instant + offset) / lengthMs) * lengthMs - offset;
+    const end = start + lengthMs;
+    // Nearly always all of it lies between two changes of the clock.
+    if (start >= from && end < to) return { start, end };
+    return { start: startOf(instant), end: endOf(instant) };
+  };
 }
 
 function calendarBuckets(

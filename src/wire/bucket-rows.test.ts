@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { AggregationPlan } from '../domain/datapoints/aggregation.ts';
 import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
 import { deviceId, sensorId } from '../storage/contract/builders.ts';
-import { createBucketRows } from './bucket-rows.ts';
+import { createBucketColumnRows, createBucketRows } from './bucket-rows.ts';
 import { createBucketWriter, createSensorBucketWriter } from './summary.ts';
 
 const sensors = ['tank', 'well_2'].map((id) => ({
@@ -43,6 +43,27 @@ test('many buckets are written as each alone is', () => {
       }),
     );
   }
+});
+
+test('columns of buckets are written as each bucket alone is', () => {
+  const plan: AggregationPlan = { aggregates: ['min', 'increase', 'count'] };
+  const ofOne = createBucketWriter(plan);
+  const bucket = fc.record({ start, values: fc.tuple(number, number, number) });
+  fc.assert(
+    fc.property(fc.array(bucket), fc.nat(20), (buckets, from) => {
+      const columns = {
+        count: buckets.length,
+        starts: Float64Array.from(buckets.map((one) => one.start)),
+        values: plan.aggregates.map((_name, at) =>
+          Float64Array.from(buckets.map(({ values }) => values[at] ?? Number.NaN)),
+        ),
+      };
+      const first = Math.min(from, buckets.length);
+      const rows = createBucketColumnRows(plan);
+      const written = rows({ columns, from: first, to: buckets.length });
+      assert.equal(Buffer.from(written).toString(), buckets.slice(first).map(ofOne).join(','));
+    }),
+  );
 });
 
 test('buckets with a value that is no number are left to the writer of single ones', () => {

@@ -1,4 +1,5 @@
 import type { AggregationPlan, Bucket } from '../domain/datapoints/aggregation.ts';
+import type { BucketColumns } from '../domain/datapoints/bucket-columns.ts';
 import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import { createTextBytes } from '../lib/text-bytes.ts';
@@ -58,6 +59,39 @@ export function createBucketRows(
   };
 }
 
+/** Some of the buckets of one sensor, from one to before another. */
+export interface BucketRun {
+  readonly columns: BucketColumns;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Writes buckets of one sensor as elements of a JSON array, with the bytes of the others. */
+export function createBucketColumnRows(plan: AggregationPlan): (run: BucketRun) => Uint8Array {
+  const keys = keysOf(plan).map((key) => Buffer.from(`","${key}":`));
+  const laterKeys = keysOf(plan).map((key) => Buffer.from(`,"${key}":`));
+  return ({ columns: { starts, values }, from, to }) => {
+    try {
+      for (let row = from; row < to; row += 1) {
+        text.putBytes(row === from ? onlyTimestamp : nextTimestamp);
+        text.putInstant(starts[row] as number);
+        let isFirst = true;
+        for (let at = 0; at < values.length; at += 1) {
+          const value = (values[at] as Float64Array)[row] as number;
+          if (Number.isNaN(value)) continue;
+          text.putBytes((isFirst ? keys : laterKeys)[at] as Uint8Array);
+          text.putNumber(value);
+          isFirst = false;
+        }
+      }
+      if (to > from) text.putBytes(objectEnd);
+      return text.take();
+    } finally {
+      text.clear();
+    }
+  };
+}
+
 /** Beside numbers, values that are absent. */
 function hasOnlyNumbers({ values }: Bucket): boolean {
   for (const value of values) {
@@ -67,6 +101,7 @@ function hasOnlyNumbers({ values }: Bucket): boolean {
 }
 
 const onlyTimestamp = Buffer.from('{"timestamp":"');
+const nextTimestamp = Buffer.from('},{"timestamp":"');
 const quote = Buffer.from('"');
 const comma = Buffer.from(',');
 const objectEnd = Buffer.from('}');

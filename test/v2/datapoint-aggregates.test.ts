@@ -202,3 +202,24 @@ test('aggregates and downsampled reads need the right to view the data', async (
     refusalOf(await owner({ path: path.replace(json.id, 'none') + query }), 404, 'not_found');
   }
 });
+
+test('all buckets and pages of them have the same bytes, with texts and gaps among them', async () => {
+  const sensor = await openSensor(service);
+  const count = 12_000;
+  const datapoints = Array.from({ length: count }, (_, n) => ({
+    value: n % 7 === 3 ? 'error' : n % 11 === 0 ? `${n / 8}` : ((n * 7_919) % 1_000) / 30,
+    timestamp: minute(n + (n % 13 === 5 ? 0.25 : 0)),
+  }));
+  for (let at = 0; at < count; at += 4_000) await sensor.push(datapoints.slice(at, at + 4_000));
+  for (const names of ['avg', 'min,max,increase', 'sum,count']) {
+    for (const range of ['', `&dateTo=${minute(3_000)}`, '&lastN=7000', '&sort=dsc']) {
+      const query = `?aggregate=${names}&interval=1m${range}`;
+      const all = await sensor.read(query);
+      const page = await sensor.read(`${query}&limit=100000`);
+      assert.equal(all.status, 200, all.text);
+      assert.ok((all.json as unknown[]).length > 2_000);
+      assert.equal(all.text, page.text);
+      assert.deepEqual(counts(all), counts(page));
+    }
+  }
+});

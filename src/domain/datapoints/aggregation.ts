@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { BucketOf } from '../../lib/time-bucket.ts';
+import type { BucketColumnsBuilder } from './bucket-columns.ts';
 import {
   type Aggregate,
   addRows,
@@ -55,6 +56,19 @@ export async function* aggregate(
   for await (const { made, skipped } of walk(parts, plan, (one) => toBucket(one, plan))) {
     yield { buckets: made, skipped };
   }
+}
+
+/**
+ * Puts datapoints into buckets as `aggregate` does, and what they come to into columns, whose plan
+ * asks for numbers; answers how many datapoints were skipped by each step.
+ */
+export async function* aggregateInto(
+  columns: BucketColumnsBuilder,
+  parts: AsyncIterable<SummarisedPart>,
+  plan: AggregationPlan,
+): AsyncGenerator<number, undefined> {
+  const add = (one: Tally): undefined => void columns.add(one);
+  for await (const { skipped } of walk(parts, plan, add)) yield skipped;
 }
 
 /** The bucket of a tally; undefined: it has nothing to say. */

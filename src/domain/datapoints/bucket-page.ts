@@ -6,6 +6,7 @@ import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { AggregationStep, Bucket } from './aggregation.ts';
+import type { BucketColumns, BucketColumnsBuilder } from './bucket-columns.ts';
 import type { SensorRef } from './datapoint.ts';
 import type { Page } from './datapoint-store.ts';
 import type { Source } from './sensor-selection.ts';
@@ -23,6 +24,11 @@ export interface BucketPage {
   readonly total: number;
   /** About what the buckets take in memory. */
   readonly keptBytes: number;
+}
+
+/** All buckets of one sensor, with the same counts. */
+export interface BucketColumnsPage extends Omit<BucketPage, 'buckets'> {
+  readonly columns: BucketColumns;
 }
 
 /** What of a sensor is read at once. */
@@ -197,6 +203,28 @@ async function takePage(
 }
 
 type BucketRoom = ReturnType<typeof createBucketRoom>;
+
+/**
+ * All buckets of one sensor as columns, in the order of the page. Throws invalid when they are too
+ * many for one answer.
+ */
+export async function readBucketColumns(options: {
+  readonly columns: BucketColumnsBuilder;
+  /** What each step of the read skipped. */
+  readonly steps: AsyncIterable<number>;
+  readonly order: Page['order'];
+  readonly hold: Hold;
+}): Promise<BucketColumnsPage> {
+  const { columns, steps, order, hold } = options;
+  let skipped = 0;
+  for await (const more of steps) {
+    skipped += more;
+    if (columns.count > limits.bucketsMax) throw tooManyBuckets();
+    hold(columns.bytes);
+  }
+  const { count: total, bytes: keptBytes } = columns;
+  return { columns: columns.finish(order), skipped, total, keptBytes };
+}
 
 /** Counts what is kept of buckets until they are answered. */
 function createBucketRoom(hold: Hold) {

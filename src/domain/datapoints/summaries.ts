@@ -7,8 +7,16 @@ import type { Hold, LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type AggregationPlan, aggregate, tally } from './aggregation.ts';
-import { type BucketPage, readBucketPage, type StepRoom, wholeStep } from './bucket-page.ts';
+import { type AggregationPlan, aggregate, aggregateInto, tally } from './aggregation.ts';
+import { createBucketColumns } from './bucket-columns.ts';
+import {
+  type BucketColumnsPage,
+  type BucketPage,
+  readBucketColumns,
+  readBucketPage,
+  type StepRoom,
+  wholeStep,
+} from './bucket-page.ts';
 import { readColumnSteps } from './column-steps.ts';
 import { orderTime } from './datapoint.ts';
 import { calibratedColumns, type DatapointColumns } from './datapoint-columns.ts';
@@ -40,6 +48,13 @@ export interface Summaries {
     query: HistoryQuery,
     plan: AggregationPlan,
   ): Promise<BucketPage & Standing>;
+  /** All buckets of the one sensor of a selection; the plan asks for numbers. */
+  aggregateOne(
+    actor: Actor,
+    selection: SensorSelection,
+    query: HistoryQuery,
+    plan: AggregationPlan,
+  ): Promise<BucketColumnsPage & Standing>;
   /** The same in one bucket for all sensors together; the page is one of these buckets. */
   totals(
     actor: Actor,
@@ -155,6 +170,13 @@ export function createSummaries(options: {
         const read = (source: Source, room: StepRoom) => aggregate(parts(source, room), plan);
         return readBucketPage({ sources, read, page: query, pace, hold });
       }),
+    aggregateOne: (actor, selection, query, plan) =>
+      onSources(actor, { selection, query }, ({ sources, pace, hold }) => {
+        const columns = createBucketColumns(plan);
+        const parts = createReader(query, plan, pace)(onlyOne(sources), wholeStep);
+        const steps = aggregateInto(columns, parts, plan);
+        return readBucketColumns({ columns, steps, order: query.order, hold });
+      }),
     totals: (actor, selection, query, plan) =>
       onSources(actor, { selection, query }, ({ sources, pace, hold }) => {
         const parts = createReader(query, plan, pace);
@@ -181,6 +203,11 @@ export function createSummaries(options: {
         return { datapoints, skipped, total, keptBytes };
       }),
   };
+}
+
+function onlyOne([source, ...others]: readonly Source[]): Source {
+  if (source === undefined || others.length > 0) throw new Error('one sensor is to be read');
+  return source;
 }
 
 /** The sensors of one request, while they are worked on. */

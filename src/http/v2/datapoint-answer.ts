@@ -1,3 +1,5 @@
+import type { BucketColumns } from '../../domain/datapoints/bucket-columns.ts';
+import type { BucketColumnsPage } from '../../domain/datapoints/bucket-page.ts';
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import { limits } from '../../domain/limits.ts';
@@ -5,6 +7,7 @@ import type { Instant } from '../../lib/clock.ts';
 import { joinedText, type LongText } from '../../lib/long-json.ts';
 import { mapSteps, stepsOf } from '../../lib/steps.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
+import type { BucketRun } from '../../wire/bucket-rows.ts';
 import { csvHeader } from '../../wire/csv.ts';
 import type { RowsWriter } from '../../wire/datapoint-rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
@@ -106,6 +109,37 @@ export function answerWithRows(
     headers: headersOf(history),
     isWholeIfShort: false,
   };
+}
+
+/** All buckets of one sensor: as a whole when they are few, as a stream when they are many. */
+export function answerWithBuckets(
+  page: Omit<BucketColumnsPage, 'skipped'> & { readonly standsFrom: Instant | undefined },
+  rows: (run: BucketRun) => Uint8Array,
+  headers: StreamAnswer['headers'],
+): StreamAnswer {
+  const { columns, keptBytes } = page;
+  const isWholeIfShort = columns.count <= limits.datapointsPerStep;
+  const toText = (bytes: Uint8Array) => (isWholeIfShort ? Buffer.from(bytes).toString() : bytes);
+  return {
+    ...{ kind: 'stream', contentType: jsonType, keptBytes, isWholeIfShort },
+    headers: { ...headersOf(page), ...headers },
+    chunks: framed(
+      mapSteps(runsOf(columns), (run) => toText(rows(run))),
+      jsonFormat,
+    ),
+  };
+}
+
+/** So many buckets at a time. */
+function runsOf(columns: BucketColumns): AsyncIterable<BucketRun> {
+  let from = 0;
+  return stepsOf(async () => {
+    if (from === columns.count) return undefined;
+    const to = Math.min(columns.count, from + limits.datapointsPerStep);
+    const run = { columns, from, to };
+    from = to;
+    return run;
+  });
 }
 
 const listBytes = (

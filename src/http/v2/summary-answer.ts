@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/actor.ts';
 import type { AggregationPlan, Bucket } from '../../domain/datapoints/aggregation.ts';
+import { asksForNumbers } from '../../domain/datapoints/bucket-columns.ts';
 import type { SensorBucket } from '../../domain/datapoints/bucket-page.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import type { SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
@@ -7,7 +8,7 @@ import type { SensorSelection } from '../../domain/datapoints/sensor-selection.t
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Instant } from '../../lib/clock.ts';
-import { createBucketRows } from '../../wire/bucket-rows.ts';
+import { createBucketColumnRows, createBucketRows } from '../../wire/bucket-rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import {
   bucketCsvHeader,
@@ -23,6 +24,7 @@ import {
 import type { StreamAnswer } from '../answer.ts';
 import {
   answerWith,
+  answerWithBuckets,
   csvFormat,
   type Format,
   jsonFormat,
@@ -53,6 +55,9 @@ export function answerSummary(
   request: SummaryRequest,
 ): Promise<StreamAnswer> {
   const { summary } = request;
+  if (summary.kind === 'aggregate' && mayBeColumns(request, summary.plan)) {
+    return answerColumns(summaries, request, summary.plan);
+  }
   if (summary.kind === 'aggregate' && request.isTotal === true) {
     return answerTotals(summaries, request, summary.plan);
   }
@@ -87,6 +92,22 @@ async function answerBuckets(
     : { ...jsonFormat, item };
   const rows = isCsv ? undefined : createBucketRows(plan, isOfOneSensor, spelling);
   return listed(buckets, format, counts, rows);
+}
+
+/** All buckets of one sensor, in numbers alone, as JSON: what charts of a year ask for. */
+function mayBeColumns(request: SummaryRequest, plan: AggregationPlan): boolean {
+  const isAll = request.limit === undefined && request.query.skip === 0;
+  return isAll && request.isOfOneSensor && !request.isCsv && asksForNumbers(plan);
+}
+
+async function answerColumns(
+  summaries: Summaries,
+  { actor, selection, query }: SummaryRequest,
+  plan: AggregationPlan,
+): Promise<StreamAnswer> {
+  const page = await summaries.aggregateOne(actor, selection, query, plan);
+  const headers = { 'x-skipped-count': String(page.skipped) };
+  return answerWithBuckets(page, createBucketColumnRows(plan), headers);
 }
 
 async function answerTotals(
