@@ -1,4 +1,3 @@
-import type { AggregationPlan } from './aggregation.ts';
 import { type Aggregate, aggregateOf, type Tally } from './bucket-tally.ts';
 
 /** Buckets of one sensor, column by column: all of their values are numbers, or absent. */
@@ -20,17 +19,22 @@ export interface BucketColumnsBuilder {
   finish(order: 'asc' | 'desc'): BucketColumns;
 }
 
+/** The part of an AggregationPlan that matters here. */
+interface Asked {
+  readonly aggregates: readonly Aggregate[];
+}
+
 /** The others may be any JSON value. */
 const withAnyValue: ReadonlySet<Aggregate> = new Set<Aggregate>(['first', 'last']);
 const bucketsFirst = 512;
 const bytesOfNumber = Float64Array.BYTES_PER_ELEMENT;
 
-/** Whether all that the plan asks for are numbers, so that columns can hold them. */
-export const asksForNumbers = ({ aggregates }: AggregationPlan): boolean =>
+/** Whether all that is asked for are numbers, so that columns can hold them. */
+export const asksForNumbers = ({ aggregates }: Asked): boolean =>
   !aggregates.some((name) => withAnyValue.has(name));
 
-/** Nothing yet. The plan asks for numbers. */
-export function createBucketColumns({ aggregates }: AggregationPlan): BucketColumnsBuilder {
+/** Nothing yet. What is asked for are numbers. */
+export function createBucketColumns({ aggregates }: Asked): BucketColumnsBuilder {
   let starts = new Float64Array(bucketsFirst);
   let values = aggregates.map(() => new Float64Array(bucketsFirst));
   let count = 0;
