@@ -16,7 +16,7 @@ import { createSharedFeed, type SharedFeed } from '../feed/shared-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { PasswordCost } from '../lib/password-hash.ts';
-import { publishContextForm } from '../mqtt/live-message.ts';
+import { createPublishContextForm } from '../mqtt/live-message.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -160,7 +160,7 @@ function openFeed({ members }: Storage, log: Log): Feed & Partial<SharedFeed> {
   const local = createInProcessFeed({ log });
   if (members === undefined) return local;
   return createSharedFeed({
-    ...{ local, shared: members.log, log, contexts: publishContextForm },
+    ...{ local, shared: members.log, log, contexts: createPublishContextForm(members) },
   });
 }
 

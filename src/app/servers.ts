@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
 import { limits } from '../domain/limits.ts';
+import type { Peers } from '../domain/members/peers.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import {
   createHttpServer,
@@ -31,7 +32,7 @@ export interface ServerOptions {
   readonly config: Config;
   readonly built: BuiltServices;
   readonly storage: Storage;
-  readonly feed: ChangeFeed;
+  readonly feed: ChangeFeed & { readonly peers?: Peers | undefined };
   readonly meters: {
     readonly metrics: Metrics;
     readonly reporter: Reporter;
@@ -73,6 +74,7 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
     services: built.mqttServices,
     changes: options.feed,
     store: storage.mqttSessions,
+    peers: options.feed.peers,
     ...{ host, port: mqttPort, tlsPort: mqttsPort, clock, reporter, log, budgets, connections },
     handshakeMs: timeouts?.handshakeMs,
     ...(tls !== undefined && { tls }),

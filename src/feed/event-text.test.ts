@@ -5,10 +5,10 @@ import { singleBatch, toDatapoints } from '../domain/datapoints/column-batch.ts'
 import type { ActuatorId, DeviceId, SensorId } from '../domain/ids.ts';
 import { sessionKey } from '../domain/messaging/message.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { MqttPublishContext, publishContextForm } from '../mqtt/live-message.ts';
+import { createPublishContextForm, MqttPublishContext } from '../mqtt/live-message.ts';
 import { createEventText, isEventText } from './event-text.ts';
 
-const text = createEventText(publishContextForm);
+const text = createEventText(createPublishContextForm({ own: 1 }));
 const anId = fc.string({ minLength: 1, maxLength: 20 });
 const aTime = fc.integer({ min: 0, max: 4e12 });
 const aValue = fc.jsonValue() as fc.Arbitrary<JsonValue>;

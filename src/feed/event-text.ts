@@ -4,11 +4,14 @@ import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import type { ActuatorChange } from '../domain/devices/actuators.ts';
 import type { ActuatorId, DeviceId, SensorId } from '../domain/ids.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
+import type { MessageOrigin } from '../domain/messaging/message.ts';
 import type { PublishContext } from '../domain/publish-context.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 
 /** How publish contexts travel to other processes: the server that makes them knows. */
 export interface PublishContextForm {
+  /** Names the next message that others are told of. */
+  origin(): MessageOrigin;
   /** Undefined: nobody else needs it. */
   toJson(context: PublishContext): JsonValue | undefined;
   /** Undefined: this version cannot read it. */

@@ -11,7 +11,11 @@ import { feedContract } from './contract/feed-contract.ts';
 import { createInProcessFeed } from './in-process-feed.ts';
 import { createSharedFeed } from './shared-feed.ts';
 
-const contexts = { toJson: () => undefined, fromJson: () => undefined };
+const contexts = {
+  origin: () => ({ writer: 1, at: 1 }),
+  toJson: () => undefined,
+  fromJson: () => undefined,
+};
 const changed = (id: string): Change => ({ kind: 'device_changed', deviceId: id as DeviceId });
 
 /** A log in memory, and what can happen to it. */

@@ -2,6 +2,7 @@ import type { Change } from '../domain/changes.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import type { FeedLog, LogPosition } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
+import type { Peers } from '../domain/members/peers.ts';
 import type { Log } from '../lib/log.ts';
 import { changeOfText, textOfChange } from './change-text.ts';
 import { createEventText, isEventText, type PublishContextForm } from './event-text.ts';
@@ -9,6 +10,7 @@ import { createEventText, isEventText, type PublishContextForm } from './event-t
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */
 export interface SharedFeed extends Feed {
   isCurrent(): boolean;
+  readonly peers: Peers;
   /** Tells a change here alone. */
   tell(change: Change): Promise<void>;
   /** Begins to hear the others. Resolves when all that they wrote until now was told. */
@@ -33,6 +35,7 @@ export function createSharedFeed(options: {
   /** Settings of actuators that the others were not told of yet, in order. */
   const settings: string[] = [];
   const waiting = new Set<() => void>();
+  const talk = createTalk();
   let owes = false;
   let heardAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
@@ -80,6 +83,8 @@ export function createSharedFeed(options: {
   }
 
   async function act(text: string): Promise<void> {
+    const told = talk.textOf(text);
+    if (told !== undefined) return talk.hear(told);
     if (!isEventText(text)) return local.publishChange(changeOfText(text));
     const event = eventText.read(text);
     if (event !== undefined) local.publish([event]);
@@ -102,6 +107,7 @@ export function createSharedFeed(options: {
       const askedAt = performance.now();
       const entries = await shared.read();
       for (const { text } of entries) await act(text);
+      if (entries.length > 0) await talk.acted();
       if (entries.length === 0) {
         heardAt = askedAt;
         break;
@@ -133,14 +139,15 @@ export function createSharedFeed(options: {
 
   return {
     publish(events) {
-      local.publish(events);
       // Datapoints were written in the commit that stored them.
       for (const event of events) {
         if (event.kind !== 'actuator' || settings.length >= memberLimits.settingsWaitingMax)
           continue;
+        // Before it is told here: what travels is numbered.
         settings.push(eventText.ofSetting(event));
         void look();
       }
+      local.publish(events);
     },
     notesOf: (pushes) => pushes.map(eventText.ofPush),
     pushOf(note) {
@@ -152,6 +159,26 @@ export function createSharedFeed(options: {
     tell: local.publishChange,
     async publishChange(change) {
       await Promise.all([local.publishChange(change), tellOthers(change)]);
+    },
+    peers: {
+      origin: options.contexts.origin,
+      async tell(text) {
+        await shared.append(talk.entryOf(text));
+      },
+      async ask(text) {
+        const position = await shared.append(talk.entryOf(text));
+        if (position !== undefined) await heardByAll(position);
+      },
+      onTold: talk.onTold,
+      onActed: talk.onActed,
+      entryOf: talk.entryOf,
+      read: (entry) =>
+        talk.textOf(entry) ?? (isEventText(entry) ? eventText.read(entry) : undefined),
+      async heard() {
+        // The look under way may have asked before.
+        await look();
+        await looking;
+      },
     },
     isCurrent: () => performance.now() - heardAt < memberLimits.trustMs,
     async start() {
@@ -169,6 +196,25 @@ export function createSharedFeed(options: {
       for (const done of waiting) done();
       await looking;
       await writeSettings().catch(() => undefined);
+    },
+  };
+}
+
+/** What parts of processes say to each other: `!` begins what is neither change nor event. */
+function createTalk() {
+  const listeners: ((text: string) => Promise<void>)[] = [];
+  const works: (() => Promise<void>)[] = [];
+  return {
+    entryOf: (text: string): string => `!${text}`,
+    textOf: (entry: string): string | undefined =>
+      entry.startsWith('!') ? entry.slice(1) : undefined,
+    onTold: (listener: (text: string) => Promise<void>): void => void listeners.push(listener),
+    onActed: (work: () => Promise<void>): void => void works.push(work),
+    async hear(text: string): Promise<void> {
+      for (const listener of listeners) await listener(text);
+    },
+    async acted(): Promise<void> {
+      for (const work of works) await work();
     },
   };
 }

@@ -25,6 +25,11 @@ export interface Broker {
   forgetRetained(topicPrefix: string): Promise<void>;
   /** Ends the connections and sessions of all identities that are gone. Durable. */
   endSessions(isGone: (identity: string) => boolean): Promise<void>;
+  /**
+   * Takes over sessions of processes that ended. From then on all that others log must be told:
+   * what came before is looked for in the log.
+   */
+  adoptSessions(): Promise<void>;
   metrics(): BrokerMetrics;
   /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
   close(): Promise<void>;

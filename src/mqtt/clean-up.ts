@@ -1,7 +1,11 @@
 import type { Change } from '../domain/changes.ts';
 import { identityOfAccount, isOfAccount } from '../domain/messaging/identity.ts';
 import type { FindOrphans } from '../domain/messaging/orphans.ts';
-import type { SessionChange, SessionStore } from '../domain/messaging/session-store.ts';
+import type {
+  SessionChange,
+  SessionStore,
+  StoredSessions,
+} from '../domain/messaging/session-store.ts';
 import { topicsOf, topicsOfPart } from '../domain/messaging/topic-owner.ts';
 import type { Log } from '../lib/log.ts';
 import type { Broker } from './broker.ts';
@@ -61,19 +65,32 @@ export function withoutOrphans(
     }
   }
 
+  async function without({ sessions, retained }: StoredSessions): Promise<StoredSessions> {
+    const orphans = await findOrphans({ sessions, retained });
+    await drop([
+      ...[...orphans.sessions].map((key) => ({ kind: 'ended', key }) as const),
+      ...[...orphans.topics].map((topic) => ({ kind: 'unretained', topic }) as const),
+    ]);
+    return {
+      sessions: sessions.filter(({ key }) => !orphans.sessions.has(key)),
+      retained: retained.filter(({ topic }) => !orphans.topics.has(topic)),
+    };
+  }
+
+  const { shared } = store;
   return {
     ...store,
-    async load() {
-      const { sessions, retained } = await store.load();
-      const orphans = await findOrphans({ sessions, retained });
-      await drop([
-        ...[...orphans.sessions].map((key) => ({ kind: 'ended', key }) as const),
-        ...[...orphans.topics].map((topic) => ({ kind: 'unretained', topic }) as const),
-      ]);
-      return {
-        sessions: sessions.filter(({ key }) => !orphans.sessions.has(key)),
-        retained: retained.filter(({ topic }) => !orphans.topics.has(topic)),
-      };
-    },
+    load: async () => without(await store.load()),
+    ...(shared !== undefined && {
+      shared: {
+        ...shared,
+        async adopt() {
+          const sessions = await shared.adopt();
+          if (sessions.length === 0) return sessions;
+          const kept = await without({ sessions, retained: [] });
+          return sessions.filter((one) => kept.sessions.includes(one));
+        },
+      },
+    }),
   };
 }

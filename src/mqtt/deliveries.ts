@@ -12,14 +12,21 @@ import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
 export function deliverLive(watch: Watch, broker: Broker): () => void {
   return watch.open((events) => {
     for (const event of events) {
-      if (event.kind === 'actuator') deliverSetting(broker, event);
-      else if (broker.hasAnySubscriber()) deliverDatapoints(broker, event);
+      if (event.kind === 'actuator' || broker.hasAnySubscriber()) deliverEvent(broker, event);
     }
   });
 }
 
+type Receivers = Pick<Broker, 'deliver' | 'hasSubscribers' | 'renewRetained'>;
+
+/** Hands on what one event says. */
+export function deliverEvent(broker: Receivers, event: FeedEvent): void {
+  if (event.kind === 'actuator') deliverSetting(broker, event);
+  else deliverDatapoints(broker, event);
+}
+
 function deliverDatapoints(
-  broker: Broker,
+  broker: Receivers,
   event: Extract<FeedEvent, { readonly kind: 'datapoints' }>,
 ): void {
   // Its datapoints are made when they are asked for.
@@ -27,7 +34,9 @@ function deliverDatapoints(
   const topic = valueTopic(event);
   if (broker.hasSubscribers(topic)) {
     const live = event.datapoints.slice(-mqttLimits.liveDatapointsPerPushMax);
-    broker.deliver(live.map((datapoint) => datapointMessage(topic, datapoint, publishContext)));
+    broker.deliver(
+      live.map((datapoint, at) => datapointMessage(topic, datapoint, publishContext, at)),
+    );
   }
   const arrayTopic = valuesTopic(event);
   if (broker.hasSubscribers(arrayTopic, 'named')) {
@@ -36,7 +45,7 @@ function deliverDatapoints(
 }
 
 function deliverSetting(
-  broker: Broker,
+  broker: Receivers,
   {
     deviceId,
     actuatorId,

@@ -1,8 +1,9 @@
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
-import type { Message } from '../domain/messaging/message.ts';
+import type { Message, MessageOrigin } from '../domain/messaging/message.ts';
 import type { PublishContext } from '../domain/publish-context.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { pushedText } from '../wire/datapoint.ts';
+import { jsonOfMessage, messageOfJson } from './broker/talk.ts';
 import type { PublishedValues } from './payload.ts';
 
 /** What travels with a value that was published: how it is to be delivered. */
@@ -20,38 +21,39 @@ export class MqttPublishContext {
   }
 }
 
-/** How a publish travels to another process of the service, where it is delivered as here. */
-export const publishContextForm = {
-  toJson(context: PublishContext): JsonValue | undefined {
-    if (!(context instanceof MqttPublishContext)) return undefined;
-    const { message, form, count, isRepetition } = context;
-    const { payload, properties, ...rest } = message;
-    return {
-      ...{ form, count, isRepetition },
-      message: {
-        ...rest,
-        payload: Buffer.from(payload).toString('base64'),
-        ...(properties !== undefined && {
-          properties: Buffer.from(properties).toString('base64'),
-        }),
-      },
-    };
-  },
-  /** What a process of this service wrote; undefined where it is none of that. */
-  fromJson(value: JsonValue): PublishContext | undefined {
-    if (!isJsonObject(value) || !isJsonObject(value['message'])) return undefined;
-    const { payload, properties, ...rest } = value['message'];
-    if (typeof payload !== 'string') return undefined;
-    const message = {
-      ...rest,
-      payload: Buffer.from(payload, 'base64'),
-      ...(typeof properties === 'string' && { properties: Buffer.from(properties, 'base64') }),
-    } as unknown as Message;
-    const form = value['form'] as PublishedValues['form'];
-    const context = new MqttPublishContext(message, { form, datapoints: [] });
-    return Object.assign(context, { count: Number(value['count']) });
-  },
-};
+/** How publishes travel to other processes of the service, where they are delivered as here. */
+export function createPublishContextForm({ own }: { readonly own: number }) {
+  let count = 0;
+  const origin = (): MessageOrigin => {
+    count += 1;
+    return { writer: own, at: count * numbersPerPublish };
+  };
+  return {
+    origin,
+    toJson(context: PublishContext): JsonValue | undefined {
+      if (!(context instanceof MqttPublishContext)) return undefined;
+      const { message, form, count, isRepetition } = context;
+      message.origin = origin();
+      return { ...{ form, count, isRepetition }, message: jsonOfMessage(message) };
+    },
+    fromJson: contextOfJson,
+  };
+}
+
+/** Of the messages that one publish becomes, those behind the first have the numbers behind its. */
+const numbersPerPublish = 4_096;
+
+const numbered = ({ origin }: Message, index: number): Pick<Message, 'origin'> =>
+  origin === undefined ? {} : { origin: { ...origin, at: origin.at + index } };
+
+function contextOfJson(value: JsonValue): PublishContext | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const message = messageOfJson(value['message']);
+  if (message === undefined) return undefined;
+  const form = value['form'] as PublishedValues['form'];
+  const context = new MqttPublishContext(message, { form, datapoints: [] });
+  return Object.assign(context, { count: Number(value['count']) });
+}
 
 /** Whether it came in over MQTT: what is to be retained is settled there. */
 export const isPublished = (publishContext: PublishContext | undefined): boolean =>
@@ -60,18 +62,22 @@ export const isPublished = (publishContext: PublishContext | undefined): boolean
 /** Values that came by another protocol arrive at most once and are not retained [contract 8]. */
 const fromElsewhere = { qos: 0, retain: false } as const;
 
-/** The datapoint as subscribers get it; an object that was published stays as it was. */
+/**
+ * The datapoint as subscribers get it; an object that was published stays as it was. `index`: of
+ * those of its push.
+ */
 export function datapointMessage(
   topic: string,
   datapoint: Datapoint | Omit<Datapoint, 'receivedAt'>,
   publishContext: PublishContext | undefined,
+  index = 0,
 ): Message {
   if (!(publishContext instanceof MqttPublishContext)) {
     return { ...fromElsewhere, topic, payload: Buffer.from(pushedText(datapoint)) };
   }
   const { message, form } = publishContext;
   const payload = form === 'object' ? message.payload : Buffer.from(pushedText(datapoint));
-  return { ...message, topic, payload };
+  return { ...message, topic, payload, ...numbered(message, index) };
 }
 
 /** All datapoints of a push as one array; one that was published whole stays as it was. */
@@ -85,7 +91,10 @@ export function arrayMessage(
     return { ...fromElsewhere, topic, payload: text() };
   const { message, form, count } = publishContext;
   const isWhole = form === 'array' && count === datapoints.length;
-  return { ...message, topic, retain: false, payload: isWhole ? message.payload : text() };
+  return {
+    ...{ ...message, topic, retain: false, payload: isWhole ? message.payload : text() },
+    ...numbered(message, numbersPerPublish - 1),
+  };
 }
 
 /** What an actuator was set to, as a bare JSON value. */

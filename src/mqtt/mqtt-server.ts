@@ -4,6 +4,7 @@ import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import type { Gateways } from '../domain/gateways/gateways.ts';
 import type { Presence } from '../domain/gateways/presence.ts';
+import type { Peers } from '../domain/members/peers.ts';
 import type { FindOrphans } from '../domain/messaging/orphans.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { MetricSource } from '../domain/metrics.ts';
@@ -19,7 +20,7 @@ import { createBroker } from './broker/broker-engine.ts';
 import type { Broker } from './broker.ts';
 import { cleanUpAfter, withoutOrphans } from './clean-up.ts';
 import { createCorrectRetained } from './corrected-retained.ts';
-import { deliverLive } from './deliveries.ts';
+import { deliverEvent, deliverLive } from './deliveries.ts';
 import { createGatewayHeartbeats } from './gateway-heartbeats.ts';
 import { createMqttListener, type MqttListener } from './listener.ts';
 import { createPublish, type PublishOptions } from './publish.ts';
@@ -47,6 +48,8 @@ export interface MqttServerOptions {
   /** Tells what was removed, and who lost a login. */
   readonly changes: Pick<ChangeFeed, 'onChange'>;
   readonly store: SessionStore;
+  /** Absent: no other process serves the same data. */
+  readonly peers?: Peers | undefined;
   readonly host: string;
   readonly port: number;
   readonly tls?: TlsSource;
@@ -79,7 +82,7 @@ const firstByteAndPaths = {
 
 /** Loads what is kept of sessions and builds the server; `listen` opens it. */
 export async function createMqttServer(options: MqttServerOptions): Promise<MqttServer> {
-  const { services, budgets, clock, log } = options;
+  const { services, budgets, clock, log, peers } = options;
   const store = withoutOrphans(options.store, services.findOrphans, log);
   const broker = await createServiceBroker(options);
   const correctRetained = createCorrectRetained(broker, services.lastValue);
@@ -92,6 +95,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     deliverLive(services.watch, broker),
     publishSystemMetrics({ broker, metrics: options.metrics, log }),
   ];
+  await broker.adoptSessions();
   return {
     listen: listener.listen,
     get port() {
@@ -120,7 +124,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     const readTopic = createTopicReader();
     const retain: PublishOptions['retain'] = (message) =>
       created.then((one) => one.retain(message));
-    const publish = createPublish({ ...services, readTopic, retain, reporter, log });
+    const publish = createPublish({ ...services, readTopic, retain, reporter, log, peers });
     const authority = createServiceHooks({
       publish,
       rights: createReceiveRights({ watch, deviceTopics, readTopic }),
@@ -134,7 +138,10 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
       log,
     });
     // The broker asks the hooks, and the hooks hand the broker what to retain.
-    const created: Promise<Broker> = createBroker({ authority, store, budgets, clock, log });
+    const created: Promise<Broker> = createBroker({
+      ...{ authority, store, budgets, clock, log },
+      others: peers && { peers, deliverEvent },
+    });
     return created;
   }
 }

@@ -5,6 +5,7 @@ import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { ActuatorId, DeviceId } from '../domain/ids.ts';
+import type { Peers } from '../domain/members/peers.ts';
 import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { TopicOwner } from '../domain/messaging/topic-owner.ts';
@@ -12,6 +13,7 @@ import type { Reporter } from '../domain/reporter.ts';
 import type { JsonValue } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import { readConfirmed } from '../wire/actuator.ts';
+import { writeTalk } from './broker/talk.ts';
 import {
   acceptedByService,
   acceptedToPassOn,
@@ -35,6 +37,8 @@ export interface PublishOptions {
   readonly refusedPushes: Pick<RefusedPushes, 'note'>;
   readonly reporter: Reporter;
   readonly log: Log;
+  /** Told of what is handed on without being stored. Absent: no other process serves. */
+  readonly peers?: Pick<Peers, 'tell' | 'origin'> | undefined;
 }
 
 /** Hands what a client publishes to the ingest path; never rejects. */
@@ -46,6 +50,7 @@ export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome
  */
 export function createPublish(options: PublishOptions): Publish {
   const { ingest, actuators, deviceTopics, readTopic, retain, refusedPushes, reporter } = options;
+  const { peers } = options;
 
   /** Keeps the message, unless what it is about goes meanwhile: the next has another past. */
   async function retainFor(message: Message, requireThing: () => Promise<void>): Promise<void> {
@@ -109,8 +114,15 @@ export function createPublish(options: PublishOptions): Publish {
     );
   }
 
-  async function passOn(actor: Actor, owner: TopicOwner): Promise<PublishOutcome> {
-    if (await deviceTopics.may(actor, owner)) return acceptedToPassOn;
+  async function passOn(
+    actor: Actor,
+    owner: TopicOwner,
+    message: Message,
+  ): Promise<PublishOutcome> {
+    if (await deviceTopics.may(actor, owner)) {
+      if (peers !== undefined) await tellOthers(peers, message);
+      return acceptedToPassOn;
+    }
     return refuse('not_authorized', `you may not update this ${owner.kind}`);
   }
 
@@ -128,7 +140,7 @@ export function createPublish(options: PublishOptions): Publish {
         await set(actor, target, message);
         return acceptedByService;
       case 'device_topic':
-        return passOn(actor, target.owner);
+        return passOn(actor, target.owner, message);
       case 'system':
         return refuse('not_authorized', 'nobody publishes below $SYS');
       case 'nothing':
@@ -164,6 +176,17 @@ export function createPublish(options: PublishOptions): Publish {
       return Promise.resolve(outcomeOf(error, actor, message));
     }
   };
+}
+
+/** What is acknowledged reaches the subscribers of other processes; QoS 0 may be lost. */
+async function tellOthers(
+  { tell, origin }: Pick<Peers, 'tell' | 'origin'>,
+  message: Message,
+): Promise<void> {
+  message.origin = origin();
+  const told = tell(writeTalk({ kind: 'message', message }));
+  if (message.qos > 0) await told;
+  else told.catch(() => undefined);
 }
 
 const accept = (): PublishOutcome => acceptedByService;

@@ -6,6 +6,9 @@ export interface PeerOptions {
   readonly url: string;
   readonly clientId: string;
   readonly version: 4 | 5;
+  /** Absent: a guest. */
+  readonly username?: string;
+  readonly password?: string;
   readonly onPacket: (packet: Packet) => void;
 }
 
@@ -23,7 +26,7 @@ const sessionSeconds = 3_600;
 
 /** Connects to the port of HTTP, which takes MQTT too; rejects when there is no CONNACK. */
 export async function connectPeer(options: PeerOptions): Promise<Peer> {
-  const { url, clientId, version, onPacket } = options;
+  const { url, clientId, version, onPacket, username, password } = options;
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true });
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   socket.once('close', () => close());
@@ -42,6 +45,7 @@ export async function connectPeer(options: PeerOptions): Promise<Peer> {
   send({
     cmd: 'connect',
     ...{ protocolId: 'MQTT', protocolVersion: version, clientId, clean: false, keepalive: 60 },
+    ...(username !== undefined && { username, password: Buffer.from(password ?? '') }),
     ...(version === 5 && { properties: { sessionExpiryInterval: sessionSeconds } }),
   });
   const isSessionPresent = await greeted;

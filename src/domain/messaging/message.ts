@@ -24,6 +24,14 @@ export interface Message {
   readonly publisher?: SessionKey;
   /** Who pays for the room it takes while it is retained. */
   readonly payer?: Payer;
+  /** Set when other processes are told of it; not kept. */
+  origin?: MessageOrigin;
+}
+
+/** Names a message among all that processes tell each other; numbers of one process go up. */
+export interface MessageOrigin {
+  readonly writer: number;
+  readonly at: number;
 }
 
 /** Names one session: whose it is and its client id. Made by sessionKey only. */

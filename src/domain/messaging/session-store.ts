@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Payer } from '../budgets/payer.ts';
 import type { Message, Qos, SessionKey } from './message.ts';
+import type { SharedSessions } from './shared-sessions.ts';
 
 /**
  * Keeps what sessions that outlive their connection hold, and the retained messages. It knows
@@ -14,6 +15,11 @@ export interface SessionStore {
    * A change to what does not exist changes nothing.
    */
   apply(changes: readonly SessionChange[]): Promise<void>;
+  /**
+   * Where several processes have sessions: load() answers none, and each is claimed or adopted.
+   * Absent: all are this process's.
+   */
+  readonly shared?: SharedSessions;
 }
 
 /** One step in the life of a session or of a retained message. */

@@ -9,6 +9,7 @@ import type { Counters } from './counters.ts';
 import type { HandOnShares } from './hand-on-shares.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
+import type { Ownership } from './ownership.ts';
 import type { PublishCompletion } from './publish-completion.ts';
 import type { RetainedDelivery } from './retained-backlog.ts';
 import type { SessionRegistry } from './session-registry.ts';
@@ -26,6 +27,8 @@ export interface BrokerContext {
   readonly queue: MessageQueue;
   readonly completion: PublishCompletion;
   readonly registry: SessionRegistry;
+  /** Where other processes have sessions as well. */
+  readonly ownership?: Ownership | undefined;
   readonly retainedDelivery: RetainedDelivery;
   readonly wills: Wills;
   readonly frameLimits: FrameLimits;

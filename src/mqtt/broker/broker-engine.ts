@@ -1,4 +1,5 @@
 import type { Budgets } from '../../domain/budgets/budgets.ts';
+import type { Peers } from '../../domain/members/peers.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
@@ -10,12 +11,14 @@ import { mqttLimits } from '../limits.ts';
 import type { Flusher, PacketWriter } from '../packets/packet-writer.ts';
 import { reason } from '../packets/reason-codes.ts';
 import type { BrokerContext, Member } from './broker-context.ts';
+import type { DeliverEvent } from './catch-up.ts';
 import { Connection } from './connection.ts';
 import { createCounters } from './counters.ts';
 import { createHandOnShares } from './hand-on-shares.ts';
 import { createJournal } from './journal.ts';
 import { createMessageQueue } from './message-queue.ts';
 import { createOutbound } from './outbound.ts';
+import { createOwnership } from './ownership.ts';
 import { createPublishCompletion } from './publish-completion.ts';
 import { createQueueRoom } from './queue-room.ts';
 import { createRetainedMessages, type RetainedMessages } from './retained.ts';
@@ -24,6 +27,7 @@ import { createRouter, type Router } from './router.ts';
 import { createSessionRegistry } from './session-registry.ts';
 import { createSessionRoom } from './session-room.ts';
 import { createSubscriptionTree, type SubscriptionTree } from './subscription-tree.ts';
+import { readTalk } from './talk.ts';
 import { createTurns } from './turns.ts';
 import { createWills, type PendingWill } from './wills.ts';
 import { createWorkShares } from './work-shares.ts';
@@ -34,6 +38,8 @@ export interface BrokerOptions {
   readonly budgets: Budgets;
   readonly clock: Clock;
   readonly log: Log;
+  /** The brokers of other processes, where the store shares sessions with them. */
+  readonly others?: { readonly peers: Peers; readonly deliverEvent: DeliverEvent } | undefined;
 }
 
 /** A broker whose clocks can be looked at by hand. */
@@ -69,6 +75,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
   for (const message of stored.retained) {
     restore(options.log, { topic: message.topic }, () => retained.restore(message));
   }
+  listenToOthers(options.others?.peers, engine);
   let sweeps = 0;
   const sweep = () => {
     sweeps += 1;
@@ -101,6 +108,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       await context.journal.synced();
     },
     endSessions: (isGone) => endSessions(context, isGone),
+    adoptSessions: async () => context.ownership?.adopt(),
     metrics: () => metricsOf(engine),
     sweep,
     async close() {
@@ -119,7 +127,21 @@ function restore(log: Log, about: LogFields, take: () => void): void {
   }
 }
 
-function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): Engine {
+/** Acts on what other brokers tell, and says when that is done. */
+function listenToOthers(peers: Peers | undefined, { context, router }: Engine): void {
+  const { ownership, journal } = context;
+  if (peers === undefined || ownership === undefined) return;
+  // What is acknowledged to others is in the queues of the sessions here.
+  peers.onActed(() => journal.settled());
+  peers.onTold(async (text) => {
+    const talk = readTalk(text);
+    if (talk?.kind === 'message') router.route(talk.message);
+    else if (talk?.kind === 'opened' || talk?.kind === 'wanted') await ownership.told(talk);
+  });
+}
+
+function buildEngine(options: BrokerOptions): Engine {
+  const { authority, store, budgets, clock, log, others } = options;
   const counters = createCounters();
   const journal = createJournal({ store, room: budgets.of('mqtt_store_changes'), log });
   const tree = createSubscriptionTree();
@@ -138,6 +160,17 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
     underWay.add(published);
     void published.finally(() => underWay.delete(published));
   });
+  const registry = createSessionRegistry({
+    ...{ tree, queue, journal, clock },
+    room: createSessionRoom(budgets),
+  });
+  const { shared } = store;
+  const ownership =
+    shared === undefined || others === undefined
+      ? undefined
+      : createOwnership({
+          ...{ ...others, shared, registry, outbound, journal, counters, wills, clock, log },
+        });
   const context: BrokerContext = {
     authority,
     clock,
@@ -146,10 +179,8 @@ function buildEngine({ authority, store, budgets, clock, log }: BrokerOptions): 
     journal,
     queue,
     completion,
-    registry: createSessionRegistry({
-      ...{ tree, queue, journal, clock },
-      room: createSessionRoom(budgets),
-    }),
+    registry,
+    ownership,
     retainedDelivery: createRetainedDelivery({ retained, outbound, clock }),
     wills,
     frameLimits: {
@@ -229,6 +260,7 @@ function sweepOnce(engine: Engine, isRetainedDue: boolean): void {
   for (const member of members) member.sweep(awake.ms);
   shedSlowest(members);
   wills.sweep(now);
+  void context.ownership?.adopt();
   for (const { key } of registry.expire(now)) wills.publishNow(key);
   // An account may have a hundred thousand that expire at once.
   if (isRetainedDue) void runInSteps(retained.expire(now));
@@ -298,5 +330,6 @@ async function closeAll({ context, underWay }: Engine): Promise<void> {
   // Whoever waited for somebody to come back waits no longer.
   context.wills.publishAll();
   await Promise.all(underWay);
+  await context.ownership?.close();
   await context.journal.finish();
 }

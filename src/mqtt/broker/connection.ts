@@ -10,7 +10,7 @@ import type { BrokerContext, Member } from './broker-context.ts';
 import { type Carrier, ClientConnection } from './client-connection.ts';
 import type { Counters } from './counters.ts';
 import { establish } from './established.ts';
-import { refusalCodes, requestOf } from './login.ts';
+import { refusalCodes, requestOf, termsFor } from './login.ts';
 import { PacketInput } from './packet-input.ts';
 
 /** The size of the largest packet that explains a refusal. */
@@ -140,12 +140,33 @@ export class Connection implements Receiver, Member, Carrier {
     // The packets behind CONNECT wait, on the peer's side as far as possible.
     this.input.pauseReading();
     void askHooks(this.#context, request).then((answer) => {
-      this.#guard(() => this.#admit(packet, answer, request.clientId));
-      this.input.resumeReading();
+      if (this.#context.ownership === undefined || answer.kind === 'refused') {
+        this.#guard(() => this.#admit(packet, answer, request.clientId));
+        this.input.resumeReading();
+        return;
+      }
+      const { client } = answer;
+      const { cleanStart } = packet;
+      const { clientId } = request;
+      const { expirySeconds } = termsFor(packet, client, clientId);
+      const taking = {
+        ...{ identity: client.identity, payer: client.payer, clientId, cleanStart },
+      };
+      void this.#context.ownership
+        .take({ ...taking, expirySeconds }, (turn) =>
+          this.#guard(() => this.#admit(packet, answer, clientId, turn)),
+        )
+        .catch((error: unknown) =>
+          this.#guard(() => {
+            throw error;
+          }),
+        )
+        .finally(() => this.input.resumeReading());
     });
   }
 
-  #admit(packet: ConnectPacket, answer: ConnectAnswer, clientId: string): void {
+  /** `turn`: in which its session was claimed, where other processes serve. */
+  #admit(packet: ConnectPacket, answer: ConnectAnswer, clientId: string, turn = 0): void {
     if (this.#state !== 'authenticating') return;
     if (answer.kind === 'refused') {
       this.end(refusalCodes[answer.reason]);
@@ -154,6 +175,7 @@ export class Connection implements Receiver, Member, Carrier {
     const { client } = answer;
     this.input.moveTo(client.payer);
     const established = establish(this.#context, packet, { client, clientId });
+    established.session.claimedAt = turn;
     const open = new ClientConnection(this.#context, this, { packet, established });
     this.#open = open;
     this.#state = 'open';

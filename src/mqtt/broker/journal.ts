@@ -24,6 +24,8 @@ export interface Journal {
    * is given: nobody waits for those of others. undefined: it is already.
    */
   synced(publisher?: Payer): Promise<void> | undefined;
+  /** Resolves when all that was added or is held at this moment is durable. */
+  settled(): Promise<void>;
   /** Resolves when all is durable, or when the store has failed often enough to give up. */
   finish(): Promise<void>;
 }
@@ -142,6 +144,10 @@ export function createJournal(options: {
       return stepNumber;
     },
     synced,
+    async settled() {
+      await Promise.all(held.values());
+      await added();
+    },
     async finish() {
       isFinishing = true;
       while (held.size > 0) await Promise.all(held.values());

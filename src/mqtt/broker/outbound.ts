@@ -4,6 +4,7 @@ import type { BrokerHooks } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
+import { wasFound } from './found-messages.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { DeliveryTerms, Session } from './session.ts';
@@ -13,6 +14,8 @@ import { isCongested } from './transmission.ts';
 export interface Outbound {
   /** Sends or queues the message if the session may have it at this moment [contract 8]. */
   offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void;
+  /** The same for one that was found in the log: those that come meanwhile wait behind it. */
+  offerFound(session: Session, delivery: Delivery, terms: DeliveryTerms): void;
   /** Whether the session may have messages of this topic now. */
   admits(session: Session, topic: string): Promise<boolean>;
   /** The same at once, from what is at hand. */
@@ -40,6 +43,30 @@ export function createOutbound(options: {
   }
 
   function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+    if (session.catchUp === undefined || !isHeldBack(session, delivery, terms)) {
+      offerFound(session, delivery, terms);
+    }
+  }
+
+  /** Of a session that another process had: it waits, or was found in the log already. */
+  function isHeldBack(session: Session, delivery: Delivery, terms: DeliveryTerms): boolean {
+    const { waiting, found } = session.catchUp ?? {};
+    if (waiting === undefined) return found !== undefined && wasFound(found, delivery.message);
+    if (waiting.length >= mqttLimits.deliveriesWaitingMax) {
+      drop('queue_full');
+      return true;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (terms.qos > 0 && session.isDurable) journal.hold(promise, delivery.message.payer);
+    const later = delivery.detached();
+    waiting.push(() => {
+      if (!session.isEnded) offer(session, later, terms);
+      resolve();
+    });
+    return true;
+  }
+
+  function offerFound(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
     const decided = offerNow(session, delivery, terms);
     // What will wait for a client is on disk before its sender is answered.
     if (decided !== undefined && terms.qos > 0 && session.isDurable) {
@@ -116,5 +143,5 @@ export function createOutbound(options: {
     if (frame.payload !== undefined) link.writer.write(frame.payload);
   }
 
-  return { offer, admits, tryAdmit };
+  return { offer, offerFound, admits, tryAdmit };
 }

@@ -64,7 +64,8 @@ export function createRetainedMessages(options: {
     const known = findNode(root, topic)?.message;
     if (known !== undefined) room.release(known);
     // What the service itself renews belongs to whoever had it retained.
-    const own = { ...ownMessage(message), payer: message.payer ?? payerOf(known) };
+    const { origin: _, ...kept } = ownMessage(message);
+    const own = { ...kept, payer: message.payer ?? payerOf(known) };
     if (message.payer !== undefined && !room.take(own)) {
       // Nobody is to take an older state for the last one.
       if (known !== undefined) forgetCounted(known);

@@ -37,7 +37,7 @@ const none: readonly number[] = [];
 
 export function createRouter(options: {
   readonly tree: SubscriptionTree;
-  readonly outbound: Outbound;
+  readonly outbound: Pick<Outbound, 'offer' | 'admits' | 'tryAdmit'>;
   readonly journal: Pick<Journal, 'hold' | 'hasRoomFor' | 'synced'>;
   readonly counters: Counters;
   readonly shares: Pick<HandOnShares, 'spend'>;

@@ -20,6 +20,8 @@ export interface SessionRegistry {
   leave(session: Session): void;
   /** Nothing is left of it. */
   end(session: Session): void;
+  /** It is another process's: it ends here, and stays in the store. */
+  release(session: Session): void;
   /** Adds or replaces; answers what was there, or 'full'. */
   subscribe(session: Session, subscription: Subscription): 'new' | 'replaced' | 'full';
   unsubscribe(session: Session, filter: string): boolean;
@@ -60,7 +62,12 @@ export function createSessionRegistry(options: {
   const absent = createAbsentSessions();
 
   function end(session: Session): void {
-    if (sessions.get(session.key) !== session) return;
+    if (!release(session)) return;
+    if (session.isDurable) journal.add({ kind: 'ended', key: session.key }, session.payer);
+  }
+
+  function release(session: Session): boolean {
+    if (sessions.get(session.key) !== session) return false;
     sessions.delete(session.key);
     absent.remove(session);
     room.leave(session);
@@ -68,7 +75,7 @@ export function createSessionRegistry(options: {
     session.subscriptions = undefined;
     session.backlog = undefined;
     queue.forget(session);
-    if (session.isDurable) journal.add({ kind: 'ended', key: session.key }, session.payer);
+    return true;
   }
 
   function open(request: OpenRequest): OpenedSession | undefined {
@@ -189,6 +196,7 @@ export function createSessionRegistry(options: {
     open,
     leave,
     end,
+    release: (session) => void release(session),
     subscribe,
     unsubscribe,
     ofIdentities: (isWanted) => [...sessions.values()].filter(({ identity }) => isWanted(identity)),

@@ -61,6 +61,14 @@ export interface RetainedBacklog {
   readonly subscription: Subscription;
 }
 
+/** Of a session that another process had, and what was found in the log for it. */
+export interface CatchUp {
+  /** Deliveries that wait until the log was looked through; undefined: it was. */
+  waiting: (() => void)[] | undefined;
+  /** The names of messages that were found: they may come once more. */
+  readonly found: Set<string>;
+}
+
 const packetIdMax = 65_535;
 
 /** What the broker holds for one client id of one identity; most of it comes when it is needed. */
@@ -95,6 +103,9 @@ export class Session {
   backlog: Map<string, RetainedBacklog> | undefined;
   /** QoS 2 ids the client has not released; a promise while the hooks have not answered. */
   received: Map<number, Promise<PublishOutcome> | undefined> | undefined;
+  /** In which turn its client connected, of all processes; 0: no other one serves. */
+  claimedAt = 0;
+  catchUp: CatchUp | undefined;
   #lastPacketId = 0;
 
   constructor(options: {

@@ -31,11 +31,14 @@ const findDeaf = `
   select 1 as found from members
   where state = 'serving' and member <> $1
     and coalesce((positions::json ->> $1::text)::bigint, 0) < $2 limit 1`;
-/** What every member that serves has acknowledged; what the own process wrote it knows. */
+/**
+ * What every member that serves has acknowledged; what the own process wrote it knows. For sessions
+ * that are not adopted yet, or behind, all is kept that may be for them.
+ */
 const dropHeard = `
-  delete from feed_log where not exists (
+  delete from feed_log where not exists (select from mqtt_sessions where behind) and not exists (
     select from members
-    where state = 'serving' and member <> feed_log.writer
+    where (state = 'serving' or owns) and member <> feed_log.writer
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
 
 /** Files looks in this commit, and writes entries where others serve. */

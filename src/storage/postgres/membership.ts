@@ -35,7 +35,7 @@ const dropLooks = 'delete from looks';
 const deleteOtherWriters = 'delete from writers where writer not in (0, $1)';
 /** Those that ended before any of those that serve began: nobody asks for them any more. */
 const deleteLongGone = `
-  delete from members where state <> 'serving'
+  delete from members where state <> 'serving' and not owns
     and member < (select min(member) from members where state = 'serving')
     and not exists (select from feed_log where writer = member)`;
 const deleteTheirWriters = `
@@ -114,6 +114,7 @@ export async function sayGoodBye(client: pg.Client, { id }: Membership): Promise
 export const beginCommit = ({ id, connection }: Membership, last: number): string =>
   // All of it is made of our own letters and digits. One journey for four statements.
   `begin; ${takeTurn};
-   select exists (select from members where state = 'serving' and member <> ${id}) as others;
+   select exists (
+     select from members where (state = 'serving' or owns) and member <> ${id}) as others;
    update writers set seq = ${last + 1}
    where writer = ${id} and seq = ${last} and member = '${connection}' and not ended`;

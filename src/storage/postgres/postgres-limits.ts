@@ -19,6 +19,8 @@ export const postgresLimits = {
   awayMs: 10_000,
   /** Of the log of members, of each writer. */
   logEntriesPerRead: 200,
+  /** Sessions of processes that ended that one commit takes over, with what waits in them. */
+  sessionsPerAdoption: 200,
   /** How long a heartbeat may take, by statement. */
   beatStatementMs: 3_000,
   /** A process that stands still in the middle of a commit keeps the others waiting for so long. */

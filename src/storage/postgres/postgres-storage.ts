@@ -104,7 +104,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       take: pushed.takeOld,
       ...pushed.retained,
     }),
-    mqttSessions: createSessionStore(context),
+    mqttSessions: createSessionStore(context, members?.own),
     installation: createInstallationStore(context),
     passwordResets: createPasswordResetStore(context),
     failures: createFailureStore(context),

@@ -12,9 +12,9 @@ import type { Session, Value } from './connection.ts';
 import { indexKey } from './text.ts';
 
 const insertSession = `
-  insert into mqtt_sessions (key, identity, client_id, expiry_seconds, left_at, payer)
-  values ($1, $2, $3, $4, $5, $6)`;
-const selectSession = 'select session from mqtt_sessions where key = $1';
+  insert into mqtt_sessions (key, identity, client_id, expiry_seconds, left_at, payer, owner)
+  values ($1, $2, $3, $4, $5, $6, $7)`;
+const selectSession = 'select session, owner from mqtt_sessions where key = $1';
 /** Messages that nobody else waits for go with the session that waited for them. */
 const deleteSession = `
   with gone as (delete from mqtt_queue where session =
@@ -29,8 +29,9 @@ const updateSession = `
   update mqtt_sessions set expiry_seconds = $1, left_at = $2, payer = coalesce($3, payer)
   where session = $4`;
 const upsertSubscription = `
-  insert into mqtt_subscriptions (${subscriptionColumns}, key)
-  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  insert into mqtt_subscriptions (${subscriptionColumns}, key, since)
+  values ($1, $2, $3, $4, $5, $6, $7, $8,
+    coalesce(pg_sequence_last_value(pg_get_serial_sequence('feed_log', 'place')), 0))
   on conflict (session, key) do update set
     qos = excluded.qos, no_local = excluded.no_local,
     retain_as_published = excluded.retain_as_published,
@@ -52,6 +53,9 @@ const dropUnused = `
 const insertReceived = `
   insert into mqtt_received (session, packet_id) values ($1, $2) on conflict do nothing`;
 const deleteReceived = 'delete from mqtt_received where session = $1 and packet_id = $2';
+const upsertHeard = `
+  insert into mqtt_heard (session, writer, at) values ($1, $2, $3)
+  on conflict (session, writer) do update set at = greatest(mqtt_heard.at, excluded.at)`;
 const upsertRetained = `
   insert into mqtt_retained (${retainedColumns}, key) values ($1, $2, $3, $4, $5, $6, $7, $8)
   on conflict (key) do update set
@@ -62,24 +66,39 @@ const deleteRetained = 'delete from mqtt_retained where key = $1';
 type Change<Kind extends SessionChange['kind']> = Extract<SessionChange, { readonly kind: Kind }>;
 type ChangeOfSession = Extract<SessionChange, { readonly key: SessionKey }>;
 
-/** Applies the changes in their order. */
+/**
+ * Applies the changes in their order. `own`: the process, where several have sessions; then answers
+ * the sessions that are of another one, which stay as they are.
+ */
 export async function applySessionChanges(
   session: Session,
   changes: readonly SessionChange[],
-): Promise<void> {
-  for (const change of changes) await apply(session, change);
+  own?: number,
+): Promise<readonly SessionKey[]> {
+  const refused = new Set<SessionKey>();
+  for (const change of changes) await apply({ session, own, refused }, change);
+  return [...refused];
 }
 
-async function apply(session: Session, change: SessionChange): Promise<void> {
+/** A commit of changes. */
+interface Applying {
+  readonly session: Session;
+  readonly own: number | undefined;
+  /** Sessions of another process. */
+  readonly refused: Set<SessionKey>;
+}
+
+async function apply(applying: Applying, change: SessionChange): Promise<void> {
+  const { session } = applying;
   switch (change.kind) {
     case 'opened':
-      await open(session, change.session);
+      await open(applying, change.session);
       return;
     case 'ended':
-      await drop(session, keyOf(change.key));
+      if ((await find(applying, change.key)) !== undefined) await drop(session, keyOf(change.key));
       return;
     case 'queued':
-      await queue(session, change);
+      await queue(applying, change);
       return;
     case 'retained':
       await session.run(
@@ -93,7 +112,7 @@ async function apply(session: Session, change: SessionChange): Promise<void> {
       await session.run(deleteRetained, indexKey(change.topic));
       return;
     default: {
-      const number = await find(session, change.key);
+      const number = await find(applying, change.key);
       if (number !== undefined) await applyToSession(session, number, change);
     }
   }
@@ -101,8 +120,20 @@ async function apply(session: Session, change: SessionChange): Promise<void> {
 
 const keyOf = (key: SessionKey): string => indexKey(JSON.stringify(keyParts(key)));
 
-async function find(session: Session, key: SessionKey): Promise<number | undefined> {
-  return (await session.first<{ session: number }>(selectSession, keyOf(key)))?.session;
+/** The row of a session that this process may change. */
+async function find(
+  { session, own, refused }: Applying,
+  key: SessionKey,
+): Promise<number | undefined> {
+  const row = await session.first<SessionOwner>(selectSession, keyOf(key));
+  if (row === undefined || own === undefined || row.owner === own) return row?.session;
+  refused.add(key);
+  return undefined;
+}
+
+interface SessionOwner {
+  readonly session: number;
+  readonly owner: number | null;
 }
 
 async function drop(session: Session, key: string): Promise<void> {
@@ -116,12 +147,25 @@ async function drop(session: Session, key: string): Promise<void> {
   await session.run(dropSession, key);
 }
 
-async function open(session: Session, record: SessionRecord): Promise<void> {
-  const { identity, clientId, expirySeconds, leftAt, payer } = record;
+async function open(applying: Applying, record: SessionRecord): Promise<void> {
+  const { session, own, refused } = applying;
+  await find(applying, record.key);
+  if (refused.has(record.key)) return;
+  await drop(session, keyOf(record.key));
+  await insertRecord(session, record, own);
+}
+
+/** A new row for a session that has none; `owner`: its process. */
+export async function insertRecord(
+  session: Session,
+  { identity, clientId, expirySeconds, leftAt, payer }: SessionRecord,
+  owner: number | undefined,
+): Promise<void> {
   const key = indexKey(JSON.stringify([identity, clientId]));
-  await drop(session, key);
   const times = [expirySeconds, leftAt ?? null] as const;
-  await session.run(insertSession, key, identity, clientId, ...times, payer ?? null);
+  await session.run(
+    ...[insertSession, key, identity, clientId, ...times, payer ?? null, owner ?? null],
+  );
 }
 
 async function applyToSession(
@@ -173,11 +217,16 @@ async function letGo(
   if (row.message !== null) await session.run(dropUnused, row.message);
 }
 
-async function queue(session: Session, { message, entries }: Change<'queued'>): Promise<void> {
+async function queue(applying: Applying, { message, entries }: Change<'queued'>): Promise<void> {
+  const { session, own } = applying;
+  const { origin } = message;
   let id: number | undefined;
   for (const { key, packetId, qos, retain, identifiers } of entries) {
-    const number = await find(session, key);
+    const number = await find(applying, key);
     if (number === undefined) continue;
+    if (own !== undefined && origin !== undefined) {
+      await session.run(upsertHeard, number, origin.writer, origin.at);
+    }
     if (id === undefined) {
       const values = [...messageValues(message), Number(message.retain)];
       id = (await session.first<{ message: number }>(insertMessage, ...values))?.message;

@@ -1,9 +1,8 @@
-import type { Message } from '../../domain/messaging/message.ts';
+import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type {
   SessionStore,
   StoredEntry,
   StoredSession,
-  StoredSessions,
 } from '../../domain/messaging/session-store.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import {
@@ -25,38 +24,87 @@ import {
 } from '../sql/session-row.ts';
 import type { Session } from './connection.ts';
 import { applySessionChanges } from './session-writes.ts';
+import { createSharedSessions } from './shared-sessions.ts';
 import type { StoreContext } from './store-context.ts';
 
 type KeptMessage = MessageRow & { readonly message: number; readonly retain: number };
 
-const selectSessions = `select ${sessionColumns} from mqtt_sessions order by session`;
+/** Of all sessions, or of these. */
+const isWanted = '($1::bigint[] is null or session = any($1::bigint[]))';
+const selectSessions = `
+  select ${sessionColumns} from mqtt_sessions where ${isWanted} order by session`;
 const selectSubscriptions = `
-  select ${subscriptionColumns} from mqtt_subscriptions order by position`;
-const selectQueue = `select ${queueColumns} from mqtt_queue order by position`;
-const selectMessages = `select message, retain, ${messageColumns} from mqtt_messages`;
-const selectReceived = 'select session, packet_id from mqtt_received order by session, packet_id';
+  select ${subscriptionColumns}, since from mqtt_subscriptions where ${isWanted} order by position`;
+const selectQueue = `select ${queueColumns} from mqtt_queue where ${isWanted} order by position`;
+const selectMessages = `
+  select message, retain, ${messageColumns} from mqtt_messages
+  where $1::bigint[] is null or message in
+    (select message from mqtt_queue where session = any($1::bigint[]))`;
+const selectReceived = `
+  select session, packet_id from mqtt_received where ${isWanted} order by session, packet_id`;
 const selectRetained = `
   select ${retainedColumns} from mqtt_retained order by topic collate "C"`;
 
-/** MQTT sessions in PostgreSQL: read once, at start, and from then on written only. */
-export function createSessionStore({ reader, writer, damaged }: StoreContext): SessionStore {
+/** A session with the number of its row, and where the log was at each of its subscriptions. */
+export interface LoadedSession {
+  readonly row: number;
+  readonly session: StoredSession;
+  readonly since: ReadonlyMap<string, number>;
+}
+
+/**
+ * MQTT sessions in PostgreSQL: read once, and from then on written only. A process that is alone
+ * reads all at its start; one of several those that it claims.
+ */
+export function createSessionStore(
+  { reader, writer, damaged }: StoreContext,
+  own: number | undefined,
+): SessionStore {
+  if (own === undefined) {
+    return {
+      load: () =>
+        reader.inSnapshot(async (session) => ({
+          sessions: (await loadSessions(session, damaged)).map(({ session: one }) => one),
+          retained: await loadRetained(session, damaged),
+        })),
+      async apply(changes) {
+        await writer.call((tx) => applySessionChanges(tx, changes));
+      },
+    };
+  }
+  const fenced = new Set<(keys: readonly SessionKey[]) => void>();
   return {
-    load: () => reader.inSnapshot((session) => load(session, damaged)),
-    apply: (changes) => writer.call((tx) => applySessionChanges(tx, changes)),
+    load: async () => ({ sessions: [], retained: await loadRetained(reader, damaged) }),
+    async apply(changes) {
+      const refused = await writer.call((tx) => applySessionChanges(tx, changes, own));
+      if (refused.length > 0) for (const listener of fenced) listener(refused);
+    },
+    shared: {
+      ...createSharedSessions({ reader, writer, damaged, own }),
+      onFenced: (listener) => void fenced.add(listener),
+    },
   };
 }
 
-async function load(session: Session, damaged: DamagedRows): Promise<StoredSessions> {
+/** Sessions with all that is kept for them: those of these rows, or all. */
+export async function loadSessions(
+  session: Session,
+  damaged: DamagedRows,
+  rows?: readonly number[],
+): Promise<readonly LoadedSession[]> {
+  const wanted = rows ?? null;
   const messages = new Map<number, Message>();
-  for (const row of await session.all<KeptMessage>(selectMessages)) {
+  for (const row of await session.all<KeptMessage>(selectMessages, wanted)) {
     const read = () => messageFromRow(row, row.retain === 1);
     const message = damaged.read('mqtt_messages', row.message, read);
     if (message !== undefined) messages.set(row.message, message);
   }
-  const subscriptions = bySession(await session.all<SubscriptionRow>(selectSubscriptions));
-  const queues = bySession(await session.all<QueueRow>(selectQueue));
+  const subscriptions = bySession(
+    await session.all<SubscriptionRow & { since: number }>(selectSubscriptions, wanted),
+  );
+  const queues = bySession(await session.all<QueueRow>(selectQueue, wanted));
   const received = bySession(
-    await session.all<{ session: number; packet_id: number }>(selectReceived),
+    await session.all<{ session: number; packet_id: number }>(selectReceived, wanted),
   );
 
   function entryOf(row: QueueRow): StoredEntry | undefined {
@@ -67,21 +115,31 @@ async function load(session: Session, damaged: DamagedRows): Promise<StoredSessi
     return damaged.read('mqtt_queue', key, () => entryFromRow(row, message));
   }
 
-  const sessions = (await session.all<SessionRow>(selectSessions)).map(
-    (row): StoredSession => ({
-      ...sessionFromRow(row),
-      subscriptions: (subscriptions.get(row.session) ?? []).flatMap((one) => {
-        const key = `${one.session} ${one.filter}`;
-        return damaged.read('mqtt_subscriptions', key, () => subscriptionFromRow(one)) ?? [];
-      }),
-      queue: (queues.get(row.session) ?? []).flatMap((one) => entryOf(one) ?? []),
-      received: (received.get(row.session) ?? []).map(({ packet_id }) => packet_id),
-    }),
-  );
-  const retained = (await session.all<RetainedRow>(selectRetained)).flatMap(
+  return (await session.all<SessionRow>(selectSessions, wanted)).map((row): LoadedSession => {
+    const own = subscriptions.get(row.session) ?? [];
+    return {
+      row: row.session,
+      since: new Map(own.map(({ filter, since }) => [filter, since])),
+      session: {
+        ...sessionFromRow(row),
+        subscriptions: own.flatMap((one) => {
+          const key = `${one.session} ${one.filter}`;
+          return damaged.read('mqtt_subscriptions', key, () => subscriptionFromRow(one)) ?? [];
+        }),
+        queue: (queues.get(row.session) ?? []).flatMap((one) => entryOf(one) ?? []),
+        received: (received.get(row.session) ?? []).map(({ packet_id }) => packet_id),
+      },
+    };
+  });
+}
+
+async function loadRetained(
+  session: Pick<Session, 'all'>,
+  damaged: DamagedRows,
+): Promise<readonly Message[]> {
+  return (await session.all<RetainedRow>(selectRetained)).flatMap(
     (row) => damaged.read('mqtt_retained', row.topic, () => retainedFromRow(row)) ?? [],
   );
-  return { sessions, retained };
 }
 
 function bySession<Row extends { readonly session: number }>(

@@ -1,0 +1,22 @@
+import type { FeedEvent } from '../datapoints/feed.ts';
+import type { MessageOrigin } from '../messaging/message.ts';
+
+/** What a part of this process says to the same part of the other processes that serve. */
+export interface Peers {
+  /** Names the next message that others are told of; all that this process tells has one order. */
+  origin(): MessageOrigin;
+  /** Resolves when it will reach them. Throws DomainError unavailable when the database is away. */
+  tell(text: string): Promise<void>;
+  /** Resolves when all of them have acted on it, or after a second. Throws as `tell`. */
+  ask(text: string): Promise<void>;
+  /** Calls back with what others tell, in the order of each, one after the other. */
+  onTold(listener: (text: string) => Promise<void>): void;
+  /** Others are told that this process has acted on what they wrote when this has resolved. */
+  onActed(work: () => Promise<void>): void;
+  /** How a text stands in the log, for whoever writes it there. */
+  entryOf(text: string): string;
+  /** What an entry of the log says: a text as above, or an event. Undefined: something else. */
+  read(entry: string): string | FeedEvent | undefined;
+  /** Resolves when what the others wrote before was acted on. */
+  heard(): Promise<void>;
+}

@@ -1,0 +1,122 @@
+import type { FeedEvent } from '../../domain/datapoints/feed.ts';
+import type { LogEntry } from '../../domain/members/feed-log.ts';
+import type { Peers } from '../../domain/members/peers.ts';
+import type { ClaimedSession, SharedSessions } from '../../domain/messaging/shared-sessions.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Broker } from '../broker.ts';
+import type { Counters } from './counters.ts';
+import type { Delivery } from './delivery.ts';
+import { nameOfFound } from './found-messages.ts';
+import { createHandOnShares } from './hand-on-shares.ts';
+import type { Journal } from './journal.ts';
+import type { Outbound } from './outbound.ts';
+import { createRouter } from './router.ts';
+import type { DeliveryTerms, Session } from './session.ts';
+import { createSubscriptionTree } from './subscription-tree.ts';
+import { readTalk } from './talk.ts';
+
+/** Hands on what an event of the log says, as when it happened. */
+export type DeliverEvent = (
+  receivers: Pick<Broker, 'deliver' | 'hasSubscribers' | 'renewRetained'>,
+  event: FeedEvent,
+) => void;
+
+/** A session of this process that was another one's, and what is kept of it. */
+export interface TakenSession {
+  readonly session: Session;
+  readonly claimed: ClaimedSession;
+}
+
+export interface CatchUpContext {
+  readonly shared: Pick<SharedSessions, 'missed'>;
+  readonly peers: Pick<Peers, 'read'>;
+  readonly deliverEvent: DeliverEvent;
+  readonly outbound: Outbound;
+  readonly journal: Journal;
+  readonly counters: Counters;
+  readonly clock: Clock;
+}
+
+/** From now on what comes for the session waits until the log was looked through for it. */
+export function holdBack(session: Session): void {
+  session.catchUp = { waiting: [], found: new Set() };
+}
+
+/**
+ * Queues what the log has for sessions that another process had, and did not put into their queues:
+ * each message once, behind those that are there. Rights are asked for at this moment. Throws when
+ * the store cannot answer; it may be called again.
+ */
+export async function catchUp(
+  context: CatchUpContext,
+  taken: readonly TakenSession[],
+): Promise<void> {
+  const { shared, peers, deliverEvent } = context;
+  const { route, subscribeUpTo, hasSubscribers } = createReplay(context, taken);
+  const receivers: Parameters<DeliverEvent>[0] = {
+    deliver: (messages, reach) => {
+      for (const message of messages) route(message, reach);
+    },
+    hasSubscribers,
+    renewRetained: () => undefined,
+  };
+  let entries: readonly LogEntry[];
+  let after = 0;
+  do {
+    entries = await shared.missed(after);
+    for (const { text, place } of entries) {
+      after = place;
+      subscribeUpTo(place);
+      const said = peers.read(text);
+      if (typeof said === 'object') deliverEvent(receivers, said);
+      const talk = typeof said === 'string' ? readTalk(said) : undefined;
+      if (talk?.kind === 'message') route(talk.message);
+    }
+  } while (entries.length > 0);
+}
+
+/** The way of messages to these sessions alone. */
+function createReplay(
+  { outbound, journal, counters, clock }: CatchUpContext,
+  taken: readonly TakenSession[],
+) {
+  const tree = createSubscriptionTree();
+  const heardBy = new Map(taken.map(({ session, claimed }) => [session, claimed.heard]));
+  const coming = taken
+    .flatMap(({ session, claimed }) =>
+      claimed.subscriptions.map((subscription) => ({
+        ...{ session, subscription },
+        since: claimed.since.get(subscription.filter) ?? 0,
+      })),
+    )
+    .sort((one, other) => other.since - one.since);
+
+  function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+    const { origin } = delivery.message;
+    const found = session.catchUp?.found;
+    if (origin === undefined || terms.qos === 0 || found === undefined || session.isEnded) return;
+    const isHeard = origin.at <= (heardBy.get(session)?.get(origin.writer) ?? 0);
+    if (isHeard || found.has(nameOfFound(origin))) return;
+    found.add(nameOfFound(origin));
+    outbound.offerFound(session, delivery, terms);
+  }
+
+  const router = createRouter({
+    ...{ tree, journal, counters, clock },
+    outbound: { ...outbound, offer },
+    shares: createHandOnShares(),
+  });
+  return {
+    route: router.route,
+    hasSubscribers: (topic: string, reach?: Parameters<typeof tree.match>[1]) =>
+      tree.match(topic, reach).count > 0,
+    /** What was logged before a subscription came is not for it. */
+    subscribeUpTo(place: number): void {
+      for (let next = coming.at(-1); next !== undefined && next.since < place; ) {
+        tree.add(next.session, next.subscription);
+        coming.pop();
+        next = coming.at(-1);
+      }
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Peers } from '../../domain/members/peers.ts';
+import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
+import type {
+  Claim,
+  ClaimedSession,
+  SharedSessions,
+} from '../../domain/messaging/shared-sessions.ts';
+import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
+import type { Log } from '../../lib/log.ts';
+import { mqttLimits } from '../limits.ts';
+import { ProtocolError, reason } from '../packets/reason-codes.ts';
+import { type CatchUpContext, catchUp, holdBack, type TakenSession } from './catch-up.ts';
+import type { Session } from './session.ts';
+import type { SessionRegistry } from './session-registry.ts';
+import { type Claimed, type Talk, writeTalk } from './talk.ts';
+import type { Wills } from './wills.ts';
+
+/**
+ * Which sessions are this process's, where several serve: each is of the process that had its client
+ * last, and of another one when that has ended.
+ */
+export interface Ownership {
+  /**
+   * Makes the session of a client this process's, and then calls `open` at once. What another
+   * process has of it is in the store by then. Rejects with ProtocolError.
+   */
+  take(client: Taking, open: (turn: number) => void): Promise<void>;
+  /** Takes over what processes left that ended. */
+  adopt(): Promise<void>;
+  /** Acts on what another broker tells. */
+  told(talk: Extract<Talk, Claimed>): Promise<void>;
+  /** Resolves when nothing is under way. */
+  close(): Promise<void>;
+}
+
+/** A client that is let in. */
+export interface Taking extends Claimed {
+  readonly payer: Payer;
+  readonly expirySeconds: number;
+}
+
+export interface OwnershipOptions extends CatchUpContext {
+  readonly shared: SharedSessions;
+  readonly peers: Peers;
+  readonly registry: SessionRegistry;
+  readonly wills: Wills;
+  readonly log: Log;
+}
+
+export function createOwnership(options: OwnershipOptions): Ownership {
+  const { shared, peers, registry, journal, wills, log } = options;
+  const inTurn = createKeyedSequence();
+  /** Sessions that are being taken, and the last turn in which another process took them. */
+  const taking = new Map<SessionKey, number>();
+  const behind = new Set<Promise<void>>();
+  let adopting: Promise<void> | undefined;
+  let isClosed = false;
+  shared.onFenced((keys) => {
+    for (const key of keys) lose(registry.find(key));
+  });
+
+  /** It is another process's: nothing of it is changed here any more. */
+  function lose(session: Session | undefined): void {
+    if (session === undefined) return;
+    session.link?.end(reason.takenOver, 'the client connected again');
+    wills.cancel(session.key);
+    registry.release(session);
+  }
+
+  function take(client: Taking, open: (turn: number) => void): Promise<void> {
+    const key = sessionKey(client.identity, client.clientId);
+    return inTurn(key, async () => {
+      taking.set(key, 0);
+      try {
+        const { turn, session } = await claim(key, client);
+        if ((taking.get(key) ?? 0) > turn) {
+          throw new ProtocolError(reason.takenOver, 'the client connected again');
+        }
+        if (session !== undefined) restore([session], !client.cleanStart);
+        open(turn);
+      } finally {
+        taking.delete(key);
+      }
+    });
+  }
+
+  async function claim(key: SessionKey, client: Taking): Promise<Claim> {
+    const { cleanStart, ...about } = client;
+    const { identity, clientId } = client;
+    const who = { identity, clientId, cleanStart };
+    const ask = (isForced: boolean) =>
+      shared.claim({
+        ...{ ...about, key, isForced, isKnown: registry.find(key) !== undefined },
+        note: (turn) => peers.entryOf(writeTalk({ kind: 'opened', turn, ...who })),
+      });
+    try {
+      // What was changed before is written before, or refused.
+      await journal.synced();
+      const claimed = await ask(false);
+      if (claimed !== 'elsewhere') return claimed;
+      lose(registry.find(key));
+      await peers.ask(writeTalk({ kind: 'wanted', ...who }));
+      const forced = await ask(true);
+      if (forced !== 'elsewhere') return forced;
+    } catch (error) {
+      log.warn({ err: error }, 'the session of a client could not be claimed');
+    }
+    throw new ProtocolError(reason.unavailable, 'the session cannot be opened: try again');
+  }
+
+  /** Takes sessions up as they were kept, with what the log has for them. */
+  function restore(claimed: readonly ClaimedSession[], isContinued: boolean): void {
+    const taken: TakenSession[] = [];
+    for (const one of claimed) {
+      if (registry.find(one.key) !== undefined) continue;
+      try {
+        registry.restore(one);
+      } catch (error) {
+        log.error({ clientId: one.clientId, err: error }, 'a kept session cannot be taken up');
+      }
+      const session = registry.find(one.key);
+      if (session === undefined) continue;
+      if (isContinued) holdBack(session);
+      taken.push({ session, claimed: one });
+    }
+    const running = goOn(isContinued ? taken : [], taken).finally(() => behind.delete(running));
+    behind.add(running);
+  }
+
+  async function goOn(
+    continued: readonly TakenSession[],
+    all: readonly TakenSession[],
+  ): Promise<void> {
+    while (!isClosed) {
+      try {
+        if (continued.length > 0) await catchUp(options, continued);
+        break;
+      } catch (error) {
+        log.warn({ err: error }, 'what others published meanwhile could not be read');
+        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
+      }
+    }
+    for (const { session } of continued) letGo(session);
+    // A process that stops leaves them as they are: the next one looks through the log again.
+    while (!isClosed) {
+      try {
+        await journal.settled();
+        await shared.caughtUp(all.map(({ session }) => session.key));
+        return;
+      } catch (error) {
+        log.warn({ err: error }, 'the store could not be told that sessions are complete');
+        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
+      }
+    }
+  }
+
+  function letGo({ catchUp: state }: Session): void {
+    const waiting = state?.waiting ?? [];
+    if (state !== undefined) state.waiting = undefined;
+    for (const next of waiting) next();
+  }
+
+  async function adoptAll(): Promise<void> {
+    for (;;) {
+      const adopted = await shared.adopt();
+      if (adopted.length === 0) return;
+      restore(adopted, true);
+      if (isClosed) return;
+    }
+  }
+
+  async function giveAway(key: SessionKey, cleanStart: boolean): Promise<void> {
+    const session = registry.find(key);
+    if (session === undefined) return;
+    session.link?.end(reason.takenOver, 'the client connected again');
+    // Whoever comes back is not mourned; a session that ends is.
+    if (cleanStart) wills.publishNow(key);
+    else wills.cancel(key);
+    await Promise.allSettled(session.received?.values() ?? []);
+    await journal.settled();
+    if (registry.find(key) === session && session.link === undefined) registry.release(session);
+  }
+
+  return {
+    take,
+    adopt() {
+      adopting ??= adoptAll()
+        .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))
+        .finally(() => {
+          adopting = undefined;
+        });
+      return adopting;
+    },
+    async told(talk) {
+      const key = sessionKey(talk.identity, talk.clientId);
+      if (talk.kind === 'wanted') {
+        await giveAway(key, talk.cleanStart);
+        return;
+      }
+      const { turn } = talk;
+      if (taking.has(key)) taking.set(key, turn);
+      const session = registry.find(key);
+      if (session !== undefined && session.claimedAt < turn) lose(session);
+    },
+    async close() {
+      isClosed = true;
+      await adopting;
+      await Promise.all(behind);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { LogEntry } from '../../domain/members/feed-log.ts';
+import type { SessionKey } from '../../domain/messaging/message.ts';
+import type {
+  Claim,
+  ClaimedSession,
+  ClaimRequest,
+  SharedSessions,
+} from '../../domain/messaging/shared-sessions.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
+import { keyParts } from '../sql/session-row.ts';
+import type { Session } from './connection.ts';
+import { tellOthers } from './feed-log.ts';
+import { postgresLimits } from './postgres-limits.ts';
+import { insertRecord } from './session-writes.ts';
+import { loadSessions } from './sessions.ts';
+import type { StoreContext } from './store-context.ts';
+import { indexKey } from './text.ts';
+import type { WriteSession } from './writer.ts';
+
+const selectOwner = `
+  select session, owner, exists (
+      select from members where member = owner and state = 'serving') as "isServed"
+  from mqtt_sessions where key = $1`;
+/** Of the order in which processes commit. */
+const nextTurn = `select nextval(pg_get_serial_sequence('feed_log', 'place')) as turn`;
+const own = 'update members set owns = true where member = $1 and not owns';
+const take = `
+  update mqtt_sessions set owner = $1, term = term + 1, behind = true
+  where session = any($2::bigint[])`;
+const selectHeard = `
+  select session, writer, at from mqtt_heard where session = any($1::bigint[])`;
+const findHeirless = `select 1 as found from members where state <> 'serving' and owns limit 1`;
+const selectHeirless = `
+  select session from mqtt_sessions
+  where owner is null or owner not in (select member from members where state = 'serving')
+  order by session limit $1`;
+const selectMissed = `
+  select writer, place, entry as text from feed_log where place > $1 order by place limit $2`;
+const setCaughtUp = `
+  update mqtt_sessions set behind = false where owner = $1 and key = any($2::text[])`;
+const dropHeard = `
+  delete from mqtt_heard where writer not in (select writer from writers)
+    and session in (select session from mqtt_sessions where owner = $1 and key = any($2::text[]))`;
+const ownNoMore = `
+  update members set owns = false where state <> 'serving' and owns
+    and not exists (select from mqtt_sessions where owner = members.member or behind)`;
+
+/** Sessions that several processes have in one database: who has one is in its row. */
+export function createSharedSessions({
+  reader,
+  writer,
+  damaged,
+  own: member,
+}: StoreContext & { readonly own: number }): Omit<SharedSessions, 'onFenced'> {
+  let isFirst = true;
+
+  const keysOf = (keys: readonly SessionKey[]) =>
+    keys.map((key) => indexKey(JSON.stringify(keyParts(key))));
+
+  return {
+    claim: (request) => writer.call((tx) => claim(tx, request, { member, damaged })),
+    async adopt() {
+      // At the start there may be some of nobody; later a member has ended.
+      if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
+      const adopted = await writer.call(async (tx) => {
+        const found = await tx.all<{ session: number }>(
+          ...[selectHeirless, postgresLimits.sessionsPerAdoption],
+        );
+        if (found.length === 0) await tx.run(ownNoMore);
+        return takeOver(
+          tx,
+          found.map(({ session }) => session),
+          { member, damaged },
+        );
+      });
+      isFirst &&= adopted.length > 0;
+      return adopted;
+    },
+    missed: (after) => reader.all<LogEntry>(selectMissed, after, postgresLimits.logEntriesPerRead),
+    caughtUp: (keys) =>
+      writer.call(async (tx) => {
+        await tx.run(setCaughtUp, member, keysOf(keys));
+        await tx.run(dropHeard, member, keysOf(keys));
+        await tx.run(ownNoMore);
+      }),
+  };
+}
+
+interface Own {
+  readonly member: number;
+  readonly damaged: DamagedRows;
+}
+
+async function claim(
+  tx: WriteSession,
+  request: ClaimRequest,
+  { member, damaged }: Own,
+): Promise<Claim | 'elsewhere'> {
+  const key = indexKey(JSON.stringify(keyParts(request.key)));
+  const row = await tx.first<{ session: number; owner: number | null; isServed: boolean }>(
+    ...[selectOwner, key],
+  );
+  const isOwn = row?.owner === member;
+  if (row?.isServed === true && !isOwn && !request.isForced) return 'elsewhere';
+  const turn = (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
+  tellOthers(tx, [request.note(turn)]);
+  if (row === undefined) {
+    if (request.expirySeconds === 0) return { turn };
+    await tx.run(own, member);
+    await insertRecord(tx, request, member);
+    return { turn };
+  }
+  if (isOwn && request.isKnown) return { turn };
+  const [session] = await takeOver(tx, [row.session], { member, damaged });
+  return { turn, ...(session !== undefined && { session }) };
+}
+
+/** Makes sessions this member's, and answers what is kept of them. */
+async function takeOver(
+  tx: Session,
+  rows: readonly number[],
+  { member, damaged }: Own,
+): Promise<readonly ClaimedSession[]> {
+  if (rows.length === 0) return [];
+  await tx.run(own, member);
+  await tx.run(take, member, rows);
+  const heard = Map.groupBy(
+    await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),
+    ({ session }) => session,
+  );
+  return (await loadSessions(tx, damaged, rows)).map(({ row, session, since }) => ({
+    ...{ ...session, since },
+    heard: new Map((heard.get(row) ?? []).map(({ writer, at }) => [writer, at])),
+  }));
+}

@@ -1,0 +1,194 @@
+// In a process of its own: it starts a database server and several processes that share it.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Packet } from 'mqtt-packet';
+import { findPostgres, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
+import { type MemberProcess, membersOf, signUp } from './member-processes.ts';
+import { connectPeer, type Peer } from './mqtt-peer.ts';
+
+const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
+const patienceMs = 10_000;
+
+async function until(isTrue: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  while (!(await isTrue())) {
+    assert.ok(performance.now() < giveUpAt, what());
+    await wait(20);
+  }
+}
+
+/** A client whose session is kept; it answers what it gets unless told to keep quiet. */
+interface Client {
+  readonly peer: Peer;
+  /** Values with QoS 1 and 2, in the order in which they came; of QoS 2 when they were released. */
+  readonly got: number[];
+  /** As they arrive, with those that come again. */
+  readonly arrivals: number[];
+  /** Reason codes of DISCONNECT. */
+  readonly ended: (number | undefined)[];
+  isQuiet: boolean;
+}
+
+const topic = 'devices/field/sensors/s/value';
+
+/** What of exactly-once messages a client keeps over its connections. */
+type Held = Map<number, number>;
+
+async function connect(
+  { running }: MemberProcess,
+  token: string,
+  { clientId = 'c', held = new Map<number, number>(), isQuiet = false } = {},
+): Promise<Client> {
+  const client = { got: [], arrivals: [], ended: [], isQuiet } as unknown as Client & {
+    peer: Peer;
+  };
+  const packets: Packet[] = [];
+  const take = (packet: Packet): void => answer(client, held, packet);
+  client.peer = await connectPeer({
+    ...{ url: running.url, clientId, version: 5, username: 'x', password: token },
+    onPacket: (packet) => (client.peer === undefined ? packets.push(packet) : take(packet)),
+  });
+  for (const packet of packets) take(packet);
+  return client;
+}
+
+function answer(client: Client, held: Held, packet: Packet): void {
+  const { peer } = client;
+  if (packet.cmd === 'disconnect') client.ended.push(packet.reasonCode);
+  if (packet.cmd === 'publish') {
+    const { value } = JSON.parse(String(packet.payload)) as { value: number };
+    client.arrivals.push(value);
+    if (packet.qos === 2) held.set(packet.messageId ?? 0, value);
+    else client.got.push(value);
+    if (client.isQuiet) return;
+    const cmd = packet.qos === 2 ? 'pubrec' : 'puback';
+    peer.send({ cmd, messageId: packet.messageId ?? 0 });
+  }
+  if (packet.cmd === 'pubrel') {
+    const value = held.get(packet.messageId ?? 0);
+    if (value !== undefined) client.got.push(value);
+    held.delete(packet.messageId ?? 0);
+    if (!client.isQuiet) peer.send({ cmd: 'pubcomp', messageId: packet.messageId ?? 0 });
+  }
+}
+
+async function subscribe(client: Client, filter: string, qos: 1 | 2): Promise<void> {
+  client.peer.send({
+    ...{ cmd: 'subscribe', messageId: 1 },
+    subscriptions: [{ topic: filter, qos }],
+  });
+  await wait(300);
+}
+
+/** Publishes these values one after the other; each is acknowledged. */
+async function publish(
+  { running }: MemberProcess,
+  token: string,
+  { from, to, qos, on = topic }: { from: number; to: number; qos: 1 | 2; on?: string },
+): Promise<void> {
+  const { connectAsync } = (await import('mqtt')).default;
+  const publisher = await connectAsync(running.mqttUrl, { username: 'x', password: token });
+  for (let value = from; value < to; value += 1) {
+    await publisher.publishAsync(on, JSON.stringify({ value }), { qos });
+  }
+  await publisher.endAsync();
+}
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from }, (_, at) => from + at);
+
+describe('MQTT sessions of processes that share a database', {
+  skip: isAbsent && 'needs PostgreSQL',
+}, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await sharedPostgres();
+  });
+  after(() => server.close());
+
+  async function field(schema: string) {
+    const start = await membersOf(server, schema);
+    const one = await start();
+    const other = await start();
+    const ama = await signUp(one, 'ama');
+    const json = { id: 'field', sensors: [{ id: 's' }], actuators: [{ id: 'pump' }] };
+    const made = await one.call({ method: 'POST', path: '/devices', token: ama, json });
+    assert.equal(made.status, 204);
+    return { one, other, ama, start };
+  }
+
+  for (const qos of [1, 2] as const) {
+    test(`a client goes on at another process, with QoS ${qos}: each once and in order`, async () => {
+      const { one, other, ama } = await field(`session_moves_${qos}`);
+      await using _one = one;
+      await using _other = other;
+      const held: Held = new Map();
+      const first = await connect(one, ama, { held });
+      await subscribe(first, topic, qos);
+      await publish(other, ama, { from: 0, to: 5, qos });
+      await publish(one, ama, { from: 5, to: 10, qos });
+      await until(
+        () => first.got.length === 10,
+        () => `got ${first.got}`,
+      );
+      first.isQuiet = true;
+      await publish(one, ama, { from: 10, to: 13, qos });
+      await publish(other, ama, { from: 13, to: 16, qos });
+      await until(
+        () => first.arrivals.length === 16,
+        () => `it arrived: ${first.arrivals}`,
+      );
+      const second = await connect(other, ama, { held });
+      assert.ok(second.peer.isSessionPresent);
+      await first.peer.closed;
+      assert.deepEqual(first.ended, [0x8e]);
+      await publish(one, ama, { from: 16, to: 20, qos });
+      await publish(other, ama, { from: 20, to: 24, qos });
+      const expected = range(10, 24);
+      await until(
+        () => second.got.length >= expected.length,
+        () => `the second got ${second.got}`,
+      );
+      await wait(500);
+      assert.deepEqual(
+        second.got.toSorted((a, b) => a - b),
+        expected,
+      );
+      await second.peer.end();
+    });
+  }
+
+  test('what is published after a process was killed waits for its clients', async () => {
+    const { one, other, ama } = await field('session_heirs');
+    await using _one = one;
+    await using _other = other;
+    const first = await connect(one, ama);
+    await subscribe(first, topic, 1);
+    await publish(one, ama, { from: 0, to: 3, qos: 1 });
+    await until(
+      () => first.got.length === 3,
+      () => `got ${first.got}`,
+    );
+    await first.peer.end();
+    await publish(other, ama, { from: 3, to: 6, qos: 1 });
+    one.running.kill('SIGKILL');
+    // One by one, until the other has adopted the session and after that.
+    const endAt = performance.now() + 9_000;
+    let count = 6;
+    while (performance.now() < endAt) {
+      await publish(other, ama, { from: count, to: count + 1, qos: 1 });
+      count += 1;
+      await wait(100);
+    }
+    const second = await connect(other, ama);
+    assert.ok(second.peer.isSessionPresent);
+    await until(
+      () => second.got.length >= count - 3,
+      () => `the second got ${second.got} of ${count}`,
+    );
+    await wait(300);
+    assert.deepEqual(second.got, range(3, count));
+    await second.peer.end();
+  });
+});
