@@ -2,6 +2,7 @@ import { type Plant, patch } from './plant.ts';
 
 const members = 'test/walks/postgres-members.test.ts';
 const live = 'test/walks/postgres-members-live.test.ts';
+const sessions = 'test/walks/postgres-members-sessions.test.ts';
 const membership = 'src/storage/postgres/membership.ts';
 const rules = 'test/walks/postgres-members-rules.test.ts';
 const inTurn = 'src/domain/notifications/notifier-in-turn.ts';
@@ -72,5 +73,21 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'a rule looks at values as they were at its turn',
     ...{ file: rules, test: 'in the order of commits', says: /strictly deep-equal/ },
     patches: [patch(lookValues, '...parts.pushesOf(waiting)', '')],
+  },
+  {
+    name: 'what is logged before a session is adopted is for its client',
+    ...{ file: sessions, test: 'after a process was killed', says: /the second got/ },
+    patches: [
+      patch(
+        'src/mqtt/broker/catch-up.ts',
+        'entries = await shared.missed(after);',
+        'entries = [];',
+      ),
+    ],
+  },
+  {
+    name: 'what was found in the log is not queued twice',
+    ...{ file: sessions, test: 'goes on at another process with QoS 2', says: /deep-equal/ },
+    patches: [patch('src/mqtt/broker/catch-up.ts', 'if (isHeard || found.has', 'if (found.has')],
   },
 ];

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/config.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
+import type { Peers } from '../domain/datapoints/peers.ts';
 import { limits } from '../domain/limits.ts';
-import type { Peers } from '../domain/members/peers.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import {
   createHttpServer,

@@ -1,8 +1,8 @@
 import type { Change } from '../domain/changes.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
+import type { Peers } from '../domain/datapoints/peers.ts';
 import type { FeedLog, LogPosition } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
-import type { Peers } from '../domain/members/peers.ts';
 import type { Log } from '../lib/log.ts';
 import { changeOfText, textOfChange } from './change-text.ts';
 import { createEventText, isEventText, type PublishContextForm } from './event-text.ts';
@@ -46,40 +46,30 @@ export function createSharedFeed(options: {
   let isOver = false;
 
   async function tellOthers(change: Change): Promise<void> {
-    let position: LogPosition | undefined;
     try {
-      position = await shared.append(textOfChange(change));
+      await tellAll(textOfChange(change));
     } catch (error) {
       owes = true;
       log.warn(
         { err: error, change: change.kind },
         'other processes could not be told of a change',
       );
-      return;
     }
+  }
+
+  /** Resolves when all have acted on it, or had time to. */
+  async function tellAll(text: string): Promise<void> {
+    const position = await shared.append(text);
     if (position !== undefined) await heardByAll(position);
   }
 
   async function heardByAll(position: LogPosition): Promise<void> {
     const until = performance.now() + memberLimits.barrierMs;
     while (performance.now() < until && !isOver) {
-      const news = nextNews(Math.min(memberLimits.logLookMs, until - performance.now()));
+      const news = nextNews(waiting, Math.min(memberLimits.logLookMs, until - performance.now()));
       if (await shared.isHeard(position).catch(() => false)) return;
       await news;
     }
-  }
-
-  /** Resolves at the next news, or after so long. */
-  function nextNews(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(patience);
-        waiting.delete(done);
-        resolve();
-      };
-      const patience = setTimeout(done, Math.max(0, ms));
-      waiting.add(done);
-    });
   }
 
   async function act(text: string): Promise<void> {
@@ -161,19 +151,13 @@ export function createSharedFeed(options: {
       await Promise.all([local.publishChange(change), tellOthers(change)]);
     },
     peers: {
-      origin: options.contexts.origin,
+      ...{ origin: options.contexts.origin, onTold: talk.onTold, onActed: talk.onActed },
       async tell(text) {
         await shared.append(talk.entryOf(text));
       },
-      async ask(text) {
-        const position = await shared.append(talk.entryOf(text));
-        if (position !== undefined) await heardByAll(position);
-      },
-      onTold: talk.onTold,
-      onActed: talk.onActed,
+      ask: (text) => tellAll(talk.entryOf(text)),
       entryOf: talk.entryOf,
-      read: (entry) =>
-        talk.textOf(entry) ?? (isEventText(entry) ? eventText.read(entry) : undefined),
+      read: (entry) => talk.textOf(entry) ?? eventText.read(entry),
       async heard() {
         // The look under way may have asked before.
         await look();
@@ -198,6 +182,19 @@ export function createSharedFeed(options: {
       await writeSettings().catch(() => undefined);
     },
   };
+}
+
+/** Resolves at the next news, which calls all that wait, or after so long. */
+function nextNews(waiting: Set<() => void>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(patience);
+      waiting.delete(done);
+      resolve();
+    };
+    const patience = setTimeout(done, Math.max(0, ms));
+    waiting.add(done);
+  });
 }
 
 /** What parts of processes say to each other: `!` begins what is neither change nor event. */

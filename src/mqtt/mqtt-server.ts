@@ -1,10 +1,10 @@
 import type { Budgets } from '../domain/budgets/budgets.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
+import type { Peers } from '../domain/datapoints/peers.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import type { Gateways } from '../domain/gateways/gateways.ts';
 import type { Presence } from '../domain/gateways/presence.ts';
-import type { Peers } from '../domain/members/peers.ts';
 import type { FindOrphans } from '../domain/messaging/orphans.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { MetricSource } from '../domain/metrics.ts';

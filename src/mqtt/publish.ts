@@ -1,11 +1,11 @@
 import type { Actor } from '../domain/actor.ts';
 import { lastAmong, type SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { Ingest } from '../domain/datapoints/ingest.ts';
+import type { Peers } from '../domain/datapoints/peers.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { ActuatorId, DeviceId } from '../domain/ids.ts';
-import type { Peers } from '../domain/members/peers.ts';
 import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { TopicOwner } from '../domain/messaging/topic-owner.ts';

@@ -118,46 +118,46 @@ describe('MQTT sessions of processes that share a database', {
     return { one, other, ama, start };
   }
 
-  for (const qos of [1, 2] as const) {
-    test(`a client goes on at another process, with QoS ${qos}: each once and in order`, async () => {
-      const { one, other, ama } = await field(`session_moves_${qos}`);
-      await using _one = one;
-      await using _other = other;
-      const held: Held = new Map();
-      const first = await connect(one, ama, { held });
-      await subscribe(first, topic, qos);
-      await publish(other, ama, { from: 0, to: 5, qos });
-      await publish(one, ama, { from: 5, to: 10, qos });
-      await until(
-        () => first.got.length === 10,
-        () => `got ${first.got}`,
-      );
-      first.isQuiet = true;
-      await publish(one, ama, { from: 10, to: 13, qos });
-      await publish(other, ama, { from: 13, to: 16, qos });
-      await until(
-        () => first.arrivals.length === 16,
-        () => `it arrived: ${first.arrivals}`,
-      );
-      const second = await connect(other, ama, { held });
-      assert.ok(second.peer.isSessionPresent);
-      await first.peer.closed;
-      assert.deepEqual(first.ended, [0x8e]);
-      await publish(one, ama, { from: 16, to: 20, qos });
-      await publish(other, ama, { from: 20, to: 24, qos });
-      const expected = range(10, 24);
-      await until(
-        () => second.got.length >= expected.length,
-        () => `the second got ${second.got}`,
-      );
-      await wait(500);
-      assert.deepEqual(
-        second.got.toSorted((a, b) => a - b),
-        expected,
-      );
-      await second.peer.end();
-    });
-  }
+  const goesOn = (qos: 1 | 2) => async () => {
+    const { one, other, ama } = await field(`session_moves_${qos}`);
+    await using _one = one;
+    await using _other = other;
+    const held: Held = new Map();
+    const first = await connect(one, ama, { held });
+    await subscribe(first, topic, qos);
+    await publish(other, ama, { from: 0, to: 5, qos });
+    await publish(one, ama, { from: 5, to: 10, qos });
+    await until(
+      () => first.got.length === 10,
+      () => `got ${first.got}`,
+    );
+    first.isQuiet = true;
+    await publish(one, ama, { from: 10, to: 13, qos });
+    await publish(other, ama, { from: 13, to: 16, qos });
+    await until(
+      () => first.arrivals.length === 16,
+      () => `it arrived: ${first.arrivals}`,
+    );
+    const second = await connect(other, ama, { held });
+    assert.ok(second.peer.isSessionPresent);
+    await first.peer.closed;
+    assert.deepEqual(first.ended, [0x8e]);
+    await publish(one, ama, { from: 16, to: 20, qos });
+    await publish(other, ama, { from: 20, to: 24, qos });
+    const expected = range(10, 24);
+    await until(
+      () => second.got.length >= expected.length,
+      () => `the second got ${second.got}`,
+    );
+    await wait(500);
+    assert.deepEqual(
+      second.got.toSorted((a, b) => a - b),
+      expected,
+    );
+    await second.peer.end();
+  };
+  test('a client goes on at another process with QoS 1, each once', goesOn(1));
+  test('a client goes on at another process with QoS 2, each once', goesOn(2));
 
   test('what is published after a process was killed waits for its clients', async () => {
     const { one, other, ama } = await field('session_heirs');

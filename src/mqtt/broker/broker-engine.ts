@@ -1,5 +1,5 @@
 import type { Budgets } from '../../domain/budgets/budgets.ts';
-import type { Peers } from '../../domain/members/peers.ts';
+import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';

@@ -1,9 +1,11 @@
 import type { FeedEvent } from '../../domain/datapoints/feed.ts';
+import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { LogEntry } from '../../domain/members/feed-log.ts';
-import type { Peers } from '../../domain/members/peers.ts';
-import type { ClaimedSession, SharedSessions } from '../../domain/messaging/shared-sessions.ts';
+import type { ClaimedSession, SharedSessions } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Broker } from '../broker.ts';
+import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
 import { nameOfFound } from './found-messages.ts';
@@ -28,13 +30,14 @@ export interface TakenSession {
 }
 
 export interface CatchUpContext {
-  readonly shared: Pick<SharedSessions, 'missed'>;
+  readonly shared: Pick<SharedSessions, 'missed' | 'caughtUp'>;
   readonly peers: Pick<Peers, 'read'>;
   readonly deliverEvent: DeliverEvent;
   readonly outbound: Outbound;
   readonly journal: Journal;
   readonly counters: Counters;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** From now on what comes for the session waits until the log was looked through for it. */
@@ -43,14 +46,49 @@ export function holdBack(session: Session): void {
 }
 
 /**
+ * Looks through the log for sessions that are held back, until that is done: then what came
+ * meanwhile goes on, and the store is told. Never rejects; a process that stops leaves it to the
+ * next one.
+ */
+export async function complete(
+  context: CatchUpContext,
+  taken: readonly TakenSession[],
+  isOver: () => boolean,
+): Promise<void> {
+  const { shared, journal } = context;
+  const until = async (work: () => Promise<void>, sentence: string): Promise<void> => {
+    while (!isOver()) {
+      try {
+        return await work();
+      } catch (error) {
+        context.log.warn({ err: error }, sentence);
+        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
+      }
+    }
+  };
+  const heldBack = taken.filter(({ session }) => session.catchUp !== undefined);
+  if (heldBack.length > 0) {
+    await until(() => catchUp(context, heldBack), 'the log could not be read for MQTT sessions');
+    for (const { session } of heldBack) letGo(session);
+  }
+  await until(async () => {
+    await journal.settled();
+    await shared.caughtUp(taken.map(({ session }) => session.key));
+  }, 'it could not be stored that MQTT sessions are complete');
+}
+
+function letGo({ catchUp: state }: Session): void {
+  const waiting = state?.waiting ?? [];
+  if (state !== undefined) state.waiting = undefined;
+  for (const next of waiting) next();
+}
+
+/**
  * Queues what the log has for sessions that another process had, and did not put into their queues:
  * each message once, behind those that are there. Rights are asked for at this moment. Throws when
  * the store cannot answer; it may be called again.
  */
-export async function catchUp(
-  context: CatchUpContext,
-  taken: readonly TakenSession[],
-): Promise<void> {
+async function catchUp(context: CatchUpContext, taken: readonly TakenSession[]): Promise<void> {
   const { shared, peers, deliverEvent } = context;
   const { route, subscribeUpTo, hasSubscribers } = createReplay(context, taken);
   const receivers: Parameters<DeliverEvent>[0] = {

@@ -1,4 +1,4 @@
-import type { ConnectAnswer, ConnectRequest } from '../broker-hooks.ts';
+import type { ConnectAnswer } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import { ConnectError, decodeConnect, requireNoMethod } from '../packets/connect-decoder.ts';
 import type { ConnectPacket } from '../packets/packet.ts';
@@ -10,7 +10,8 @@ import type { BrokerContext, Member } from './broker-context.ts';
 import { type Carrier, ClientConnection } from './client-connection.ts';
 import type { Counters } from './counters.ts';
 import { establish } from './established.ts';
-import { refusalCodes, requestOf, termsFor } from './login.ts';
+import { letIn } from './let-in.ts';
+import { refusalCodes, requestOf } from './login.ts';
 import { PacketInput } from './packet-input.ts';
 
 /** The size of the largest packet that explains a refusal. */
@@ -139,33 +140,12 @@ export class Connection implements Receiver, Member, Carrier {
     const request = requestOf(packet, this.#address);
     // The packets behind CONNECT wait, on the peer's side as far as possible.
     this.input.pauseReading();
-    void askHooks(this.#context, request).then((answer) => {
-      if (this.#context.ownership === undefined || answer.kind === 'refused') {
-        this.#guard(() => this.#admit(packet, answer, request.clientId));
-        this.input.resumeReading();
-        return;
-      }
-      const { client } = answer;
-      const { cleanStart } = packet;
-      const { clientId } = request;
-      const { expirySeconds } = termsFor(packet, client, clientId);
-      const taking = {
-        ...{ identity: client.identity, payer: client.payer, clientId, cleanStart },
-      };
-      void this.#context.ownership
-        .take({ ...taking, expirySeconds }, (turn) =>
-          this.#guard(() => this.#admit(packet, answer, clientId, turn)),
-        )
-        .catch((error: unknown) =>
-          this.#guard(() => {
-            throw error;
-          }),
-        )
-        .finally(() => this.input.resumeReading());
+    letIn(this.#context, packet, request, (answer, turn) => {
+      this.#guard(() => this.#admit(packet, answer, request.clientId, turn));
+      this.input.resumeReading();
     });
   }
 
-  /** `turn`: in which its session was claimed, where other processes serve. */
   #admit(packet: ConnectPacket, answer: ConnectAnswer, clientId: string, turn = 0): void {
     if (this.#state !== 'authenticating') return;
     if (answer.kind === 'refused') {
@@ -174,8 +154,7 @@ export class Connection implements Receiver, Member, Carrier {
     }
     const { client } = answer;
     this.input.moveTo(client.payer);
-    const established = establish(this.#context, packet, { client, clientId });
-    established.session.claimedAt = turn;
+    const established = establish(this.#context, packet, { client, clientId, turn });
     const open = new ClientConnection(this.#context, this, { packet, established });
     this.#open = open;
     this.#state = 'open';
@@ -191,16 +170,6 @@ export class Connection implements Receiver, Member, Carrier {
     this.#context.counters.bytesSent += this.writer.bytesWritten;
     this.#open?.detach();
   }
-}
-
-function askHooks(
-  { authority, log }: BrokerContext,
-  request: ConnectRequest,
-): Promise<ConnectAnswer> {
-  return authority.connect(request).catch((error: unknown) => {
-    log.error({ error }, 'a login to MQTT failed');
-    return { kind: 'refused', reason: 'unavailable' };
-  });
 }
 
 function readConnect(header: number, body: Buffer): ConnectPacket {

@@ -19,6 +19,12 @@ export interface Established {
   readonly will: Will | undefined;
 }
 
+/** A client that may come in, and in which turn its session was claimed, of all processes. */
+interface Entering extends Pick<ConnectRequest, 'clientId'> {
+  readonly client: Client;
+  readonly turn: number;
+}
+
 /**
  * Opens or resumes the session of a client, whose connection before this one ends. Throws
  * ProtocolError.
@@ -26,7 +32,7 @@ export interface Established {
 export function establish(
   { registry, wills }: BrokerContext,
   packet: ConnectPacket,
-  { client, clientId }: { readonly client: Client } & Pick<ConnectRequest, 'clientId'>,
+  { client, clientId, turn }: Entering,
 ): Established {
   const { identity, payer } = client;
   const terms = termsFor(packet, client, clientId);
@@ -45,6 +51,7 @@ export function establish(
     throw new ProtocolError(reason.quotaExceeded, 'there are too many sessions');
   }
   const { session, isPresent } = opened;
+  session.claimedAt = turn;
   for (const ended of opened.evicted) wills.publishNow(ended.key);
   // Who comes back in time is not mourned; a session that ended is [MQTT-3.1.3-9].
   if (isPresent) wills.cancel(key);

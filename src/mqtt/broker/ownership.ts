@@ -1,29 +1,28 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
-import type { Peers } from '../../domain/members/peers.ts';
+import type { Peers } from '../../domain/datapoints/peers.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,
   ClaimedSession,
   SharedSessions,
-} from '../../domain/messaging/shared-sessions.ts';
+} from '../../domain/messaging/session-store.ts';
 import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Log } from '../../lib/log.ts';
-import { mqttLimits } from '../limits.ts';
-import { ProtocolError, reason } from '../packets/reason-codes.ts';
-import { type CatchUpContext, catchUp, holdBack, type TakenSession } from './catch-up.ts';
+import { reason } from '../packets/reason-codes.ts';
+import { type CatchUpContext, complete, holdBack, type TakenSession } from './catch-up.ts';
 import type { Session } from './session.ts';
 import type { SessionRegistry } from './session-registry.ts';
 import { type Claimed, type Talk, writeTalk } from './talk.ts';
 import type { Wills } from './wills.ts';
 
 /**
- * Which sessions are this process's, where several serve: each is of the process that had its client
- * last, and of another one when that has ended.
+ * Which sessions are this process's, where several serve: each is of the process that had its
+ * client last, and of another one when that has ended.
  */
 export interface Ownership {
   /**
    * Makes the session of a client this process's, and then calls `open` at once. What another
-   * process has of it is in the store by then. Rejects with ProtocolError.
+   * process has of it is in the store by then. Rejects when it cannot be, for now.
    */
   take(client: Taking, open: (turn: number) => void): Promise<void>;
   /** Takes over what processes left that ended. */
@@ -74,9 +73,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       taking.set(key, 0);
       try {
         const { turn, session } = await claim(key, client);
-        if ((taking.get(key) ?? 0) > turn) {
-          throw new ProtocolError(reason.takenOver, 'the client connected again');
-        }
+        if ((taking.get(key) ?? 0) > turn) throw new Error('the client connected elsewhere');
         if (session !== undefined) restore([session], !client.cleanStart);
         open(turn);
       } finally {
@@ -94,19 +91,15 @@ export function createOwnership(options: OwnershipOptions): Ownership {
         ...{ ...about, key, isForced, isKnown: registry.find(key) !== undefined },
         note: (turn) => peers.entryOf(writeTalk({ kind: 'opened', turn, ...who })),
       });
-    try {
-      // What was changed before is written before, or refused.
-      await journal.synced();
-      const claimed = await ask(false);
-      if (claimed !== 'elsewhere') return claimed;
-      lose(registry.find(key));
-      await peers.ask(writeTalk({ kind: 'wanted', ...who }));
-      const forced = await ask(true);
-      if (forced !== 'elsewhere') return forced;
-    } catch (error) {
-      log.warn({ err: error }, 'the session of a client could not be claimed');
-    }
-    throw new ProtocolError(reason.unavailable, 'the session cannot be opened: try again');
+    // What was changed before is written before, or refused.
+    await journal.synced();
+    const claimed = await ask(false);
+    if (claimed !== 'elsewhere') return claimed;
+    lose(registry.find(key));
+    await peers.ask(writeTalk({ kind: 'wanted', ...who }));
+    const forced = await ask(true);
+    if (forced === 'elsewhere') throw new Error('a session that is forced is elsewhere');
+    return forced;
   }
 
   /** Takes sessions up as they were kept, with what the log has for them. */
@@ -124,41 +117,8 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       if (isContinued) holdBack(session);
       taken.push({ session, claimed: one });
     }
-    const running = goOn(isContinued ? taken : [], taken).finally(() => behind.delete(running));
+    const running = complete(options, taken, () => isClosed).finally(() => behind.delete(running));
     behind.add(running);
-  }
-
-  async function goOn(
-    continued: readonly TakenSession[],
-    all: readonly TakenSession[],
-  ): Promise<void> {
-    while (!isClosed) {
-      try {
-        if (continued.length > 0) await catchUp(options, continued);
-        break;
-      } catch (error) {
-        log.warn({ err: error }, 'what others published meanwhile could not be read');
-        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
-      }
-    }
-    for (const { session } of continued) letGo(session);
-    // A process that stops leaves them as they are: the next one looks through the log again.
-    while (!isClosed) {
-      try {
-        await journal.settled();
-        await shared.caughtUp(all.map(({ session }) => session.key));
-        return;
-      } catch (error) {
-        log.warn({ err: error }, 'the store could not be told that sessions are complete');
-        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
-      }
-    }
-  }
-
-  function letGo({ catchUp: state }: Session): void {
-    const waiting = state?.waiting ?? [];
-    if (state !== undefined) state.waiting = undefined;
-    for (const next of waiting) next();
   }
 
   async function adoptAll(): Promise<void> {

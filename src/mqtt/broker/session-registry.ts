@@ -62,8 +62,8 @@ export function createSessionRegistry(options: {
   const absent = createAbsentSessions();
 
   function end(session: Session): void {
-    if (!release(session)) return;
-    if (session.isDurable) journal.add({ kind: 'ended', key: session.key }, session.payer);
+    if (release(session) && session.isDurable)
+      journal.add({ kind: 'ended', key: session.key }, session.payer);
   }
 
   function release(session: Session): boolean {
@@ -186,9 +186,8 @@ export function createSessionRegistry(options: {
     for (const subscription of stored.subscriptions) tree.add(session, subscription);
     room.restore(session);
     queue.restore(session, stored.queue);
-    if (stored.received.length > 0) {
-      session.received = new Map(stored.received.map((id) => [id, undefined]));
-    }
+    if (stored.received.length === 0) return;
+    session.received = new Map(stored.received.map((id) => [id, undefined]));
   }
 
   return {

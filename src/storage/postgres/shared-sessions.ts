@@ -5,14 +5,14 @@ import type {
   ClaimedSession,
   ClaimRequest,
   SharedSessions,
-} from '../../domain/messaging/shared-sessions.ts';
+} from '../../domain/messaging/session-store.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import { keyParts } from '../sql/session-row.ts';
 import type { Session } from './connection.ts';
 import { tellOthers } from './feed-log.ts';
+import { loadSessions } from './load-sessions.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { insertRecord } from './session-writes.ts';
-import { loadSessions } from './sessions.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexKey } from './text.ts';
 import type { WriteSession } from './writer.ts';

@@ -1,5 +1,5 @@
-import type { FeedEvent } from '../datapoints/feed.ts';
 import type { MessageOrigin } from '../messaging/message.ts';
+import type { FeedEvent } from './feed.ts';
 
 /** What a part of this process says to the same part of the other processes that serve. */
 export interface Peers {

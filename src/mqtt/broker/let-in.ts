@@ -1,0 +1,38 @@
+import type { ConnectAnswer, ConnectRequest } from '../broker-hooks.ts';
+import type { ConnectPacket } from '../packets/packet.ts';
+import type { BrokerContext } from './broker-context.ts';
+import { termsFor } from './login.ts';
+
+/**
+ * Asks whether a client may come in, and calls `admit` once: where other processes have sessions as
+ * well, when that of the client is this process's, with the turn of that.
+ */
+export function letIn(
+  { authority, ownership, log }: BrokerContext,
+  packet: ConnectPacket,
+  request: ConnectRequest,
+  admit: (answer: ConnectAnswer, turn?: number) => void,
+): void {
+  const unavailable = { kind: 'refused', reason: 'unavailable' } as const;
+  const asked = authority.connect(request).catch((error: unknown) => {
+    log.error({ error }, 'a login to MQTT failed');
+    return unavailable;
+  });
+  void asked.then((answer) => {
+    if (ownership === undefined || answer.kind === 'refused') {
+      admit(answer);
+      return;
+    }
+    const { client } = answer;
+    const { identity, payer } = client;
+    const { clientId } = request;
+    const { expirySeconds } = termsFor(packet, client, clientId);
+    const { cleanStart } = packet;
+    ownership
+      .take({ identity, payer, clientId, cleanStart, expirySeconds }, (turn) => admit(answer, turn))
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'the session of a client could not be claimed');
+        admit(unavailable);
+      });
+  });
+}
