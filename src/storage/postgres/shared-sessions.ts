@@ -103,7 +103,7 @@ async function claim(
   const isOwn = row?.owner === member;
   if (row?.isServed === true && !isOwn && !request.isForced) return 'elsewhere';
   const turn = (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
-  tellOthers(tx, [request.note(turn)]);
+  tellOthers(tx, [{ text: request.note(turn) }]);
   if (row === undefined) {
     if (request.expirySeconds === 0) return { turn };
     await tx.run(own, member);
