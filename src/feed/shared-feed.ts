@@ -151,12 +151,8 @@ export function createSharedFeed(options: {
       await Promise.all([local.publishChange(change), tellOthers(change)]);
     },
     peers: {
-      ...{ origin: options.contexts.origin, onTold: talk.onTold, onActed: talk.onActed },
-      async tell(text) {
-        await shared.append(talk.entryOf(text));
-      },
-      ask: (text) => tellAll(talk.entryOf(text)),
-      entryOf: talk.entryOf,
+      ...talk.toldBy(shared, tellAll),
+      origin: options.contexts.origin,
       read: (entry) => talk.textOf(entry) ?? eventText.read(entry),
       async heard() {
         // The look under way may have asked before.
@@ -201,17 +197,24 @@ function nextNews(waiting: Set<() => void>, ms: number): Promise<void> {
 function createTalk() {
   const listeners: ((text: string) => Promise<void>)[] = [];
   const works: (() => Promise<void>)[] = [];
+  const entryOf = (text: string): string => `!${text}`;
   return {
-    entryOf: (text: string): string => `!${text}`,
     textOf: (entry: string): string | undefined =>
       entry.startsWith('!') ? entry.slice(1) : undefined,
-    onTold: (listener: (text: string) => Promise<void>): void => void listeners.push(listener),
-    onActed: (work: () => Promise<void>): void => void works.push(work),
     async hear(text: string): Promise<void> {
       for (const listener of listeners) await listener(text);
     },
     async acted(): Promise<void> {
       for (const work of works) await work();
     },
+    toldBy: (log: Pick<FeedLog, 'append'>, tellAll: (entry: string) => Promise<void>) => ({
+      async tell(text: string): Promise<void> {
+        await log.append(entryOf(text));
+      },
+      ask: (text: string) => tellAll(entryOf(text)),
+      entryOf,
+      onTold: (listener: (text: string) => Promise<void>): void => void listeners.push(listener),
+      onActed: (work: () => Promise<void>): void => void works.push(work),
+    }),
   };
 }
