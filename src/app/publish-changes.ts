@@ -9,6 +9,12 @@ import type {
   Username,
 } from '../domain/ids.ts';
 import type { ProjectChanges } from '../domain/projects/project.ts';
+import {
+  changesOfKeyRemoval,
+  changesOfPassword,
+  changesOfUpdate,
+  loginEnded,
+} from '../domain/users/account-changes.ts';
 import type { RemovedThings } from '../domain/users/user-store.ts';
 import { createKeyedSequence } from '../lib/keyed-sequence.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -207,8 +213,6 @@ function notificationWrites({ notifications }: Storage, tell: Tell) {
   } satisfies Partial<Storage['notifications']>;
 }
 
-const loginEnded = { kind: 'login_ended' } as const;
-
 function credentialWrites({ credentials }: Storage, tell: Tell) {
   return {
     removeToken: (hash) => tell(credentials.removeToken(hash), loginEnded),
@@ -216,7 +220,7 @@ function credentialWrites({ credentials }: Storage, tell: Tell) {
     removeKey: (userId, keyId) =>
       tell(
         credentials.removeKey(userId, keyId),
-        { kind: 'key_removed', userId, keyId },
+        () => changesOfKeyRemoval(userId, keyId),
         loginEnded,
       ),
   } satisfies Partial<Storage['credentials']>;
@@ -226,18 +230,13 @@ function userWrites({ users }: Storage, tell: Tell) {
   return {
     update(userId, changes) {
       const write = users.update(userId, changes);
-      // Nothing else of an account says what it may do.
-      if (changes.isAdmin === undefined && changes.isDisabled === undefined) return write;
-      const kind = changes.isDisabled === true ? 'account_disabled' : 'account_changed';
-      return tell(write, { kind, userId, endedKeys: [] }, loginEnded);
+      const told = changesOfUpdate(userId, changes);
+      return told.length === 0 ? write : tell(write, () => told, loginEnded);
     },
     setPassword: (userId, passwordHash, ends) =>
       tell(
         users.setPassword(userId, passwordHash, ends),
-        (outcome) =>
-          outcome === 'missing'
-            ? []
-            : [{ kind: 'account_changed', userId, endedKeys: outcome.endedKeys }],
+        (outcome) => changesOfPassword(userId, outcome),
         loginEnded,
       ),
     remove: (userId) =>

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Actor } from '../domain/actor.ts';
 import { parseAccessKeyId } from '../domain/ids.ts';
 import { type AccessKeys, createAccessKeys } from '../domain/users/access-keys.ts';
+import { textOfChange } from '../feed/change-text.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openAccounts } from '../storage/open-for-commands.ts';
 import { accessKeyFromWire, accessKeyToWire } from '../wire/access-key.ts';
@@ -52,7 +53,10 @@ async function withKeys(
   options: DirectoryOption,
   work: (keys: AccessKeys, actor: Actor) => Promise<void>,
 ): Promise<void> {
-  const accounts = await openAccounts(knownPlaceOf(options), { makes: false });
+  const accounts = await openAccounts(knownPlaceOf(options), {
+    makes: false,
+    textOf: textOfChange,
+  });
   try {
     const user = await requireUser(accounts.users, username);
     const keys = createAccessKeys({ credentials: accounts.credentials, clock: systemClock });

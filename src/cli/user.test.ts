@@ -15,7 +15,10 @@ const clock = createManualClock(Date.parse('2026-01-02T03:04:05Z'));
 
 async function withUsers(work: (users: UserStore) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-user-'));
-  const accounts = await openAccounts({ kind: 'sqlite', directory }, { makes: true });
+  const accounts = await openAccounts(
+    { kind: 'sqlite', directory },
+    { makes: true, textOf: String },
+  );
   try {
     await work(accounts.users);
   } finally {

@@ -6,6 +6,7 @@ import { limits } from '../domain/limits.ts';
 import { requireStrongPassword } from '../domain/users/profile.ts';
 import type { User } from '../domain/users/user.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
+import { textOfChange } from '../feed/change-text.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openAccounts } from '../storage/open-for-commands.ts';
 import type { StoragePlace } from '../storage/place.ts';
@@ -196,7 +197,7 @@ async function withUsers(
   { makes }: { readonly makes: boolean },
   work: (users: UserStore) => Promise<void>,
 ): Promise<void> {
-  const accounts = await openAccounts(place, { makes });
+  const accounts = await openAccounts(place, { makes, textOf: textOfChange });
   try {
     await work(accounts.users);
   } finally {

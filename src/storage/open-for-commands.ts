@@ -1,3 +1,4 @@
+import type { Change } from '../domain/changes.ts';
 import { type Log, silentLog } from '../lib/log.ts';
 import type { AccountStorage } from './account-storage.ts';
 import type { Examination } from './examination/examination.ts';
@@ -12,11 +13,15 @@ import type { PlannedDevice, PlanOptions } from './retention-plan.ts';
  */
 export async function openAccounts(
   place: StoragePlace,
-  { makes }: { readonly makes: boolean },
+  options: {
+    readonly makes: boolean;
+    /** How services on the same database are told of a change. */
+    readonly textOf: (change: Change) => string;
+  },
 ): Promise<AccountStorage> {
   if (place.kind === 'postgres') {
     const { openAccounts: open } = await import('./postgres/accounts.ts');
-    return open(place.url, { makes });
+    return open(place.url, options);
   }
   const { openAccounts: open } = await import('./sqlite/accounts.ts');
   return open(place.directory);

@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onServer, type PostgresServer, schemaUrl } from '../postgres-server.ts';
 import { adminPassword, type Call, createCall, passwordOf, type Reply } from '../service.ts';
-import { type ServiceProcess, startProcess } from '../service-process.ts';
+import { runProgram, type ServiceProcess, startProcess } from '../service-process.ts';
 
 /** One of several processes that serve the same database. */
 export interface MemberProcess extends AsyncDisposable {
   readonly running: ServiceProcess;
   call(request: Call): Promise<Reply>;
+  /** Runs a command on the same database. */
+  run(...words: readonly string[]): ReturnType<typeof runProgram>;
 }
 
 /** Empties a schema; the answer starts one more process on it. */
@@ -30,6 +32,7 @@ export async function membersOf(
     return {
       running,
       call: createCall(running.url),
+      run: (...words) => runProgram(words, { directory, environment }),
       async [Symbol.asyncDispose]() {
         await running[Symbol.asyncDispose]();
         rmSync(directory, { recursive: true, force: true });

@@ -1,12 +1,22 @@
+import type { Change } from '../../domain/changes.ts';
 import { silentReporter } from '../../domain/reporter.ts';
+import {
+  changesOfKeyRemoval,
+  changesOfPassword,
+  changesOfUpdate,
+} from '../../domain/users/account-changes.ts';
+import type { UserStore } from '../../domain/users/user-store.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
 import type { AccountStorage } from '../account-storage.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { connectForCommand } from './command-opening.ts';
+import { createTellingWriter } from './command-telling.ts';
 import { createCommandWriter } from './command-writer.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createReader } from './reader.ts';
 import { createUserStore } from './users.ts';
+
+type Outcome = Awaited<ReturnType<UserStore['setPassword']>>;
 
 /**
  * Opens users and credentials of a database, for a command; a service may run on it meanwhile.
@@ -15,18 +25,47 @@ import { createUserStore } from './users.ts';
  */
 export async function openAccounts(
   url: string,
-  options: { readonly makes: boolean; readonly log?: Log },
+  options: {
+    readonly makes: boolean;
+    /** How services are told of a change. */
+    readonly textOf: (change: Change) => string;
+    readonly log?: Log;
+  },
 ): Promise<AccountStorage> {
-  const { makes, log = silentLog } = options;
+  const { makes, textOf, log = silentLog } = options;
   const client = await connectForCommand(url, { makes });
   const writer = createCommandWriter(client);
   const reader = createReader(url, log);
   const damaged = createDamagedRows({ log, reporter: silentReporter });
   const context = { reader, writer, damaged };
+  const forgetDevice = () => undefined;
+  const told = createTellingWriter({ ...context, textOf });
+  const users = createUserStore({ ...context, forgetDevice });
+  const credentials = createCredentialStore(context);
   return {
-    // A running service notices the end of an account by itself: it asks for each credential anew.
-    users: createUserStore({ ...context, forgetDevice: () => undefined }),
-    credentials: createCredentialStore(context),
+    users: {
+      ...users,
+      update(id, changes) {
+        const telling = told<'updated' | 'missing'>((outcome) =>
+          outcome === 'missing' ? [] : changesOfUpdate(id, changes),
+        );
+        return createUserStore({ ...context, writer: telling, forgetDevice }).update(id, changes);
+      },
+      setPassword(id, passwordHash, ends) {
+        const telling = told<Outcome>((outcome) => changesOfPassword(id, outcome));
+        const store = createUserStore({ ...context, writer: telling, forgetDevice });
+        return store.setPassword(id, passwordHash, ends);
+      },
+    },
+    credentials: {
+      ...credentials,
+      removeKey(userId, keyId) {
+        const telling = told<'removed' | 'missing'>((outcome) =>
+          outcome === 'missing' ? [] : changesOfKeyRemoval(userId, keyId),
+        );
+        return createCredentialStore({ ...context, writer: telling }).removeKey(userId, keyId);
+      },
+    },
     async close() {
       await reader.close();
       await writer.close();

@@ -9,7 +9,7 @@ const insert = 'insert into feed_log (writer, entry) values ($1, $2) returning p
 const insertAll = `
   insert into feed_log (writer, entry)
   select $1, entry from unnest($2::text[]) with ordinality as given (entry, place) order by place`;
-/** Positions of all writers; of one that joined later, everything it wrote. */
+/** Positions of all writers, of commands too; of one that joined later, everything it wrote. */
 const selectNew = `
   select found.writer, found.place, found.entry as text
   from writers
@@ -18,7 +18,7 @@ const selectNew = `
     select feed_log.writer, feed_log.place, entry from feed_log
     where feed_log.writer = writers.writer and feed_log.place > coalesce(known.place, 0)
     order by feed_log.place limit $4) as found
-  where writers.writer not in (0, $1)
+  where writers.writer <> $1
   order by found.writer, found.place`;
 const selectPositions = `
   select (each.value)::bigint as place, (each.key)::integer as writer

@@ -23,6 +23,8 @@ export const postgresLimits = {
   sessionsPerAdoption: 200,
   /** How long a heartbeat may take, by statement. */
   beatStatementMs: 3_000,
+  /** How often a command looks whether services have acted on its change. */
+  commandLookMs: 25,
   /** A process that stands still in the middle of a commit keeps the others waiting for so long. */
   idleCommitMs: 3_000,
   /** Pause between two attempts to reach the database again. */

@@ -21,9 +21,10 @@ const endBackend = `
   select pg_terminate_backend(pid) from pg_stat_activity
   where pid = $1 and backend_start::text = $2`;
 // Halves of the key are kept as numbers without a sign.
-const findHolder = `
+const findHolder = (mode: string): string => `
   select exists (
     select 1 from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+      and mode like '${mode}'
       and database = (select oid from pg_database where datname = current_database())
       and classid::bigint = hashtext('kipimo service')::bigint & 4294967295
       and objid::bigint = hashtext(current_schema())::bigint & 4294967295) as found`;
@@ -70,5 +71,10 @@ export async function unlockService(client: pg.Client): Promise<void> {
 
 /** Whether a service has the lock, or a command that needs the database alone. */
 export async function isServed(session: Session): Promise<boolean> {
-  return (await session.first<{ found: boolean }>(findHolder))?.found === true;
+  return (await session.first<{ found: boolean }>(findHolder('%')))?.found === true;
+}
+
+/** Whether services share the schema: those hear what is written for them. */
+export async function isShared(session: Pick<Session, 'first'>): Promise<boolean> {
+  return (await session.first<{ found: boolean }>(findHolder('ShareLock')))?.found === true;
 }
