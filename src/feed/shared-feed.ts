@@ -1,6 +1,7 @@
 import type { Change } from '../domain/changes.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { FeedLog, LogPosition } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import type { Log } from '../lib/log.ts';
@@ -34,6 +35,7 @@ export function createSharedFeed(options: {
   const eventText = createEventText(options.contexts);
   /** Settings of actuators that the others were not told of yet, in order. */
   const settings: string[] = [];
+  let settingsWritten = 0;
   const waiting = new Set<() => void>();
   const talk = createTalk();
   let owes = false;
@@ -84,6 +86,7 @@ export function createSharedFeed(options: {
     for (let [text] = settings; text !== undefined; [text] = settings) {
       await shared.append(text);
       settings.shift();
+      settingsWritten += 1;
     }
   }
 
@@ -153,6 +156,12 @@ export function createSharedFeed(options: {
     peers: {
       ...talk.toldBy(shared, tellAll),
       origin: options.contexts.origin,
+      async told() {
+        const until = settingsWritten + settings.length;
+        if (settings.length > 0) await look();
+        if (settingsWritten < until) await looking;
+        if (settingsWritten < until) throw new DomainError('unavailable', awaySentence);
+      },
       read: (entry) => talk.textOf(entry) ?? eventText.read(entry),
       async heard() {
         // The look under way may have asked before.
@@ -192,6 +201,8 @@ function nextNews(waiting: Set<() => void>, ms: number): Promise<void> {
     waiting.add(done);
   });
 }
+
+const awaySentence = 'the other processes of the service cannot be told now: try again';
 
 /** What parts of processes say to each other: `!` begins what is neither change nor event. */
 function createTalk() {

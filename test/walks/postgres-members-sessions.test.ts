@@ -159,6 +159,57 @@ describe('MQTT sessions of processes that share a database', {
   test('a client goes on at another process with QoS 1, each once', goesOn(1));
   test('a client goes on at another process with QoS 2, each once', goesOn(2));
 
+  test('what is retained at one process is there for who subscribes at the other', async () => {
+    const { one, other, ama } = await field('session_retained');
+    await using _one = one;
+    await using _other = other;
+    const { connectAsync } = (await import('mqtt')).default;
+    const login = { username: 'x', password: ama };
+    const here = await connectAsync(one.running.mqttUrl, login);
+    const there = await connectAsync(other.running.mqttUrl, login);
+    const heard: string[] = [];
+    there.on('message', (on, payload, { retain }) => heard.push(`${on} ${payload} ${retain}`));
+    const tunnel = 'devices/field/tunnel';
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        await here.publishAsync(tunnel, `${round}`, { qos: 1, retain: true });
+        await there.subscribeAsync(tunnel, { qos: 1 });
+        await until(
+          () => heard.includes(`${tunnel} ${round} true`),
+          () => `round ${round}: it heard ${heard}`,
+        );
+        await there.unsubscribeAsync(tunnel);
+      }
+      // Whoever is there gets it as it comes, and the last one to retain is right everywhere.
+      await there.subscribeAsync('devices/field/#', { qos: 1 });
+      await here.publishAsync(tunnel, 'live', { qos: 1 });
+      await until(
+        () => heard.includes(`${tunnel} live false`),
+        () => `it heard ${heard}`,
+      );
+      await there.publishAsync(tunnel, 'last', { qos: 1, retain: true });
+      const late: string[] = [];
+      here.on('message', (_, payload) => late.push(String(payload)));
+      await here.subscribeAsync(tunnel, { qos: 1 });
+      await until(
+        () => late.length > 0,
+        () => 'nothing was retained',
+      );
+      assert.deepEqual(late, ['last']);
+      await here.publishAsync(tunnel, '', { qos: 1, retain: true });
+      heard.length = 0;
+      await there.unsubscribeAsync('devices/field/#');
+      await there.subscribeAsync(tunnel, { qos: 1 });
+      await wait(500);
+      assert.deepEqual(
+        heard.filter((text) => text.endsWith('true')),
+        [],
+      );
+    } finally {
+      await Promise.all([here.endAsync(true), there.endAsync(true)]);
+    }
+  });
+
   test('what is published after a process was killed waits for its clients', async () => {
     const { one, other, ama } = await field('session_heirs');
     await using _one = one;

@@ -12,9 +12,10 @@ export interface SessionStore {
   load(): Promise<StoredSessions>;
   /**
    * Makes the changes durable, all or none, in this order; resolves when they are synced to disk.
-   * A change to what does not exist changes nothing.
+   * A change to what does not exist changes nothing. `notes`: what other processes are told in the
+   * same commit, where there are any.
    */
-  apply(changes: readonly SessionChange[]): Promise<void>;
+  apply(changes: readonly SessionChange[], notes?: readonly string[]): Promise<void>;
   /**
    * Where several processes have sessions: load() answers none, and each is claimed or adopted.
    * Absent: all are this process's.
@@ -56,7 +57,8 @@ export type SessionChange =
   | { readonly kind: 'completed'; readonly key: SessionKey; readonly packetId: number }
   /** Replaces the retained message of its topic. */
   | { readonly kind: 'retained'; readonly message: Message }
-  | { readonly kind: 'unretained'; readonly topic: string };
+  /** `expiredAt`: only what had expired by then. */
+  | { readonly kind: 'unretained'; readonly topic: string; readonly expiredAt?: Instant };
 
 /** A session as it is kept. */
 export interface SessionRecord {
@@ -161,6 +163,8 @@ export interface SharedSessions {
   adopt(): Promise<readonly ClaimedSession[]>;
   /** Some of what is logged behind this place, by all processes, in the order of their commits. */
   missed(after: number): Promise<readonly LogEntry[]>;
+  /** What is retained on these topics. */
+  retained(topics: readonly string[]): Promise<readonly Message[]>;
   /** What the log had for these sessions is in their queues. */
   caughtUp(keys: readonly SessionKey[]): Promise<void>;
   /** Calls back with sessions whose changes were refused: they are of another process now. */

@@ -17,6 +17,7 @@ import { createCounters } from './counters.ts';
 import { createHandOnShares } from './hand-on-shares.ts';
 import { createJournal } from './journal.ts';
 import { createMessageQueue } from './message-queue.ts';
+import { listenToOthers, retainedNotes } from './others.ts';
 import { createOutbound } from './outbound.ts';
 import { createOwnership } from './ownership.ts';
 import { createPublishCompletion } from './publish-completion.ts';
@@ -27,7 +28,6 @@ import { createRouter, type Router } from './router.ts';
 import { createSessionRegistry } from './session-registry.ts';
 import { createSessionRoom } from './session-room.ts';
 import { createSubscriptionTree, type SubscriptionTree } from './subscription-tree.ts';
-import { readTalk } from './talk.ts';
 import { createTurns } from './turns.ts';
 import { createWills, type PendingWill } from './wills.ts';
 import { createWorkShares } from './work-shares.ts';
@@ -75,7 +75,10 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
   for (const message of stored.retained) {
     restore(options.log, { topic: message.topic }, () => retained.restore(message));
   }
-  listenToOthers(options.others?.peers, engine);
+  const { shared } = options.store;
+  if (shared !== undefined && options.others !== undefined) {
+    listenToOthers(options.others.peers, { ...engine, shared });
+  }
   let sweeps = 0;
   const sweep = () => {
     sweeps += 1;
@@ -127,23 +130,13 @@ function restore(log: Log, about: LogFields, take: () => void): void {
   }
 }
 
-/** Acts on what other brokers tell, and says when that is done. */
-function listenToOthers(peers: Peers | undefined, { context, router }: Engine): void {
-  const { ownership, journal } = context;
-  if (peers === undefined || ownership === undefined) return;
-  // What is acknowledged to others is in the queues of the sessions here.
-  peers.onActed(() => journal.settled());
-  peers.onTold(async (text) => {
-    const talk = readTalk(text);
-    if (talk?.kind === 'message') router.route(talk.message);
-    else if (talk?.kind === 'opened' || talk?.kind === 'wanted') await ownership.told(talk);
-  });
-}
-
 function buildEngine(options: BrokerOptions): Engine {
   const { authority, store, budgets, clock, log, others } = options;
   const counters = createCounters();
-  const journal = createJournal({ store, room: budgets.of('mqtt_store_changes'), log });
+  const journal = createJournal({
+    ...{ store, room: budgets.of('mqtt_store_changes'), log },
+    notesOf: others && retainedNotes(others.peers),
+  });
   const tree = createSubscriptionTree();
   const queue = createMessageQueue({
     ...{ journal, counters, clock },

@@ -61,8 +61,10 @@ export function createJournal(options: {
   readonly store: SessionStore;
   readonly room: Budget;
   readonly log: Log;
+  /** What other processes are told of changes. Absent: there are none. */
+  readonly notesOf?: ((changes: readonly SessionChange[]) => readonly string[]) | undefined;
 }): Journal {
-  const { store, room, log } = options;
+  const { store, room, log, notesOf } = options;
   let collecting: Step | undefined;
   let inFlight: Step | undefined;
   /** What is held for the messages of each payer. */
@@ -106,7 +108,9 @@ export function createJournal(options: {
   async function writeUntilKept(changes: readonly SessionChange[]): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await store.apply(changes);
+        await (notesOf === undefined
+          ? store.apply(changes)
+          : store.apply(changes, notesOf(changes)));
         return;
       } catch (error) {
         if (isFinishing && attempt >= finalAttemptsMax) {

@@ -27,6 +27,8 @@ export interface Ownership {
   take(client: Taking, open: (turn: number) => void): Promise<void>;
   /** Takes over what processes left that ended. */
   adopt(): Promise<void>;
+  /** Resolves when what other processes retained before is known here. */
+  heard(): Promise<void>;
   /** Acts on what another broker tells. */
   told(talk: Extract<Talk, Claimed>): Promise<void>;
   /** Resolves when nothing is under way. */
@@ -144,6 +146,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
 
   return {
     take,
+    heard: peers.heard,
     adopt() {
       adopting ??= adoptAll()
         .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))

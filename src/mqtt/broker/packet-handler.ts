@@ -86,7 +86,6 @@ function handlePublish(connection: OpenConnection, header: number, body: Buffer)
 }
 
 function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
-  const { context, session } = connection;
   const { packetId, subscriptions, surplus } = packet;
   const wanted: Subscription[] = [];
   const refusals = new Map<string, number>();
@@ -100,8 +99,19 @@ function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
   addTimes(codes, reason.quotaExceeded, surplus);
   whenDurable(connection, () => {
     answerList(connection, { type: packetType.suback, packetId, codes });
-    for (const subscription of wanted) context.retainedDelivery.start(session, subscription);
+    if (wanted.length > 0) startRetained(connection, wanted);
   });
+}
+
+/** What is retained; where other processes serve, with what they retained before. */
+function startRetained(connection: OpenConnection, wanted: readonly Subscription[]): void {
+  const { context, session } = connection;
+  const start = (): void => {
+    if (session.isEnded) return;
+    for (const subscription of wanted) context.retainedDelivery.start(session, subscription);
+  };
+  if (context.ownership === undefined) start();
+  else void context.ownership.heard().finally(start);
 }
 
 /** Subscribes, or answers why not; adds to `wanted` what is to bring retained messages. */

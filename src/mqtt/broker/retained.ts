@@ -25,6 +25,8 @@ export interface RetainedMessages {
   find(filter: string): Generator<Message | undefined>;
   /** Forgets what has expired, one message in a step. */
   expire(now: Instant): Generator<void>;
+  /** Takes over what the store has for a topic; undefined: nothing. It is stored already. */
+  renew(topic: string, message: Message | undefined): void;
   /** What was kept before the start. */
   restore(message: Message): void;
   readonly size: number;
@@ -77,20 +79,36 @@ export function createRetainedMessages(options: {
     return true;
   }
 
-  function forget(topic: string): void {
+  function forget(topic: string, expiredAt?: Instant): void {
     const known = findNode(root, topic)?.message;
     if (known === undefined) return;
     room.release(known);
-    forgetCounted(known);
+    forgetCounted(known, expiredAt);
   }
 
   /** Its room has been given back. */
-  function forgetCounted(message: Message): void {
+  function forgetCounted(message: Message, expiredAt?: Instant): void {
     const { topic } = message;
+    drop(topic);
+    const when = expiredAt === undefined ? {} : { expiredAt };
+    journal.add({ kind: 'unretained', topic, ...when }, payerOf(message));
+  }
+
+  function drop(topic: string): void {
     removeFrom(root, topic.split('/'), 0);
     size -= 1;
     mortal.delete(topic);
-    journal.add({ kind: 'unretained', topic }, payerOf(message));
+  }
+
+  function renew(topic: string, message: Message | undefined): void {
+    const known = findNode(root, topic)?.message;
+    if (known !== undefined) {
+      room.release(known);
+      drop(topic);
+    }
+    if (message === undefined) return;
+    room.add(message);
+    put(message);
   }
 
   function* forgetBelow(topicPrefix: string): Generator<void> {
@@ -127,7 +145,7 @@ export function createRetainedMessages(options: {
   function* expire(now: Instant): Generator<void> {
     for (const [topic, expiresAt] of mortal) {
       if (expiresAt > now) continue;
-      forget(topic);
+      forget(topic, now);
       yield;
     }
   }
@@ -137,12 +155,10 @@ export function createRetainedMessages(options: {
     has: (topic) => findNode(root, topic)?.message !== undefined,
     of: (topic) => findNode(root, topic)?.message,
     forgetBelow,
+    renew,
     find,
     expire,
-    restore(message) {
-      room.add(message);
-      put(message);
-    },
+    restore: (message) => renew(message.topic, message),
     get size() {
       return size;
     },

@@ -19,6 +19,7 @@ import {
   subscriptionFromRow,
 } from '../sql/session-row.ts';
 import type { Session } from './connection.ts';
+import { indexKey } from './text.ts';
 
 type KeptMessage = MessageRow & { readonly message: number; readonly retain: number };
 
@@ -36,7 +37,8 @@ const selectMessages = `
 const selectReceived = `
   select session, packet_id from mqtt_received where ${isWanted} order by session, packet_id`;
 const selectRetained = `
-  select ${retainedColumns} from mqtt_retained order by topic collate "C"`;
+  select ${retainedColumns} from mqtt_retained
+  where $1::text[] is null or key = any($1::text[]) order by topic collate "C"`;
 
 /** A session with the number of its row, and where the log was at each of its subscriptions. */
 export interface LoadedSession {
@@ -92,12 +94,14 @@ export async function loadSessions(
   });
 }
 
-/** All retained messages. */
+/** Retained messages: those of these topics, or all. */
 export async function loadRetained(
   session: Pick<Session, 'all'>,
   damaged: DamagedRows,
+  topics?: readonly string[],
 ): Promise<readonly Message[]> {
-  return (await session.all<RetainedRow>(selectRetained)).flatMap(
+  const wanted = topics?.map(indexKey) ?? null;
+  return (await session.all<RetainedRow>(selectRetained, wanted)).flatMap(
     (row) => damaged.read('mqtt_retained', row.topic, () => retainedFromRow(row)) ?? [],
   );
 }

@@ -61,7 +61,8 @@ const upsertRetained = `
   on conflict (key) do update set
     payload = excluded.payload, qos = excluded.qos, properties = excluded.properties,
     expires_at = excluded.expires_at, publisher = excluded.publisher, payer = excluded.payer`;
-const deleteRetained = 'delete from mqtt_retained where key = $1';
+const deleteRetained = `
+  delete from mqtt_retained where key = $1 and ($2::bigint is null or expires_at <= $2)`;
 
 type Change<Kind extends SessionChange['kind']> = Extract<SessionChange, { readonly kind: Kind }>;
 type ChangeOfSession = Extract<SessionChange, { readonly key: SessionKey }>;
@@ -109,7 +110,7 @@ async function apply(applying: Applying, change: SessionChange): Promise<void> {
       );
       return;
     case 'unretained':
-      await session.run(deleteRetained, indexKey(change.topic));
+      await session.run(deleteRetained, indexKey(change.topic), change.expiredAt ?? null);
       return;
     default: {
       const number = await find(applying, change.key);

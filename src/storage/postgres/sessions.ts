@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
+import { tellOthers } from './feed-log.ts';
 import { loadRetained, loadSessions } from './load-sessions.ts';
 import { applySessionChanges } from './session-writes.ts';
 import { createSharedSessions } from './shared-sessions.ts';
@@ -28,12 +29,20 @@ export function createSessionStore(
   const fenced = new Set<(keys: readonly SessionKey[]) => void>();
   return {
     load: async () => ({ sessions: [], retained: await loadRetained(reader, damaged) }),
-    async apply(changes) {
-      const refused = await writer.call((tx) => applySessionChanges(tx, changes, own));
+    async apply(changes, notes = []) {
+      const refused = await writer.call(async (tx) => {
+        const keys = await applySessionChanges(tx, changes, own);
+        tellOthers(
+          tx,
+          notes.map((text) => ({ text })),
+        );
+        return keys;
+      });
       if (refused.length > 0) for (const listener of fenced) listener(refused);
     },
     shared: {
       ...createSharedSessions({ reader, writer, damaged, own }),
+      retained: (topics) => loadRetained(reader, damaged, topics),
       onFenced: (listener) => void fenced.add(listener),
     },
   };

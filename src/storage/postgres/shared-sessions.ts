@@ -51,7 +51,7 @@ export function createSharedSessions({
   writer,
   damaged,
   own: member,
-}: StoreContext & { readonly own: number }): Omit<SharedSessions, 'onFenced'> {
+}: StoreContext & { readonly own: number }): Omit<SharedSessions, 'onFenced' | 'retained'> {
   let isFirst = true;
 
   const keysOf = (keys: readonly SessionKey[]) =>
