@@ -33,9 +33,7 @@ export function createSharedFeed(options: {
 }): SharedFeed {
   const { local, shared, log } = options;
   const eventText = createEventText(options.contexts);
-  /** Settings of actuators that the others were not told of yet, in order. */
-  const settings: string[] = [];
-  let settingsWritten = 0;
+  const settings = createUnwritten(shared);
   const waiting = new Set<() => void>();
   const talk = createTalk();
   let owes = false;
@@ -82,16 +80,8 @@ export function createSharedFeed(options: {
     if (event !== undefined) local.publish([event]);
   }
 
-  async function writeSettings(): Promise<void> {
-    for (let [text] = settings; text !== undefined; [text] = settings) {
-      await shared.append(text);
-      settings.shift();
-      settingsWritten += 1;
-    }
-  }
-
   async function readAll(): Promise<void> {
-    await writeSettings();
+    await settings.write();
     if (owes) {
       await shared.append(textOfChange({ kind: 'anything' }));
       owes = false;
@@ -134,10 +124,9 @@ export function createSharedFeed(options: {
     publish(events) {
       // Datapoints were written in the commit that stored them.
       for (const event of events) {
-        if (event.kind !== 'actuator' || settings.length >= memberLimits.settingsWaitingMax)
-          continue;
+        if (event.kind !== 'actuator' || settings.isFull()) continue;
         // Before it is told here: what travels is numbered.
-        settings.push(eventText.ofSetting(event));
+        settings.add(eventText.ofSetting(event));
         void look();
       }
       local.publish(events);
@@ -157,10 +146,10 @@ export function createSharedFeed(options: {
       ...talk.toldBy(shared, tellAll),
       origin: options.contexts.origin,
       async told() {
-        const until = settingsWritten + settings.length;
-        if (settings.length > 0) await look();
-        if (settingsWritten < until) await looking;
-        if (settingsWritten < until) throw new DomainError('unavailable', awaySentence);
+        const isWritten = settings.mark();
+        if (!isWritten()) await look();
+        if (!isWritten()) await looking;
+        if (!isWritten()) throw new DomainError('unavailable', awaySentence);
       },
       read: (entry) => talk.textOf(entry) ?? eventText.read(entry),
       async heard() {
@@ -184,7 +173,7 @@ export function createSharedFeed(options: {
       clearInterval(timer);
       for (const done of waiting) done();
       await looking;
-      await writeSettings().catch(() => undefined);
+      await settings.write().catch(() => undefined);
     },
   };
 }
@@ -203,6 +192,28 @@ function nextNews(waiting: Set<() => void>, ms: number): Promise<void> {
 }
 
 const awaySentence = 'the other processes of the service cannot be told now: try again';
+
+/** Settings of actuators that the others were not told of yet, in order. */
+function createUnwritten(shared: Pick<FeedLog, 'append'>) {
+  const texts: string[] = [];
+  let written = 0;
+  return {
+    isFull: () => texts.length >= memberLimits.settingsWaitingMax,
+    add: (text: string): void => void texts.push(text),
+    /** Whether those that wait now have been written. */
+    mark(): () => boolean {
+      const until = written + texts.length;
+      return () => written >= until;
+    },
+    async write(): Promise<void> {
+      for (let [text] = texts; text !== undefined; [text] = texts) {
+        await shared.append(text);
+        texts.shift();
+        written += 1;
+      }
+    },
+  };
+}
 
 /** What parts of processes say to each other: `!` begins what is neither change nor event. */
 function createTalk() {
