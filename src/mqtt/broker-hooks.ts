@@ -13,6 +13,11 @@ export interface BrokerHooks {
   mayQueue(identity: string, topic: string): Promise<boolean>;
   /** The same at once, from what is at hand. */
   tryQueue(identity: string, topic: string): Verdict;
+  /**
+   * Takes the last will of a client that another process had, with what its account may do now.
+   * Must not reject. Absent: there are no other processes.
+   */
+  publishFor?(identity: string, message: Message): Promise<PublishOutcome>;
 }
 
 export interface ConnectRequest {

@@ -8,7 +8,13 @@ import type { AuthenticateClient } from '../domain/users/client-authentication.t
 import type { OfflineActors } from '../domain/users/offline-actors.ts';
 import type { Log } from '../lib/log.ts';
 import { AuthenticatedClient, type ClientServices } from './authenticated-client.ts';
-import type { BrokerHooks, ConnectAnswer, ConnectRefusal, ConnectRequest } from './broker-hooks.ts';
+import {
+  type BrokerHooks,
+  type ConnectAnswer,
+  type ConnectRefusal,
+  type ConnectRequest,
+  unavailableOutcome,
+} from './broker-hooks.ts';
 
 export interface ServiceHooksOptions extends ClientServices {
   readonly admit: AuthenticateClient;
@@ -65,6 +71,16 @@ export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
       } catch {
         // What cannot be decided about is kept: the question comes again at its delivery.
         return true;
+      }
+    },
+    async publishFor(identity, message) {
+      const account = accountOf(identity);
+      try {
+        const actor = account === undefined ? guest : await offlineActors.find(account);
+        if (actor === undefined) return { kind: 'refused', reason: 'not_authorized' };
+        return await options.publish(actor, message);
+      } catch {
+        return unavailableOutcome;
       }
     },
     tryQueue(identity, topic) {

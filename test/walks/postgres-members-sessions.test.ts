@@ -98,26 +98,27 @@ async function publish(
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, at) => from + at);
 
-describe('MQTT sessions of processes that share a database', {
-  skip: isAbsent && 'needs PostgreSQL',
-}, () => {
-  let server: PostgresServer;
-  before(async () => {
-    server = await sharedPostgres();
-  });
-  after(() => server.close());
+const skip = isAbsent && 'needs PostgreSQL';
+let server: PostgresServer | undefined;
+before(async () => {
+  if (!isAbsent) server = await sharedPostgres();
+});
+after(() => server?.close());
 
-  async function field(schema: string) {
-    const start = await membersOf(server, schema);
-    const one = await start();
-    const other = await start();
-    const ama = await signUp(one, 'ama');
-    const json = { id: 'field', sensors: [{ id: 's' }], actuators: [{ id: 'pump' }] };
-    const made = await one.call({ method: 'POST', path: '/devices', token: ama, json });
-    assert.equal(made.status, 204);
-    return { one, other, ama, start };
-  }
+/** Two processes, and a device of ama's. */
+async function field(schema: string) {
+  assert.ok(server);
+  const start = await membersOf(server, schema);
+  const one = await start();
+  const other = await start();
+  const ama = await signUp(one, 'ama');
+  const json = { id: 'field', sensors: [{ id: 's' }], actuators: [{ id: 'pump' }] };
+  const made = await one.call({ method: 'POST', path: '/devices', token: ama, json });
+  assert.equal(made.status, 204);
+  return { one, other, ama };
+}
 
+describe('MQTT sessions of processes that share a database', { skip }, () => {
   const goesOn = (qos: 1 | 2) => async () => {
     const { one, other, ama } = await field(`session_moves_${qos}`);
     await using _one = one;
@@ -159,6 +160,41 @@ describe('MQTT sessions of processes that share a database', {
   test('a client goes on at another process with QoS 1, each once', goesOn(1));
   test('a client goes on at another process with QoS 2, each once', goesOn(2));
 
+  test('what is published after a process was killed waits for its clients', async () => {
+    const { one, other, ama } = await field('session_heirs');
+    await using _one = one;
+    await using _other = other;
+    const first = await connect(one, ama);
+    await subscribe(first, topic, 1);
+    await publish(one, ama, { from: 0, to: 3, qos: 1 });
+    await until(
+      () => first.got.length === 3,
+      () => `got ${first.got}`,
+    );
+    await first.peer.end();
+    await publish(other, ama, { from: 3, to: 6, qos: 1 });
+    one.running.kill('SIGKILL');
+    // One by one, until the other has adopted the session and after that.
+    const endAt = performance.now() + 9_000;
+    let count = 6;
+    while (performance.now() < endAt) {
+      await publish(other, ama, { from: count, to: count + 1, qos: 1 });
+      count += 1;
+      await wait(100);
+    }
+    const second = await connect(other, ama);
+    assert.ok(second.peer.isSessionPresent);
+    await until(
+      () => second.got.length >= count - 3,
+      () => `the second got ${second.got} of ${count}`,
+    );
+    await wait(300);
+    assert.deepEqual(second.got, range(3, count));
+    await second.peer.end();
+  });
+});
+
+describe('what processes that share a database keep of MQTT besides', { skip }, () => {
   test('what is retained at one process is there for who subscribes at the other', async () => {
     const { one, other, ama } = await field('session_retained');
     await using _one = one;
@@ -210,36 +246,46 @@ describe('MQTT sessions of processes that share a database', {
     }
   });
 
-  test('what is published after a process was killed waits for its clients', async () => {
-    const { one, other, ama } = await field('session_heirs');
+  test('the last will of a client comes once, also when its process was killed', async () => {
+    const { one, other, ama } = await field('session_wills');
     await using _one = one;
     await using _other = other;
-    const first = await connect(one, ama);
-    await subscribe(first, topic, 1);
-    await publish(one, ama, { from: 0, to: 3, qos: 1 });
-    await until(
-      () => first.got.length === 3,
-      () => `got ${first.got}`,
-    );
-    await first.peer.end();
-    await publish(other, ama, { from: 3, to: 6, qos: 1 });
-    one.running.kill('SIGKILL');
-    // One by one, until the other has adopted the session and after that.
-    const endAt = performance.now() + 9_000;
-    let count = 6;
-    while (performance.now() < endAt) {
-      await publish(other, ama, { from: count, to: count + 1, qos: 1 });
-      count += 1;
-      await wait(100);
+    const { connectAsync } = (await import('mqtt')).default;
+    const login = { username: 'x', password: ama, reconnectPeriod: 0 };
+    const heard: string[] = [];
+    const there = await connectAsync(other.running.mqttUrl, login);
+    there.on('message', (_, payload) => heard.push(String(payload)));
+    await there.subscribeAsync('devices/field/#', { qos: 1 });
+    const leave = (clientId: string) =>
+      connectAsync(one.running.mqttUrl, {
+        ...{ ...login, clientId },
+        will: {
+          topic: 'devices/field/gone',
+          payload: Buffer.from(clientId),
+          qos: 1,
+          retain: false,
+        },
+      });
+    try {
+      const polite = await leave('polite');
+      const dropped = await leave('dropped');
+      const killed = await leave('killed');
+      for (const client of [polite, dropped, killed]) client.on('error', () => undefined);
+      await polite.endAsync();
+      dropped.stream.destroy();
+      await until(
+        () => heard.length === 1,
+        () => `it heard ${heard}`,
+      );
+      one.running.kill('SIGKILL');
+      await until(
+        () => heard.length === 2,
+        () => `it heard ${heard}`,
+      );
+      await wait(2_000);
+      assert.deepEqual(heard, ['dropped', 'killed']);
+    } finally {
+      await there.endAsync(true);
     }
-    const second = await connect(other, ama);
-    assert.ok(second.peer.isSessionPresent);
-    await until(
-      () => second.got.length >= count - 3,
-      () => `the second got ${second.got} of ${count}`,
-    );
-    await wait(300);
-    assert.deepEqual(second.got, range(3, count));
-    await second.peer.end();
   });
 });

@@ -55,6 +55,8 @@ export type SessionChange =
   | { readonly kind: 'received'; readonly key: SessionKey; readonly packetId: number }
   /** The publisher released that id: it may be used for another message. */
   | { readonly kind: 'completed'; readonly key: SessionKey; readonly packetId: number }
+  /** The last will of this turn was published, or is not to be; of shared sessions alone. */
+  | { readonly kind: 'will_settled'; readonly key: SessionKey; readonly turn: number }
   /** Replaces the retained message of its topic. */
   | { readonly kind: 'retained'; readonly message: Message }
   /** `expiredAt`: only what had expired by then. */
@@ -133,6 +135,8 @@ export interface ClaimRequest {
   readonly isKnown: boolean;
   /** Whether it is taken from a process that serves. */
   readonly isForced: boolean;
+  /** Its last will, to be published by another process if this one ends. */
+  readonly will?: Omit<StoredWill, 'turn'> | undefined;
   /** What others are told, in the same commit. */
   readonly note: (turn: number) => string;
 }
@@ -142,6 +146,21 @@ export interface Claim {
   readonly turn: number;
   /** What was kept of it, unless it is known. */
   readonly session?: ClaimedSession;
+  /** The will of the connection before, of a process that will not publish it any more. */
+  readonly will?: StoredWill;
+}
+
+/** The last will of a client. */
+export interface StoredWill {
+  readonly key: SessionKey;
+  /** Of whom it is, and who pays for it, is in it. */
+  readonly message: Message;
+  /** From the end of its connection on. */
+  readonly delayMs: number;
+  /** From its publication on. */
+  readonly expirySeconds?: number;
+  /** In which the client connected. */
+  readonly turn: number;
 }
 
 /** A session that another process had, or nobody. */
@@ -161,6 +180,8 @@ export interface SharedSessions {
   claim(request: ClaimRequest): Promise<Claim | 'elsewhere'>;
   /** Makes some sessions of processes that ended, or of nobody, this process's. None: no more. */
   adopt(): Promise<readonly ClaimedSession[]>;
+  /** Makes some wills that processes left which ended this process's. None: no more. */
+  adoptWills(): Promise<readonly StoredWill[]>;
   /** Some of what is logged behind this place, by all processes, in the order of their commits. */
   missed(after: number): Promise<readonly LogEntry[]>;
   /** What is retained on these topics. */

@@ -148,10 +148,14 @@ function buildEngine(options: BrokerOptions): Engine {
   const retained = createRetainedMessages({ journal, budgets, clock });
   const completion = createPublishCompletion({ router, retained, counters });
   const underWay = new Set<Promise<void>>();
-  const wills = createWills(budgets.of('mqtt_will_bytes'), (will) => {
+  const publish = (will: PendingWill): Promise<void> => {
     const published = publishWill(will, { clock, completion, handOnShares });
     underWay.add(published);
-    void published.finally(() => underWay.delete(published));
+    return published.finally(() => underWay.delete(published));
+  };
+  const wills = createWills(budgets.of('mqtt_will_bytes'), publish, ({ message, turn }, payer) => {
+    const { publisher: key } = message;
+    if (key !== undefined) journal.add({ kind: 'will_settled', key, turn }, payer);
   });
   const registry = createSessionRegistry({
     ...{ tree, queue, journal, clock },
@@ -162,7 +166,8 @@ function buildEngine(options: BrokerOptions): Engine {
     shared === undefined || others === undefined
       ? undefined
       : createOwnership({
-          ...{ ...others, shared, registry, outbound, journal, counters, wills, clock, log },
+          ...{ ...others, authority, shared, registry, outbound, journal, counters, wills },
+          ...{ clock, log },
         });
   const context: BrokerContext = {
     authority,

@@ -147,7 +147,7 @@ export class ClientConnection implements Link, OpenConnection {
     }
     // [MQTT-3.14.4-3]
     if (reasonCode === reason.success && this.#will !== undefined) {
-      this.context.wills.discard(client, this.#will.message);
+      this.context.wills.discard(client, this.#will);
       this.#will = undefined;
     }
     this.#carrier.close();

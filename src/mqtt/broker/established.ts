@@ -38,7 +38,7 @@ export function establish(
   const terms = termsFor(packet, client, clientId);
   const key = sessionKey(identity, clientId);
   requireFitting(packet, terms);
-  const will = willOf(packet, key, payer);
+  const will = willOf(packet, key, payer, turn);
   if (will !== undefined && !wills.keep(client, will.message)) {
     throw new ProtocolError(reason.quotaExceeded, 'there is no room for your last will');
   }
@@ -47,7 +47,7 @@ export function establish(
   const { expirySeconds, silenceMs, connack } = terms;
   const opened = registry.open({ identity, payer, clientId, cleanStart, expirySeconds });
   if (opened === undefined) {
-    if (will !== undefined) wills.discard(client, will.message);
+    if (will !== undefined) wills.discard(client, will);
     throw new ProtocolError(reason.quotaExceeded, 'there are too many sessions');
   }
   const { session, isPresent } = opened;

@@ -1,7 +1,8 @@
+import { sessionKey } from '../../domain/messaging/message.ts';
 import type { ConnectAnswer, ConnectRequest } from '../broker-hooks.ts';
 import type { ConnectPacket } from '../packets/packet.ts';
 import type { BrokerContext } from './broker-context.ts';
-import { termsFor } from './login.ts';
+import { termsFor, willOf } from './login.ts';
 
 /**
  * Asks whether a client may come in, and calls `admit` once: where other processes have sessions as
@@ -28,8 +29,11 @@ export function letIn(
     const { clientId } = request;
     const { expirySeconds } = termsFor(packet, client, clientId);
     const { cleanStart } = packet;
+    const key = sessionKey(identity, clientId);
+    const will = willOf(packet, key, payer);
+    const taking = { identity, payer, clientId, cleanStart, expirySeconds, will };
     ownership
-      .take({ identity, payer, clientId, cleanStart, expirySeconds }, (turn) => admit(answer, turn))
+      .take(taking, (turn) => admit(answer, turn))
       .catch((error: unknown) => {
         log.warn({ err: error }, 'the session of a client could not be claimed');
         admit(unavailable);

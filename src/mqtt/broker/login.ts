@@ -95,12 +95,15 @@ export interface Will {
   readonly message: Message;
   readonly delayMs: number;
   readonly expirySeconds: number | undefined;
+  /** In which its client connected, of all processes; 0: no other one knows of it. */
+  readonly turn: number;
 }
 
 export function willOf(
   { will }: ConnectPacket,
   publisher: SessionKey,
   payer: Payer,
+  turn = 0,
 ): Will | undefined {
   if (will === undefined) return undefined;
   const { topic, qos, retain, properties, expirySeconds } = will;
@@ -117,5 +120,6 @@ export function willOf(
     },
     delayMs: delaySeconds * 1_000,
     expirySeconds,
+    turn,
   };
 }

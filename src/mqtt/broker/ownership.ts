@@ -1,19 +1,24 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
+import { payerOfIdentity } from '../../domain/messaging/identity.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,
   ClaimedSession,
   SharedSessions,
+  StoredWill,
 } from '../../domain/messaging/session-store.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Log } from '../../lib/log.ts';
+import { type BrokerHooks, unavailableOutcome } from '../broker-hooks.ts';
 import { reason } from '../packets/reason-codes.ts';
 import { type CatchUpContext, complete, holdBack, type TakenSession } from './catch-up.ts';
+import type { Will } from './login.ts';
 import type { Session } from './session.ts';
 import type { SessionRegistry } from './session-registry.ts';
 import { type Claimed, type Talk, writeTalk } from './talk.ts';
-import type { Wills } from './wills.ts';
+import type { Heir, Wills } from './wills.ts';
 
 /**
  * Which sessions are this process's, where several serve: each is of the process that had its
@@ -39,11 +44,13 @@ export interface Ownership {
 export interface Taking extends Claimed {
   readonly payer: Payer;
   readonly expirySeconds: number;
+  readonly will: Will | undefined;
 }
 
 export interface OwnershipOptions extends CatchUpContext {
   readonly shared: SharedSessions;
   readonly peers: Peers;
+  readonly authority: Pick<BrokerHooks, 'publishFor'>;
   readonly registry: SessionRegistry;
   readonly wills: Wills;
   readonly log: Log;
@@ -74,10 +81,15 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     return inTurn(key, async () => {
       taking.set(key, 0);
       try {
-        const { turn, session } = await claim(key, client);
+        const { turn, session, will } = await claim(key, client);
         if ((taking.get(key) ?? 0) > turn) throw new Error('the client connected elsewhere');
         if (session !== undefined) restore([session], !client.cleanStart);
+        // Who comes back in time is not mourned.
+        const isBack = session !== undefined && !client.cleanStart && (will?.delayMs ?? 0) > 0;
+        if (will !== undefined && !isBack) inherit(options, { ...will, delayMs: 0, turn: 0 });
         open(turn);
+        const isOpen = registry.find(key)?.claimedAt === turn;
+        if (client.will !== undefined && !isOpen) settle(key, turn, client.payer);
       } finally {
         taking.delete(key);
       }
@@ -85,12 +97,15 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   }
 
   async function claim(key: SessionKey, client: Taking): Promise<Claim> {
-    const { cleanStart, ...about } = client;
-    const { identity, clientId } = client;
+    const { cleanStart, will: last, ...about } = client;
+    const { identity, clientId, expirySeconds } = client;
+    // The session may end before the delay does [MQTT-3.1.3.2.2].
+    const delayMs = Math.min(last?.delayMs ?? 0, expirySeconds * 1_000);
+    const will = last && storedWill(key, { ...last, delayMs });
     const who = { identity, clientId, cleanStart };
     const ask = (isForced: boolean) =>
       shared.claim({
-        ...{ ...about, key, isForced, isKnown: registry.find(key) !== undefined },
+        ...{ ...about, key, will, isForced, isKnown: registry.find(key) !== undefined },
         note: (turn) => peers.entryOf(writeTalk({ kind: 'opened', turn, ...who })),
       });
     // What was changed before is written before, or refused.
@@ -123,7 +138,15 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     behind.add(running);
   }
 
+  function settle(key: SessionKey, turn: number, payer: Payer): void {
+    journal.add({ kind: 'will_settled', key, turn }, payer);
+  }
+
   async function adoptAll(): Promise<void> {
+    for (let left = await shared.adoptWills(); left.length > 0; ) {
+      for (const will of left) inherit(options, will);
+      left = await shared.adoptWills();
+    }
     for (;;) {
       const adopted = await shared.adopt();
       if (adopted.length === 0) return;
@@ -170,6 +193,32 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       isClosed = true;
       await adopting;
       await Promise.all(behind);
+      // What follows from wills that were published a moment ago is in the journal then.
+      await yieldToEventLoop();
     },
   };
+}
+
+function storedWill(key: SessionKey, will: Will): Omit<StoredWill, 'turn'> {
+  const { message, delayMs, expirySeconds } = will;
+  return { key, message, delayMs, ...(expirySeconds !== undefined && { expirySeconds }) };
+}
+
+/** Publishes the will of a client that another process had, now or when it is due. */
+function inherit(
+  { authority, wills, journal, clock }: OwnershipOptions,
+  { key, message, delayMs, expirySeconds, turn }: StoredWill,
+): void {
+  const [identity = ''] = key.split('\u0000', 1);
+  const payer = message.payer ?? payerOfIdentity(identity);
+  const client: Heir = {
+    payer,
+    publish: async (sent) => (await authority.publishFor?.(identity, sent)) ?? unavailableOutcome,
+  };
+  if (!wills.keep(client, message)) {
+    if (turn > 0) journal.add({ kind: 'will_settled', key, turn }, payer);
+    return;
+  }
+  const now = clock.now();
+  wills.leave(key, { client, message, expirySeconds, turn, dueAt: now + delayMs }, now);
 }

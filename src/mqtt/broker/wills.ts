@@ -1,24 +1,30 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
+import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Client } from '../broker-hooks.ts';
 
 /** A last will whose connection is gone. */
 export interface PendingWill {
-  readonly client: Client;
+  readonly client: Heir;
   readonly message: Message;
   /** From its publication on. */
   readonly expirySeconds: number | undefined;
   /** When it is published unless the client comes back. */
   readonly dueAt: Instant;
+  /** In which its client connected, of all processes; 0: no other one knows of it. */
+  readonly turn: number;
 }
+
+/** As whom it is published. */
+export type Heir = Pick<Client, 'payer' | 'publish'>;
 
 /** Last wills, of clients that are here and of those that left; at most one for each session. */
 export interface Wills {
   /** Takes room for it as long as it may be published; false: there is none. */
-  keep(client: Client, message: Message): boolean;
+  keep(client: Heir, message: Message): boolean;
   /** It will not be published: its client said goodbye. */
-  discard(client: Client, message: Message): void;
+  discard(client: Heir, will: Pick<PendingWill, 'message' | 'turn'>): void;
   /** Publishes it now, or when it is due. */
   leave(key: SessionKey, will: PendingWill, now: Instant): void;
   /** The client is back in time. */
@@ -34,16 +40,25 @@ export interface Wills {
 /** A will without its texts and bytes. */
 const willBytes = 512;
 
-export function createWills(bytes: Budget, publish: (will: PendingWill) => void): Wills {
+/** `settled`: of a will that other processes know of, that it is not to be published any more. */
+export function createWills(
+  bytes: Budget,
+  publish: (will: PendingWill) => Promise<void>,
+  settled: (will: Pick<PendingWill, 'message' | 'turn'>, payer: Payer) => void,
+): Wills {
   const pending = new Map<SessionKey, PendingWill>();
 
-  function discard({ payer }: Client, message: Message): void {
-    bytes.release(payer, sizeOf(message));
+  function discard({ payer }: Heir, will: Pick<PendingWill, 'message' | 'turn'>): void {
+    bytes.release(payer, sizeOf(will.message));
+    if (will.turn > 0) settled(will, payer);
   }
 
   function publishOnce(will: PendingWill): void {
-    discard(will.client, will.message);
-    publish(will);
+    const { client, message, turn } = will;
+    bytes.release(client.payer, sizeOf(message));
+    const published = publish(will);
+    // Rather twice than never, if the process ends in between.
+    if (turn > 0) void published.then(() => settled(will, client.payer));
   }
 
   function publishNow(key: SessionKey): void {
@@ -65,7 +80,7 @@ export function createWills(bytes: Budget, publish: (will: PendingWill) => void)
       const will = pending.get(key);
       if (will === undefined) return;
       pending.delete(key);
-      discard(will.client, will.message);
+      discard(will.client, will);
     },
     publishNow,
     sweep(now) {

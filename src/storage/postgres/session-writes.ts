@@ -1,15 +1,16 @@
-import type { Message, SessionKey } from '../../domain/messaging/message.ts';
+import type { SessionKey } from '../../domain/messaging/message.ts';
 import type { SessionChange, SessionRecord } from '../../domain/messaging/session-store.ts';
 import {
   keyParts,
-  keyToText,
   messageColumns,
   queueColumns,
   retainedColumns,
   subscriptionColumns,
 } from '../sql/session-row.ts';
-import type { Session, Value } from './connection.ts';
+import type { Session } from './connection.ts';
+import { messageValues } from './message-values.ts';
 import { indexKey } from './text.ts';
+import { settleWill } from './wills.ts';
 
 const insertSession = `
   insert into mqtt_sessions (key, identity, client_id, expiry_seconds, left_at, payer, owner)
@@ -112,6 +113,9 @@ async function apply(applying: Applying, change: SessionChange): Promise<void> {
     case 'unretained':
       await session.run(deleteRetained, indexKey(change.topic), change.expiredAt ?? null);
       return;
+    case 'will_settled':
+      await settleWill(session, change.key, change.turn);
+      return;
     default: {
       const number = await find(applying, change.key);
       if (number !== undefined) await applyToSession(session, number, change);
@@ -172,7 +176,7 @@ export async function insertRecord(
 async function applyToSession(
   session: Session,
   number: number,
-  change: Exclude<ChangeOfSession, Change<'ended'>>,
+  change: Exclude<ChangeOfSession, Change<'ended' | 'will_settled'>>,
 ): Promise<void> {
   switch (change.kind) {
     case 'moved': {
@@ -237,16 +241,4 @@ async function queue(applying: Applying, { message, entries }: Change<'queued'>)
   }
   // All of its entries may have been there before.
   if (id !== undefined) await session.run(dropUnused, id);
-}
-
-function messageValues(message: Message): readonly Value[] {
-  const { topic, payload, qos, properties, expiresAt, publisher } = message;
-  return [
-    topic,
-    payload,
-    qos,
-    properties ?? null,
-    expiresAt ?? null,
-    publisher === undefined ? null : keyToText(publisher),
-  ];
 }

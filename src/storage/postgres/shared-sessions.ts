@@ -15,6 +15,7 @@ import { postgresLimits } from './postgres-limits.ts';
 import { insertRecord } from './session-writes.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexKey } from './text.ts';
+import { adoptWills, putWill, takeWill } from './wills.ts';
 import type { WriteSession } from './writer.ts';
 
 const selectOwner = `
@@ -43,7 +44,8 @@ const dropHeard = `
     and session in (select session from mqtt_sessions where owner = $1 and key = any($2::text[]))`;
 const ownNoMore = `
   update members set owns = false where state <> 'serving' and owns
-    and not exists (select from mqtt_sessions where owner = members.member or behind)`;
+    and not exists (select from mqtt_sessions where owner = members.member or behind)
+    and not exists (select from mqtt_wills where owner = members.member)`;
 
 /** Sessions that several processes have in one database: who has one is in its row. */
 export function createSharedSessions({
@@ -58,7 +60,27 @@ export function createSharedSessions({
     keys.map((key) => indexKey(JSON.stringify(keyParts(key))));
 
   return {
-    claim: (request) => writer.call((tx) => claim(tx, request, { member, damaged })),
+    claim: (request) =>
+      writer.call(async (tx) => {
+        const claimed = await claim(tx, request, { member, damaged });
+        if (claimed === 'elsewhere') return claimed;
+        const { key, isForced, will: given } = request;
+        const will = await takeWill(tx, key, { own: member, isForced, damaged });
+        if (given !== undefined) {
+          await tx.run(own, member);
+          await putWill(tx, member, { ...given, turn: claimed.turn });
+        }
+        return { ...claimed, ...(will !== undefined && { will }) };
+      }),
+    async adoptWills() {
+      if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
+      return writer.call(async (tx) => {
+        const most = postgresLimits.sessionsPerAdoption;
+        const adopted = await adoptWills(tx, { own: member, most, damaged });
+        if (adopted.length > 0) await tx.run(own, member);
+        return adopted;
+      });
+    },
     async adopt() {
       // At the start there may be some of nobody; later a member has ended.
       if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];

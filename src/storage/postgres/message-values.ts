@@ -1,0 +1,16 @@
+import type { Message } from '../../domain/messaging/message.ts';
+import { keyToText } from '../sql/session-row.ts';
+import type { Value } from './connection.ts';
+
+/** Of the columns that all tables of messages share, in the order of `messageColumns`. */
+export function messageValues(message: Message): readonly Value[] {
+  const { topic, payload, qos, properties, expiresAt, publisher } = message;
+  return [
+    topic,
+    payload,
+    qos,
+    properties ?? null,
+    expiresAt ?? null,
+    publisher === undefined ? null : keyToText(publisher),
+  ];
+}
