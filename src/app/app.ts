@@ -9,6 +9,7 @@ import { budgetTable } from '../domain/budgets/budget-table.ts';
 import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
+import { createSharedPresence, type SharedPresence } from '../domain/gateways/shared-presence.ts';
 import { createHeartbeat, type HeartbeatListener } from '../domain/members/heartbeat.ts';
 import { ensureAdmin } from '../domain/users/first-admin.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
@@ -121,7 +122,9 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       ...{ ...options, storage, clock, installationSecret, signUp },
     });
     opened.push(() => channels.close());
+    const presence = openPresence(engine, feed);
     const built = createServices({
+      presence,
       ...{ config, storage, feed, clock, reporter, log, budgets, installationSecret, room },
       ...{ facts: factsOf(options, clock), settings, passwordCost: options.passwordCost },
       ...channels.forServices,
@@ -129,7 +132,8 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     opened.push(built.drain);
     await built.start();
     await feed.start?.();
-    opened.push(openMembers(engine, feed, options));
+    presence?.start();
+    opened.push(openMembers(engine, feed, { ...options, presence }));
     const servers = await openServers({
       ...{ config, built, storage, feed, meters, clock, log },
       forHttp: { ...channels.forHttp, dashboardFolder: options.dashboardFolder },
@@ -164,14 +168,21 @@ function openFeed({ members }: Storage, log: Log): Feed & Partial<SharedFeed> {
   });
 }
 
+/** Gateways that are connected to any process; undefined: there is this one alone. */
+function openPresence({ members }: Storage, { peers }: Partial<SharedFeed>) {
+  if (members === undefined || peers === undefined) return undefined;
+  return createSharedPresence({ own: members.own, ...peers });
+}
+
 /** Tells other processes that this one lives; answers what ends that. */
 function openMembers(
   { members: store }: Storage,
   feed: Partial<SharedFeed>,
-  { log, onReplaced }: AppOptions,
+  { log, onReplaced, presence }: AppOptions & { readonly presence: SharedPresence | undefined },
 ) {
   if (store === undefined) return () => undefined;
   const listener: HeartbeatListener = {
+    onMembers: (members) => presence?.keep(members.map(({ id }) => id)),
     onLost: () => onReplaced?.('the other processes gave this one up'),
     onEnded({ state }) {
       // It may have made a change that it told nobody of any more.

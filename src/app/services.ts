@@ -30,7 +30,7 @@ import { createMissingSensors } from '../domain/devices/missing-sensors.ts';
 import { removeDevicesOf } from '../domain/devices/remove-owned.ts';
 import { createTimedSettings } from '../domain/devices/timed-settings.ts';
 import { createGateways } from '../domain/gateways/gateways.ts';
-import { createPresence } from '../domain/gateways/presence.ts';
+import { createPresence, type Presence } from '../domain/gateways/presence.ts';
 import { createGroups } from '../domain/groups/groups.ts';
 import type { Username } from '../domain/ids.ts';
 import type { Channel } from '../domain/notifications/channel.ts';
@@ -82,6 +82,8 @@ export interface ServiceParts {
   readonly webhookSecretOf: Services['webhookSecretOf'];
   /** How codes reach people. */
   readonly codes: CodeSender;
+  /** Which gateways are connected; absent: those that are to this process. */
+  readonly presence?: Presence | undefined;
   /** Of new hashes; absent: the usual one. */
   readonly passwordCost: PasswordCost | undefined;
 }
@@ -148,7 +150,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
     ...{ devices, datapoints, grants, access, longWork },
     store: storage.devices,
   });
-  const presence = createPresence();
+  const presence = parts.presence ?? createPresence();
   return {
     services: {
       ...people,

@@ -246,6 +246,35 @@ describe('what processes that share a database keep of MQTT besides', { skip }, 
     }
   });
 
+  test('a gateway that is connected to one process is seen at the other', async () => {
+    const { one, other, ama } = await field('session_presence');
+    await using _one = one;
+    await using _other = other;
+    const json = { id: 'gw' };
+    await one.call({ method: 'POST', path: '/gateways', token: ama, json });
+    const isConnected = async () => {
+      const { json: seen } = await other.call({ path: '/gateways/gw', token: ama });
+      return (seen as { connected: boolean }).connected;
+    };
+    const { connectAsync } = (await import('mqtt')).default;
+    const login = { username: 'x', password: ama, clientId: 'gw', reconnectPeriod: 0 };
+    const first = await connectAsync(one.running.mqttUrl, login);
+    await until(isConnected, () => 'it never connected');
+    await first.endAsync();
+    await until(
+      async () => !(await isConnected()),
+      () => 'it never left',
+    );
+    const second = await connectAsync(one.running.mqttUrl, login);
+    second.on('error', () => undefined);
+    await until(isConnected, () => 'it never came back');
+    one.running.kill('SIGKILL');
+    await until(
+      async () => !(await isConnected()),
+      () => 'it is still connected to a process that was killed',
+    );
+  });
+
   test('the last will of a client comes once, also when its process was killed', async () => {
     const { one, other, ama } = await field('session_wills');
     await using _one = one;

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import {
+  findPostgres,
+  onServer,
+  type PostgresServer,
+  schemaUrl,
+  sharedPostgres,
+} from '../../../test/postgres-server.ts';
+import { payerOfAccount } from '../../domain/budgets/payer.ts';
+import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
+import type { ClaimRequest, SharedSessions } from '../../domain/messaging/session-store.ts';
+import { silentLog } from '../../lib/log.ts';
+import type { Storage } from '../storage.ts';
+import { openPostgres } from './postgres-storage.ts';
+
+const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
+const skip = isAbsent ? 'needs PostgreSQL' : false;
+
+let server: Promise<PostgresServer> | undefined;
+after(async () => (await server)?.close());
+
+/** Two processes on one empty schema. */
+async function twoOf(name: string) {
+  server ??= sharedPostgres();
+  const { url } = await server;
+  await onServer(url, `drop schema if exists "${name}" cascade`);
+  const shared = await schemaUrl(url, name);
+  const open = () => openPostgres({ url: shared, log: silentLog, serving: 'shared' });
+  const one = await open();
+  const two = await open();
+  return { one, two, a: sharedOf(one), b: sharedOf(two) };
+}
+
+function sharedOf({ mqttSessions }: Storage): SharedSessions {
+  assert.ok(mqttSessions.shared);
+  return mqttSessions.shared;
+}
+
+const identity = 'user/ana';
+const payer = payerOfAccount('ana');
+const key = sessionKey(identity, 'c');
+
+const claiming = (fields: Partial<ClaimRequest> = {}): ClaimRequest => ({
+  ...{ key, identity, clientId: 'c', payer, expirySeconds: 60 },
+  ...{ isKnown: false, isForced: false, note: (turn) => `!${turn}` },
+  ...fields,
+});
+
+const aMessage = (topic: string, fields: Partial<Message> = {}): Message => ({
+  ...{ topic, payload: Buffer.from(topic), qos: 1, retain: false },
+  ...fields,
+});
+
+/** A session of `one`, with a subscription and two messages. */
+async function openSession({ mqttSessions }: Storage): Promise<void> {
+  const { shared } = mqttSessions;
+  assert.ok(shared);
+  assert.notEqual(await shared.claim(claiming()), 'elsewhere');
+  const session = { key, identity, clientId: 'c', payer, expirySeconds: 60 };
+  const entry = (packetId: number) =>
+    ({ key, packetId, qos: 1, retain: false, identifiers: [] }) as const;
+  const subscription = {
+    ...({ filter: 'devices/#', qos: 1, noLocal: false, retainAsPublished: false } as const),
+    ...({ retainHandling: 0, identifier: 0 } as const),
+  };
+  await mqttSessions.apply([
+    { kind: 'opened', session },
+    { kind: 'subscribed', key, subscription },
+    {
+      ...{ kind: 'queued', entries: [entry(1)] },
+      message: aMessage('devices/a', { origin: { writer: 7, at: 5 } }),
+    },
+    {
+      ...{ kind: 'queued', entries: [entry(2)] },
+      message: aMessage('devices/b', { origin: { writer: 7, at: 4 } }),
+    },
+  ]);
+}
+
+describe('MQTT sessions of several processes', { skip }, () => {
+  test('what others change of a session than who claimed it last is refused', async () => {
+    const { one, two, a, b } = await twoOf('claims_refuse');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => Promise.all([one.close(), two.close()]).then(() => undefined));
+    const refused: SessionKey[] = [];
+    a.onFenced((keys) => refused.push(...keys));
+    await openSession(one);
+    assert.equal(await b.claim(claiming()), 'elsewhere');
+    const claimed = await b.claim(claiming({ isForced: true }));
+    assert.ok(claimed !== 'elsewhere' && claimed.session !== undefined);
+    const { session, turn } = claimed;
+    assert.deepEqual(
+      session.queue.map(({ packetId, message }) => [packetId, message?.topic]),
+      [
+        [1, 'devices/a'],
+        [2, 'devices/b'],
+      ],
+    );
+    assert.deepEqual([[...session.heard], session.since.size], [[[7, 5]], 1]);
+    await one.mqttSessions.apply([
+      { kind: 'settled', key, packetId: 1 },
+      { kind: 'ended', key },
+    ]);
+    assert.deepEqual(refused, [key]);
+    await two.mqttSessions.apply([{ kind: 'settled', key, packetId: 2 }]);
+    assert.equal(await a.claim(claiming()), 'elsewhere');
+    const back = await a.claim(claiming({ isForced: true }));
+    assert.ok(back !== 'elsewhere' && back.turn > turn);
+    assert.deepEqual(
+      back.session?.queue.map(({ packetId }) => packetId),
+      [1],
+    );
+    // Its own: nothing is read that it knows.
+    assert.deepEqual(Object.keys(await a.claim(claiming({ isKnown: true }))), ['turn']);
+  });
+
+  test('what a process left is adopted once, and the log kept for it', async () => {
+    const { one, two, b } = await twoOf('claims_adopt');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => two.close());
+    await openSession(one);
+    assert.deepEqual(await b.adopt(), []);
+    const log = two.members?.log;
+    assert.ok(log && two.members);
+    await one.close();
+    await log.append('[1]');
+    await log.read();
+    await log.acknowledge();
+    const keeps = async (): Promise<boolean> => {
+      await log.tidy();
+      return (await b.missed(0)).some(({ text }) => text === '[1]');
+    };
+    assert.ok(await keeps(), 'nobody has adopted the session');
+    const adopted = await b.adopt();
+    assert.deepEqual(
+      adopted.map((session) => session.key),
+      [key],
+    );
+    assert.deepEqual(await b.adopt(), []);
+    assert.ok(await keeps(), 'it was not looked through');
+    await b.caughtUp([key]);
+    assert.equal(await keeps(), false);
+    assert.equal(await log.append('[2]'), undefined, 'nobody else is there to be told');
+  });
+
+  test('a will is of who has the client, and goes with the process', async () => {
+    const { one, two, a, b } = await twoOf('claims_wills');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => two.close());
+    const willOf = (topic: string) => ({
+      ...{ key, delayMs: 0, message: aMessage(topic, { publisher: key, payer, retain: true }) },
+    });
+    const first = await a.claim(claiming({ will: willOf('first'), expirySeconds: 0 }));
+    const second = await a.claim(claiming({ will: willOf('second'), expirySeconds: 0 }));
+    assert.ok(first !== 'elsewhere' && second !== 'elsewhere');
+    // Of the connection before: it is not this one's.
+    await one.mqttSessions.apply([{ kind: 'will_settled', key, turn: first.turn }]);
+    assert.deepEqual(await b.adoptWills(), []);
+    await one.close();
+    const [will, ...others] = await b.adoptWills();
+    assert.deepEqual([will?.message.topic, will?.turn, others], ['second', second.turn, []]);
+    assert.deepEqual([will?.message.retain, will?.message.payer], [true, payer]);
+    await two.mqttSessions.apply([{ kind: 'will_settled', key, turn: second.turn }]);
+    const third = await b.claim(claiming());
+    assert.ok(third !== 'elsewhere');
+    assert.equal(third.will, undefined);
+  });
+});
