@@ -15,7 +15,7 @@ const code = readSourceFiles([
   'dashboard/**/*.{ts,tsx,js}',
 ]);
 const documents = readSourceFiles(['*.md', 'docs/**/*.md', 'dashboard/**/*.md']);
-const others = readSourceFiles(['src/**/*.sql', 'docs/**/*.json', 'deploy/*']);
+const others = readSourceFiles(['src/**/*.sql', 'docs/**/*.json', 'deploy/**/*.*']);
 
 test('the check reads the files it is about', () => {
   assert.ok(code.length > 60, `only ${code.length} code files were found`);
