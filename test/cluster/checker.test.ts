@@ -30,6 +30,9 @@ const subscription: Subscription = {
 };
 const atEnd = (...marks: readonly string[]) => ({ at: 'one', sensor: 's', beganAt: 9_000, marks });
 const rule = { name: 'r', sensor: 's', windowMs: 0, deliveries: ['s.1', 's.2', 's.3'] };
+const revoked = {
+  ...{ sessions: new Set(['a']), sensors: new Set(['s']), answeredAt: -2_000, until: never },
+};
 const message = (id: string, created: number) => ({ rule: 'r', id, mark: 's.1', created });
 
 /** What a service does that keeps all its promises. */
@@ -42,7 +45,10 @@ const right: History = {
   received: [received('s.1', 160), received('s.2', 260), received('s.3', 360)],
   rules: [rule],
   messages: [message('m', 5_000), message('m', 5_000), message('n', 5_100)],
-  revocations: [{ session: 'b', sensors: new Set(['s']), answeredAt: 100 }],
+  revocations: [
+    { ...revoked, sessions: new Set(['b']) },
+    { ...revoked, until: 150 },
+  ],
   connected: [
     { client: 'c', from: 0, until: 1_500 },
     { client: 'c', from: 1_000, until: never },
@@ -133,8 +139,8 @@ const wrong: readonly (readonly [name: string, change: Partial<History>, says: R
   ],
   [
     'a message comes after a revocation',
-    { revocations: [{ session: 'a', sensors: new Set(['s']), answeredAt: -700 }] },
-    /got s\.3 1060 ms after it may/,
+    { revocations: [{ ...revoked, answeredAt: -700, until: 1_000 }] },
+    /a: got s\.3 1060 ms after it may/,
   ],
   [
     'a client id is connected twice',

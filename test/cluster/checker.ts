@@ -218,12 +218,13 @@ function checkWindow(name: string, windowMs: number, messages: History['messages
 
 /** Nothing is delivered later than a moment after the answer of a revocation. */
 function checkRevocations({ revocations, received }: History): readonly string[] {
-  return revocations.flatMap(({ session, sensors, answeredAt }) =>
+  return revocations.flatMap(({ sessions, sensors, answeredAt, until }) =>
     received
-      .filter((one) => one.session === session && sensors.has(one.sensor))
-      .filter(({ at }) => at > answeredAt + revocationMsMax)
+      .filter((one) => sessions.has(one.session) && sensors.has(one.sensor))
+      .filter(({ at }) => at > answeredAt + revocationMsMax && at < until)
       .map(
-        ({ mark, at }) => `${session} got ${mark} ${Math.round(at - answeredAt)} ms after it may`,
+        ({ session, mark, at }) =>
+          `${session}: got ${mark} ${Math.round(at - answeredAt)} ms after it may`,
       ),
   );
 }

@@ -10,6 +10,7 @@ import {
 } from './http-load.ts';
 import { startPublisher, startSubscriber } from './mqtt-load.ts';
 import { openNotices } from './notices.ts';
+import { startRevoker } from './revoke-load.ts';
 
 /** All clients of a run. */
 export interface Clients {
@@ -103,26 +104,14 @@ async function untilRest(isAtRest: () => boolean): Promise<number> {
   return Math.round(performance.now() - since);
 }
 
-/** Starts all clients, or those alone that push and read. */
+/** Starts all clients. */
 export async function startClients(
   history: History,
   targets: readonly HttpTarget[],
-  load: 'all' | 'pushes',
 ): Promise<Clients> {
   const [first] = targets;
   if (first === undefined) throw new Error('there is no process');
   const token = await prepare(first);
-  if (load === 'pushes') {
-    const pushing = startPushing(history, targets);
-    return {
-      ...{ sensors, served: [...pushedSensors, ...alarmSensors] },
-      async conclude() {
-        await Promise.all(pushing.map((one) => one.stop()));
-        return 'pushers at rest';
-      },
-      close: async () => undefined,
-    };
-  }
   const notices = await openNotices(history, first, {
     token,
     rules: [
@@ -131,11 +120,11 @@ export async function startClients(
     ],
   });
   const mqtt = await startMqtt(history, targets);
-  const pushing = startPushing(history, targets);
+  const others = [...startPushing(history, targets), await startRevoker(history, targets, token)];
   return {
     ...{ sensors, served: [...pushedSensors, ...alarmSensors, ...publishedSensors] },
     async conclude() {
-      await Promise.all(pushing.map((one) => one.stop()));
+      await Promise.all(others.map((one) => one.stop()));
       const said = await mqtt.conclude();
       await notices.settle(first);
       return said;

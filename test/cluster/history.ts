@@ -64,11 +64,12 @@ export interface Rule {
   readonly deliveries: readonly string[];
 }
 
-/** From this answer on the session may not be told of these sensors any more. */
+/** From this answer on these may not be told of the sensors any more, until they may again. */
 export interface Revocation {
-  readonly session: string;
+  readonly sessions: ReadonlySet<string>;
   readonly sensors: ReadonlySet<string>;
   readonly answeredAt: number;
+  until: number;
 }
 
 /** A connection of a client id, from CONNACK to its end. */

@@ -43,7 +43,8 @@ export function startClient(options: MqttClientOptions): MqttClient {
   let isOver = false;
   let socket: Socket | undefined;
   let link: MqttLink | undefined;
-  let at = 0;
+  // Not all at the first.
+  let at = clientId.charCodeAt(clientId.length - 1);
 
   const connectPacket = (): Packet => ({
     ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: version, clientId, clean: false },

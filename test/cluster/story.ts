@@ -22,8 +22,6 @@ export interface Story {
 
 export interface StoryOptions {
   readonly processes: number;
-  /** Everything, or pushes and reads alone: what several processes can be asked for as yet. */
-  readonly load: 'all' | 'pushes';
   readonly seed: number;
   /** What is done to them, each once in a round. */
   readonly faults: readonly Fault[];
@@ -45,7 +43,7 @@ export async function openStory(options: StoryOptions): Promise<Story> {
     const database = await startPair();
     ends.push(() => database.close());
     const members = await startMembers(options, { history, database, ends });
-    const clients = await startClients(history, members, options.load);
+    const clients = await startClients(history, members);
     ends.push(() => clients.close());
     const random = createRandom(options.seed);
     return {
