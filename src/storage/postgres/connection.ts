@@ -95,11 +95,17 @@ export function createSender(session: Session): Sender {
 
 function bound(value: Value): unknown {
   if (typeof value === 'string') return escapeText(value);
-  if (Array.isArray(value)) return value.map(boundElement);
+  if (Array.isArray(value)) return boundArray(value);
   if (value instanceof Uint8Array) {
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
   return value;
+}
+
+/** Arrays of numbers and of true and false as PostgreSQL writes them: nothing in them is quoted. */
+function boundArray(elements: readonly unknown[]): unknown {
+  if (elements.some((element) => typeof element === 'string')) return elements.map(boundElement);
+  return `{${elements.map((element) => element ?? 'NULL').join(',')}}`;
 }
 
 const boundElement = (element: unknown): unknown =>

@@ -5,7 +5,7 @@ import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
 import { type Taken, takeFromChunk } from '../../chunks/chunk-taking.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
-import type { Session } from '../connection.ts';
+import type { WriteSession } from '../writer.ts';
 
 /** Which sensor's chunks. */
 export interface SeriesKey {
@@ -53,7 +53,7 @@ const insertChunk = `
  * the chunk before it. Answers how many chunks could not be read and were set aside.
  */
 export async function placeInChunks(
-  session: Session,
+  session: WriteSession,
   key: SeriesKey,
   datapoints: Columns,
   limits: ChunkLimits,
@@ -62,9 +62,11 @@ export async function placeInChunks(
   let damaged = 0;
   for (let from = 0; from < datapoints.count; ) {
     const time = datapoints.times[from] ?? 0;
-    const before = await session.first<ChunkRow>(findChunkFrom, bucket, series, time);
+    const [before, next] = await Promise.all([
+      session.first<ChunkRow>(findChunkFrom, bucket, series, time),
+      session.first<{ time: number }>(findNextTime, bucket, series, time),
+    ]);
     const isInside = before !== undefined && before.maxTime > time;
-    const next = await session.first<{ time: number }>(findNextTime, bucket, series, time);
     const end = isInside ? before.maxTime : (next?.time ?? Number.POSITIVE_INFINITY);
     const to = Math.max(from + 1, rowFrom(datapoints.times, end));
     const run = sliceColumns(datapoints, from, to);
@@ -79,7 +81,7 @@ export async function placeInChunks(
  * undefined: there is nothing earlier that can be taken.
  */
 export async function takeBefore(
-  session: Session,
+  session: WriteSession,
   key: SeriesKey,
   options: { readonly before: number; readonly days: number; readonly limits: ChunkLimits },
 ): Promise<Taken | undefined> {
@@ -90,14 +92,14 @@ export async function takeBefore(
   const old = await take(session, key, oldest);
   const taken = takeFromChunk({ oldest, following, ...old }, before, days);
   if (taken === undefined) return undefined;
-  await remove(session, key, oldest, taken.damaged > 0);
-  if (taken.rest.length > 0) await insert(session, key, taken.rest, limits.summaryDatapointsMin);
+  remove(session, key, oldest, taken.damaged > 0);
+  if (taken.rest.length > 0) insert(session, key, taken.rest, limits.summaryDatapointsMin);
   return taken;
 }
 
 /** Puts one run of datapoints into the chunk, or the gap after it, where their time belongs. */
 async function placeRun(
-  session: Session,
+  session: WriteSession,
   options: {
     readonly key: SeriesKey;
     readonly run: Columns;
@@ -113,12 +115,12 @@ async function placeRun(
   let { blocks } = placed;
   let damaged = old.isDamaged ? 1 : 0;
   if (placed.damaged > 0) damaged += 1;
-  if (isJoined) await remove(session, key, before, damaged > 0);
+  if (isJoined) remove(session, key, before, damaged > 0);
   if (isJoined && !isInside) {
     blocks = [...(await blocksInFront(session, key, before, blocks, limits)), ...blocks];
   }
   for (const chunk of cutIntoChunks(blocks, limits, isInside ? 'even' : 'fill')) {
-    await insert(session, key, chunk, limits.summaryDatapointsMin);
+    insert(session, key, chunk, limits.summaryDatapointsMin);
   }
   return damaged;
 }
@@ -149,7 +151,7 @@ const untouched = { blocks: [], isDamaged: false };
 
 /** The blocks of the chunk before this one, which is removed, if it takes in those that follow. */
 async function blocksInFront(
-  session: Session,
+  session: WriteSession,
   key: SeriesKey,
   { minTime, maxTime, id }: ChunkRow,
   blocks: readonly Block[],
@@ -161,7 +163,7 @@ async function blocksInFront(
   const { blocks: inFront, isDamaged } = await take(session, key, front);
   // One that is damaged stays where it is: nobody needs it here.
   if (isDamaged) return [];
-  await remove(session, key, front, false);
+  remove(session, key, front, false);
   return inFront;
 }
 
@@ -169,7 +171,7 @@ const placeOf = ({ bucket, series }: SeriesKey, { minTime, maxTime, id }: ChunkR
   [bucket, series, minTime, maxTime, id] as const;
 
 async function take(
-  session: Session,
+  session: WriteSession,
   key: SeriesKey,
   chunk: ChunkRow,
 ): Promise<{ readonly blocks: readonly Block[]; readonly isDamaged: boolean }> {
@@ -187,27 +189,23 @@ async function take(
   }
 }
 
-async function remove(
-  session: Session,
-  key: SeriesKey,
-  chunk: ChunkRow,
-  isKept: boolean,
-): Promise<void> {
-  if (isKept) await session.run(keepDamaged, ...placeOf(key, chunk));
-  await session.run(deleteChunk, ...placeOf(key, chunk));
+// What removes and inserts waits for no answer: the connection keeps the order of statements.
+function remove(session: WriteSession, key: SeriesKey, chunk: ChunkRow, isKept: boolean): void {
+  if (isKept) session.send(keepDamaged, ...placeOf(key, chunk));
+  session.send(deleteChunk, ...placeOf(key, chunk));
 }
 
 /** Shorter chunks go without a summary: they are rewritten soon, and read as quickly. */
-async function insert(
-  session: Session,
+function insert(
+  session: WriteSession,
   { bucket, series }: SeriesKey,
   blocks: readonly Block[],
   summaryDatapointsMin: number,
-): Promise<void> {
+): void {
   const minTime = blocks[0]?.minTime ?? 0;
   const maxTime = blocks.at(-1)?.maxTime ?? 0;
   const count = blocks.reduce((sum, block) => sum + block.count, 0);
   const summary = count < summaryDatapointsMin ? undefined : summaryOfBlocks(blocks);
   const bytes = [encodeChunk(blocks), summary ?? null] as const;
-  await session.run(insertChunk, bucket, series, minTime, maxTime, count, ...bytes);
+  session.send(insertChunk, bucket, series, minTime, maxTime, count, ...bytes);
 }

@@ -1,16 +1,17 @@
 import type { ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
-import type { Session } from '../connection.ts';
+import type { WriteSession } from '../writer.ts';
 import { placeInChunks, type SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
 
 const isOf = 'bucket = $1 and series = $2';
-// As many as one commit moves, and at least one.
+// As many as one commit moves, and at least one; each with how many there are in all.
 const selectHot = `
-  select ordinal, count, points from (
-    select ordinal, count, points, sum(count) over (order by ordinal) - count as before
+  select ordinal, count, points, "allRows", "allCount" from (
+    select ordinal, count, points, sum(count) over (order by ordinal) - count as before,
+      count(*) over () as "allRows", sum(count) over () as "allCount"
     from hot where ${isOf}) as rows
   where before < $3 order by ordinal`;
 const deleteHot = `delete from hot where ${isOf} and ordinal <= $3`;
@@ -20,8 +21,6 @@ const setAside = `
   insert into damaged_points (bucket, series, kind, id, min_time, max_time, count, points)
   select bucket, series, 'hot', ordinal, min_time, max_time, count, points from hot
   where ${isOf} and ordinal = $3`;
-const countLeft = `
-  select count(*) as rows, coalesce(sum(count), 0) as count from hot where ${isOf}`;
 
 /** Said of chunks in damaged_points. */
 export const asideSentence = 'a chunk cannot be read and was set aside';
@@ -30,11 +29,13 @@ interface Row {
   readonly ordinal: number;
   readonly count: number;
   readonly points: Uint8Array;
+  readonly allRows: number;
+  readonly allCount: number;
 }
 
 /** Moves the oldest datapoints of a sensor from "hot" to chunks; answers what is left in "hot". */
 export async function flushSeries(
-  session: Session,
+  session: WriteSession,
   { bucket, series }: SeriesKey,
   { limits, damaged }: { readonly limits: HotLimits; readonly damaged: DamagedRows },
 ): Promise<{ readonly rows: number; readonly count: number }> {
@@ -44,18 +45,15 @@ export async function flushSeries(
   const batches: ColumnBatch[] = [];
   for (const { ordinal, points } of rows) {
     const batch = damaged.read('hot', `${series} ${ordinal}`, () => decodeHot(points));
-    if (batch === undefined) await session.run(setAside, bucket, series, ordinal);
+    if (batch === undefined) session.send(setAside, bucket, series, ordinal);
     else batches.push(batch);
   }
   const columns = sortByTime(joinBatches(batches));
   const unreadable = await placeInChunks(session, { bucket, series }, columns, limits);
   if (unreadable > 0) damaged.note('chunks', series, asideSentence);
-  await session.run(deleteHot, bucket, series, last.ordinal);
-  await session.run(setSealed, bucket, series, last.ordinal + last.count);
-  return (
-    (await session.first<{ rows: number; count: number }>(countLeft, bucket, series)) ?? {
-      rows: 0,
-      count: 0,
-    }
-  );
+  session.send(deleteHot, bucket, series, last.ordinal);
+  session.send(setSealed, bucket, series, last.ordinal + last.count);
+  const moved = rows.reduce((sum, { count }) => sum + count, 0);
+  // Nothing arrives before this commit is made: all of them follow one another.
+  return { rows: last.allRows - rows.length, count: last.allCount - moved };
 }

@@ -32,7 +32,7 @@ export const hotLimits: HotLimits = {
   hotRowDatapointsMax: 4_096,
   /** A sensor that has so many datapoints or rows outside chunks: its reads look at all of them. */
   flushDatapointsMin: 2_048,
-  flushRowsMin: 128,
+  flushRowsMin: 512,
   /** Work of one commit of flushing: pushes wait for it. */
   flushDatapointsPerStep: 16_384,
   /** All outside chunks: a start counts them, and the largest go first. */

@@ -17,6 +17,7 @@ import {
 import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/correction-row.ts';
 import type { StateRow } from '../../sql/retention-row.ts';
 import type { Session } from '../connection.ts';
+import type { WriteSession } from '../writer.ts';
 import { type SeriesKey, takeBefore } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 
@@ -59,7 +60,7 @@ export interface RetentionOutcome extends RetentionReport {
 
 /** One step: hours that are too old, or else the oldest datapoints that are. */
 export async function takeOldDatapoints(
-  session: Session,
+  session: WriteSession,
   { deviceId, sensorId }: SensorRef,
   { rawBefore, hourlyBefore, limits }: RetentionLimits & { readonly limits: HotLimits },
 ): Promise<RetentionOutcome> {
@@ -86,7 +87,7 @@ export async function takeOldDatapoints(
 
 /** Takes from the oldest chunk what is too old. */
 async function takeRaw(
-  session: Session,
+  session: WriteSession,
   key: SeriesKey,
   options: {
     readonly rawBefore: number;
