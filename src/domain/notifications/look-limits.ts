@@ -15,4 +15,6 @@ export const lookLimits = {
   lateMs: 2_000,
   /** How often last values are read for a look, while others push to the device. */
   valuesTriesMax: 20,
+  /** A value received so much later than what was looked at last was not looked at. */
+  reorderMsMax: 10_000,
 } as const;

@@ -1,10 +1,12 @@
 import type { Log } from '../../lib/log.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { DomainError } from '../errors.ts';
-import type { DeviceId } from '../ids.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { compacted } from './compact-value.ts';
 import { countHad } from './look.ts';
 import type { LookMaking, PushInTurn } from './look-line.ts';
-import type { LookStore, WaitingLook } from './look-store.ts';
+import type { LookedValue, LookStore, WaitingLook } from './look-store.ts';
 import type { LookValues } from './look-values.ts';
 import { createPushLooks, ownerFor, type PushLookParts } from './push-looks.ts';
 import type { Rule } from './rule.ts';
@@ -33,25 +35,29 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
     const pushes = some.map(({ push }) => push);
     const device = await devices.find(deviceId);
     let outcomes: readonly PromiseSettledResult<void>[] = [];
+    let looked: ReadonlyMap<SensorId, LookedValue> | undefined;
     if (device !== undefined && pushes.length > 0) {
       const rules = new Set(
         pushes.flatMap(({ sensorId }) => book.index.rulesOn(deviceId, sensorId, ownerFor(device))),
       );
       await refresh(deviceId, rules);
-      const looked = lookAtPushes(pushes, {
+      const known = await values.forPushes(device, rules, some, rest);
+      if (known.has(deviceId)) looked = lastOf(pushes);
+      const looking = lookAtPushes(pushes, {
         isAgain: false,
         isLate: () => false,
         isRepeatedByCaller: true,
-        known: await values.forPushes(device, rules, some, rest),
+        known,
         had: hadBefore(states, some),
       });
-      await looked.run();
-      outcomes = await Promise.allSettled(pushes.map(looked.firingsOf));
+      await looking.run();
+      outcomes = await Promise.allSettled(pushes.map(looking.firingsOf));
       const unstored = outcomes.find(isUnstored);
       if (unstored !== undefined) throw unstored.reason;
     }
     const ids = some.map(({ look }) => look.id);
-    await looks.finish(ids, states.takeUnsaved(deviceId));
+    const left = { ids, deviceId, states: states.takeUnsaved(deviceId) };
+    await looks.finish(looked === undefined ? left : { ...left, values: looked });
     return outcomes;
   }
 
@@ -65,7 +71,7 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
       pushesOf([look]).map((push) => ({ look, push: { ...push, lookId: look.id } })),
     );
     const others = left.filter((look) => !some.some((one) => one.look === look));
-    if (others.length > 0) await looks.finish(idsOf(others), []);
+    if (others.length > 0) await looks.finish({ ids: idsOf(others), deviceId, states: [] });
     if (some.length === 0) return;
     try {
       await makePushes(deviceId, some, rest);
@@ -73,7 +79,7 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
       if (error instanceof DomainError) throw error;
       // One that cannot be understood must not keep the device from being looked at.
       parts.log.error({ err: error, deviceId }, 'a look that a process left cannot be made');
-      await looks.finish(idsOf(left), []);
+      await looks.finish({ ids: idsOf(left), deviceId, states: [] });
     }
   }
 
@@ -90,6 +96,18 @@ function hadBefore(states: StateBook, some: readonly PushInTurn[]) {
     if (place > lastFired) return 0;
     return place < lastFired ? push.datapoints.length : countHad(states, rule, push);
   };
+}
+
+/** What of each sensor is looked at last. */
+function lastOf(pushes: readonly StoredPush[]): ReadonlyMap<SensorId, LookedValue> {
+  const found = new Map<SensorId, LookedValue>();
+  for (const { sensorId, datapoints } of pushes) {
+    const last = datapoints.at(-1);
+    if (last === undefined) continue;
+    const value = compacted(last.value, limits.otherValueCharactersMax);
+    found.set(sensorId, { value, receivedAt: last.receivedAt });
+  }
+  return found;
 }
 
 const idsOf = (some: readonly WaitingLook[]): readonly string[] => some.map(({ id }) => id);

@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
 import type { NewLook } from '../datapoints/datapoint-store.ts';
-import type { DeviceId, NotificationId } from '../ids.ts';
+import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import type { DeviceState } from './notification.ts';
 import type { StateChange } from './notification-store.ts';
 
@@ -23,6 +24,21 @@ export interface StoredState {
   readonly lastFiredAt: Instant | undefined;
 }
 
+/** What rules looked at last of a sensor, as it was pushed, and shortened to what they look at. */
+export interface LookedValue {
+  readonly value: JsonValue;
+  readonly receivedAt: Instant;
+}
+
+/** What a look leaves. */
+export interface LookEnd {
+  readonly ids: readonly string[];
+  readonly states: readonly StateChange[];
+  readonly deviceId: DeviceId;
+  /** Where rules ask for other values than the one that is pushed. */
+  readonly values?: ReadonlyMap<SensorId, LookedValue>;
+}
+
 /**
  * Looks of all processes that serve the same data: those at one device wait in the order of their
  * commits, and the first of them is the only one that is made. Every method throws DomainError
@@ -40,8 +56,13 @@ export interface LookStore {
     deviceId: DeviceId,
     ids: readonly NotificationId[],
   ): Promise<ReadonlyMap<NotificationId, StoredState>>;
-  /** Ends looks, and keeps what they left rules to remember, in one commit. */
-  finish(ids: readonly string[], states: readonly StateChange[]): Promise<void>;
+  /** What was looked at last; sensors that never were are absent. */
+  valuesOf(
+    deviceId: DeviceId,
+    sensorIds: readonly SensorId[],
+  ): Promise<ReadonlyMap<SensorId, LookedValue>>;
+  /** Ends looks, and keeps what they leave, in one commit. */
+  finish(end: LookEnd): Promise<void>;
   /** Looks of this process, and of those that ended, with their devices. */
   left(): Promise<readonly (WaitingLook & { readonly deviceId: DeviceId })[]>;
 }

@@ -7,7 +7,7 @@ import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { lookLimits } from './look-limits.ts';
 import type { PushInTurn } from './look-line.ts';
-import type { LookStore, WaitingLook } from './look-store.ts';
+import type { LookedValue, LookStore, WaitingLook } from './look-store.ts';
 import type { Rule } from './rule.ts';
 import {
   createSensorValues,
@@ -18,7 +18,7 @@ import {
 } from './sensor-values.ts';
 
 export interface LookValueParts {
-  readonly looks: Pick<LookStore, 'line'>;
+  readonly looks: Pick<LookStore, 'line' | 'valuesOf'>;
   readonly datapoints: ValueReads & Pick<DatapointStore, 'read'>;
   /** The pushes that looks wait for; those that time or a client calls for have none. */
   readonly pushesOf: (some: readonly WaitingLook[]) => readonly StoredPush[];
@@ -73,10 +73,14 @@ export function createLookValues(parts: LookValueParts): LookValues {
   async function valuesWithout(device: Device, ahead: readonly StoredPush[]): Promise<SeenValues> {
     const found = await values.fetch(device);
     values.drop(device.id);
-    for (const [sensorId, some] of Map.groupBy(ahead, (push) => push.sensorId)) {
+    const bySensor = Map.groupBy(ahead, (push) => push.sensorId);
+    if (bySensor.size === 0) return found;
+    const looked = await looks.valuesOf(device.id, [...bySensor.keys()]);
+    for (const [sensorId, some] of bySensor) {
       const sensor = sensorOf(device, sensorId);
       if (sensor === undefined) continue;
-      const last = await lastBefore(parts.datapoints, device.id, some);
+      const received = await lastBefore(parts.datapoints, device.id, some);
+      const last = lookedAtOr(looked.get(sensorId), received);
       if (last === undefined) found.delete(sensorId);
       else found.set(sensorId, seenOf(sensor, last));
     }
@@ -121,6 +125,15 @@ function asKnown(found: SeenValues | undefined): SensorValues {
     drop: () => undefined,
     clear: () => undefined,
   };
+}
+
+/** Processes receive in another order than they commit; rules may not have looked for long. */
+function lookedAtOr(
+  looked: LookedValue | undefined,
+  received: Datapoint | undefined,
+): Datapoint | undefined {
+  const until = (looked?.receivedAt ?? Number.NEGATIVE_INFINITY) + lookLimits.reorderMsMax;
+  return received !== undefined && received.receivedAt > until ? received : (looked ?? received);
 }
 
 /** The datapoint that was received last before these of the same sensor. */

@@ -297,6 +297,7 @@ describe('moving that does not go well', { skip }, () => {
         (column) => `hot.${column}`,
       ),
       ...['hourly_summaries.bucket', 'hourly_summaries.hours'],
+      ...['device_id', 'received_at', 'sensor_id', 'value'].map((one) => `looked_values.${one}`),
       ...['device_id', 'entry', 'fired', 'id', 'member', 'place'].map((one) => `looks.${one}`),
       ...['beat', 'member', 'owns', 'positions', 'state'].map((one) => `members.${one}`),
       ...['at', 'session', 'writer'].map((one) => `mqtt_heard.${one}`),

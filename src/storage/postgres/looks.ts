@@ -1,7 +1,9 @@
 import type { NewLook } from '../../domain/datapoints/datapoint-store.ts';
-import type { DeviceId, NotificationId } from '../../domain/ids.ts';
+import type { DeviceId, NotificationId, SensorId } from '../../domain/ids.ts';
 import { lookLimits } from '../../domain/notifications/look-limits.ts';
 import type { LookStore, StoredState, WaitingLook } from '../../domain/notifications/look-store.ts';
+import { parseJson } from '../../lib/json.ts';
+import { writeJson } from '../../lib/long-json.ts';
 import { stateFromText } from '../sql/notification-row.ts';
 import { saveNotificationStates } from './notification-writes.ts';
 import type { ClaimContext } from './store-context.ts';
@@ -24,6 +26,16 @@ const selectStates = `
   select id, last_fired_at, state from notifications
   left join notification_states on notification = position and device_id = $1
   where id = any($2::text[])`;
+const selectValues = `
+  select sensor_id, received_at, value from looked_values
+  where device_id = $1 and sensor_id = any($2::text[])`;
+const upsertValues = `
+  insert into looked_values (device_id, sensor_id, received_at, value)
+  select device_id, sensor_id, received_at, value
+  from unnest($2::text[], $3::float8[], $4::text[]) as given (sensor_id, received_at, value)
+  join sensors using (sensor_id) where device_id = $1
+  on conflict (device_id, sensor_id)
+    do update set received_at = excluded.received_at, value = excluded.value`;
 const markFired = `update looks set fired = fired || $2::text || ' ' where id = $1`;
 const deleteLooks = 'delete from looks where id = any($1::text[])';
 
@@ -34,6 +46,12 @@ interface LookRow {
   readonly is_left: boolean;
   readonly entry: string;
   readonly fired: string;
+}
+
+interface ValueRow {
+  readonly sensor_id: string;
+  readonly received_at: number;
+  readonly value: string;
 }
 
 interface StateRow {
@@ -86,10 +104,26 @@ export function createLookStore({ reader, writer, damaged, member }: ClaimContex
       const rows = await reader.all<StateRow>(selectStates, deviceId, ids);
       return new Map(rows.map((row) => [row.id as NotificationId, readState(row, deviceId)]));
     },
-    finish: (ids, states) =>
+    async valuesOf(deviceId, sensorIds) {
+      const rows = await reader.all<ValueRow>(selectValues, deviceId, sensorIds);
+      return new Map(
+        rows.map(({ sensor_id, value, received_at: receivedAt }) => [
+          sensor_id as SensorId,
+          { value: parseJson(value), receivedAt },
+        ]),
+      );
+    },
+    finish: ({ ids, states, deviceId, values }) =>
       writer.call(async (tx) => {
         await tx.run(deleteLooks, ids);
         await saveNotificationStates(tx, states);
+        if (values === undefined) return;
+        const all = [...values.values()];
+        await tx.run(
+          ...([upsertValues, deviceId, [...values.keys()]] as const),
+          all.map(({ receivedAt }) => receivedAt),
+          all.map(({ value }) => writeJson(value)),
+        );
       }),
     async left() {
       const rows = await reader.all<LookRow>(selectLeft, member, lookLimits.looksPerSweep);

@@ -12,3 +12,14 @@ create table looks (
 );
 
 create index looks_by_device on looks (device_id, place);
+
+-- What rules looked at last, of sensors of devices with rules over several of them: JSON. The last
+-- value of a sensor is ahead of it by what waits to be looked at.
+create table looked_values (
+  device_id text collate "C" not null,
+  sensor_id text collate "C" not null,
+  received_at double precision not null,
+  value text not null,
+  primary key (device_id, sensor_id),
+  foreign key (device_id, sensor_id) references sensors (device_id, sensor_id) on delete cascade
+);
