@@ -288,29 +288,32 @@ describe('moving that does not go well', { skip }, () => {
       ),
       ...['mqtt_sessions.key_id', 'mqtt_sessions.user_id'],
     ]);
-    assert.deepEqual(notMoved(inPostgres.rows.map(({ name }) => name)), [
-      ...['actuators', 'chunks', 'corrections', 'damaged_points'].map((one) => `${one}.bucket`),
-      ...['damaged_points.kind', 'damaged_points.position', 'deliveries.claimed_by'],
-      ...['devices.bucket'],
-      ...['entry', 'place', 'writer'].map((one) => `feed_log.${one}`),
-      ...['bucket', 'count', 'max_time', 'min_time', 'ordinal', 'points', 'series'].map(
-        (column) => `hot.${column}`,
-      ),
-      ...['hourly_summaries.bucket', 'hourly_summaries.hours'],
-      ...['device_id', 'received_at', 'sensor_id', 'value'].map((one) => `looked_values.${one}`),
-      ...['device_id', 'entry', 'fired', 'id', 'member', 'place'].map((one) => `looks.${one}`),
-      ...['beat', 'member', 'owns', 'positions', 'state'].map((one) => `members.${one}`),
-      ...['at', 'session', 'writer'].map((one) => `mqtt_heard.${one}`),
-      ...['mqtt_retained.key', 'mqtt_sessions.behind', 'mqtt_sessions.key', 'mqtt_sessions.owner'],
-      ...['mqtt_sessions.term', 'mqtt_subscriptions.key', 'mqtt_subscriptions.since'],
-      ...['notification_states.bucket', 'notification_states.revision'],
-      ...['retained_series.bucket', 'retentions.bucket', 'retentions.position'],
-      ...['retentions.user_id', 'schema_version.version', 'secrets.name', 'secrets.value'],
-      ...['sensors.arrivals', 'sensors.bucket', 'sensors.newest'],
-      ...['ended', 'evaluated', 'member', 'seq', 'writer'].map((column) => `writers.${column}`),
-    ]);
+    const ofTables = inPostgres.rows.map(({ name }) => String(name));
+    const isOfServices = (name: string) => ofServices.includes(name.split('.')[0] ?? '');
+    const tables = new Set(ofTables.filter(isOfServices).map((name) => name.split('.')[0]));
+    assert.deepEqual([...tables].sort(), ofServices);
+    assert.deepEqual(
+      notMoved(ofTables).filter((name) => !isOfServices(name)),
+      [
+        ...['actuators', 'chunks', 'corrections', 'damaged_points'].map((one) => `${one}.bucket`),
+        ...['damaged_points.kind', 'damaged_points.position', 'deliveries.claimed_by'],
+        ...['devices.bucket', 'hourly_summaries.bucket', 'hourly_summaries.hours'],
+        ...['mqtt_retained.key', 'mqtt_sessions.behind', 'mqtt_sessions.key'],
+        ...['mqtt_sessions.owner', 'mqtt_sessions.term', 'mqtt_subscriptions.key'],
+        ...['mqtt_subscriptions.since', 'notification_states.bucket'],
+        ...['notification_states.revision', 'retained_series.bucket', 'retentions.bucket'],
+        ...['retentions.position', 'retentions.user_id', 'secrets.name', 'secrets.value'],
+        ...['sensors.arrivals', 'sensors.bucket', 'sensors.newest'],
+      ],
+    );
   });
 });
+
+/** Tables of what services do, which ended before the move, and points that are in chunks by then. */
+const ofServices: readonly string[] = [
+  ...['feed_log', 'hot', 'looked_values', 'looks', 'members', 'mqtt_heard', 'mqtt_wills'],
+  ...['schema_version', 'writers'],
+];
 
 async function secretOf(place: StoragePlace): Promise<string> {
   const storage = await (place.kind === 'postgres'
