@@ -27,6 +27,10 @@ const accidents: readonly Accident[] = [
     ...{ name: 'a process is killed', schema: 'alarms_killed' },
     strike: async ({ running }) => running.kill('SIGKILL'),
   },
+  {
+    ...{ name: 'a process is ended', schema: 'alarms_ended' },
+    strike: async ({ running }) => running.kill('SIGTERM'),
+  },
   { ...{ name: 'a process sleeps until it is given up', schema: 'alarms_slept' }, strike: pause },
   {
     ...{ name: 'connections to the database are cut', schema: 'alarms_cut' },

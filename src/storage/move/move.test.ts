@@ -309,7 +309,7 @@ describe('moving that does not go well', { skip }, () => {
   });
 });
 
-/** Tables of what services do, which ended before the move, and points that are in chunks by then. */
+/** Tables of what services do, which ended before, and points that are in chunks by then. */
 const ofServices: readonly string[] = [
   ...['feed_log', 'hot', 'looked_values', 'looks', 'members', 'mqtt_heard', 'mqtt_wills'],
   ...['schema_version', 'writers'],
