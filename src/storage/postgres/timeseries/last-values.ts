@@ -4,6 +4,10 @@ import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import { storedJson } from '../../../lib/long-json.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import type { Reader } from '../reader.ts';
+import { createSharedLooks } from '../shared-looks.ts';
+
+/** So many devices in one statement, of as many reads, and statements under way at once. */
+const sharedLookLimits = { keysMax: 16, underWayMax: 4 };
 
 /** A last value whose JSON text has more bytes is large. */
 const smallBytesMax = 512;
@@ -49,13 +53,21 @@ export function createLastValues(reader: Reader, damaged: DamagedRows) {
     return values;
   }
 
+  const readBrief = async (devices: readonly DeviceId[]) =>
+    byDevice(await reader.all<Row>(selectBrief, devices), (row) =>
+      row.last_value === null ? 'large' : datapointOf(row),
+    );
+  const readBriefOf = createSharedLooks(readBrief, sharedLookLimits);
+
   return {
     whole: async (devices: readonly DeviceId[]): Promise<LastValues> =>
       byDevice(await reader.all<Row>(selectWhole, devices), datapointOf),
-    brief: async (devices: readonly DeviceId[]): Promise<BriefLastValues> =>
-      byDevice(await reader.all<Row>(selectBrief, devices), (row) =>
-        row.last_value === null ? 'large' : datapointOf(row),
-      ),
+    async brief(devices: readonly DeviceId[]): Promise<BriefLastValues> {
+      const [device] = devices;
+      if (device === undefined || devices.length > 1) return readBrief(devices);
+      const found = await readBriefOf(device);
+      return new Map(found && [[device, found]]);
+    },
     async one({ deviceId, sensorId }: SensorRef): Promise<Datapoint | undefined> {
       const row = await reader.first<Row>(selectOne, deviceId, sensorId);
       return row && read(row, datapointOf);
