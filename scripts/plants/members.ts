@@ -112,4 +112,19 @@ export const plantsOfMembers: readonly Plant[] = [
       patch('src/mqtt/broker/ownership.ts', 'for (const will of left) inherit(options, will);', ''),
     ],
   },
+  {
+    name: 'what a process changes of the session of another one is refused',
+    ...{
+      file: 'src/storage/postgres/shared-sessions.test.ts',
+      test: 'what others change of a session',
+      says: /deep-equal/,
+    },
+    patches: [
+      patch(
+        'src/storage/postgres/session-writes.ts',
+        'own === undefined || row.owner === own',
+        "typeof own !== 'string'",
+      ),
+    ],
+  },
 ];

@@ -43,8 +43,11 @@ export function createPublishContextForm({ own }: { readonly own: number }) {
 /** Of the messages that one publish becomes, those behind the first have the numbers behind its. */
 const numbersPerPublish = 4_096;
 
-const numbered = ({ origin }: Message, index: number): Pick<Message, 'origin'> =>
-  origin === undefined ? {} : { origin: { ...origin, at: origin.at + index } };
+function numbered(message: Message, index: number): Message {
+  const { origin } = message;
+  if (origin !== undefined) message.origin = { ...origin, at: origin.at + index };
+  return message;
+}
 
 function contextOfJson(value: JsonValue): PublishContext | undefined {
   if (!isJsonObject(value)) return undefined;
@@ -77,7 +80,7 @@ export function datapointMessage(
   }
   const { message, form } = publishContext;
   const payload = form === 'object' ? message.payload : Buffer.from(pushedText(datapoint));
-  return { ...message, topic, payload, ...numbered(message, index) };
+  return numbered({ ...message, topic, payload }, index);
 }
 
 /** All datapoints of a push as one array; one that was published whole stays as it was. */
@@ -91,10 +94,8 @@ export function arrayMessage(
     return { ...fromElsewhere, topic, payload: text() };
   const { message, form, count } = publishContext;
   const isWhole = form === 'array' && count === datapoints.length;
-  return {
-    ...{ ...message, topic, retain: false, payload: isWhole ? message.payload : text() },
-    ...numbered(message, numbersPerPublish - 1),
-  };
+  const whole = { ...message, topic, retain: false, payload: isWhole ? message.payload : text() };
+  return numbered(whole, numbersPerPublish - 1);
 }
 
 /** What an actuator was set to, as a bare JSON value. */

@@ -160,6 +160,76 @@ describe('MQTT sessions of processes that share a database', { skip }, () => {
   test('a client goes on at another process with QoS 1, each once', goesOn(1));
   test('a client goes on at another process with QoS 2, each once', goesOn(2));
 
+  test('what is under way with QoS 2 when a process is killed arrives once', async () => {
+    const { one, other, ama } = await field('session_killed');
+    await using _one = one;
+    await using _other = other;
+    const held: Held = new Map();
+    const first = await connect(one, ama, { held });
+    await subscribe(first, topic, 2);
+    await publish(one, ama, { from: 0, to: 5, qos: 2 });
+    await publish(other, ama, { from: 5, to: 10, qos: 2 });
+    await until(
+      () => first.got.length === 10,
+      () => `got ${first.got}`,
+    );
+    first.isQuiet = true;
+    await publish(other, ama, { from: 10, to: 13, qos: 2 });
+    await until(
+      () => first.arrivals.length === 13,
+      () => `it arrived: ${first.arrivals}`,
+    );
+    one.running.kill('SIGKILL');
+    await publish(other, ama, { from: 13, to: 16, qos: 2 });
+    // Nobody has noticed that the process is gone: it is asked for the session, in vain.
+    const second = await connect(other, ama, { held });
+    assert.ok(second.peer.isSessionPresent);
+    await publish(other, ama, { from: 16, to: 20, qos: 2 });
+    await until(
+      () => second.got.length >= 10,
+      () => `the second got ${second.got}`,
+    );
+    await wait(500);
+    assert.deepEqual(second.got, range(10, 20));
+    await second.peer.end();
+  });
+
+  test('what a client sends again with QoS 2 to another process was sent once', async () => {
+    const { one, other, ama } = await field('session_sends');
+    await using _one = one;
+    await using _other = other;
+    const listener = await connect(other, ama, { clientId: 'listener' });
+    await subscribe(listener, topic, 2);
+    const answers: string[] = [];
+    const open = ({ running }: MemberProcess) =>
+      connectPeer({
+        ...{ url: running.url, clientId: 'sender', version: 5, username: 'x', password: ama },
+        onPacket: ({ cmd }) => answers.push(cmd),
+      });
+    const packet = { cmd: 'publish', topic, qos: 2, messageId: 7, retain: false } as const;
+    const payload = JSON.stringify({ value: 1 });
+    const here = await open(one);
+    here.send({ ...packet, payload, dup: false });
+    await until(
+      () => answers.includes('pubrec'),
+      () => `it was answered ${answers}`,
+    );
+    answers.length = 0;
+    const there = await open(other);
+    assert.ok(there.isSessionPresent);
+    there.send({ ...packet, payload, dup: true });
+    there.send({ cmd: 'pubrel', messageId: 7 });
+    await until(
+      () => answers.includes('pubcomp'),
+      () => `it was answered ${answers}`,
+    );
+    await wait(500);
+    assert.deepEqual(listener.got, [1]);
+    const { json } = await one.call({ path: '/devices/field/sensors/s/values', token: ama });
+    assert.equal((json as unknown[]).length, 1);
+    await Promise.all([there.end(), listener.peer.end()]);
+  });
+
   test('what is published after a process was killed waits for its clients', async () => {
     const { one, other, ama } = await field('session_heirs');
     await using _one = one;

@@ -1,6 +1,7 @@
 import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { LogEntry } from '../../domain/members/feed-log.ts';
+import type { SessionKey } from '../../domain/messaging/message.ts';
 import type { ClaimedSession, SharedSessions } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -48,11 +49,14 @@ export function holdBack(session: Session): void {
 /**
  * Looks through the log for sessions that are held back, until that is done: then what came
  * meanwhile goes on, and the store is told. Never rejects; a process that stops leaves it to the
- * next one.
+ * next one. `keys`: all that were claimed, also what could not be taken up.
  */
 export async function complete(
   context: CatchUpContext,
-  taken: readonly TakenSession[],
+  {
+    taken,
+    keys,
+  }: { readonly taken: readonly TakenSession[]; readonly keys: readonly SessionKey[] },
   isOver: () => boolean,
 ): Promise<void> {
   const { shared, journal } = context;
@@ -73,7 +77,7 @@ export async function complete(
   }
   await until(async () => {
     await journal.settled();
-    await shared.caughtUp(taken.map(({ session }) => session.key));
+    await shared.caughtUp(keys);
   }, 'it could not be stored that MQTT sessions are complete');
 }
 

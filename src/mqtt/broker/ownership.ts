@@ -134,7 +134,10 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       if (isContinued) holdBack(session);
       taken.push({ session, claimed: one });
     }
-    const running = complete(options, taken, () => isClosed).finally(() => behind.delete(running));
+    const keys = claimed.map(({ key }) => key);
+    const running = complete(options, { taken, keys }, () => isClosed).finally(() =>
+      behind.delete(running),
+    );
     behind.add(running);
   }
 
