@@ -3,7 +3,6 @@ import { dirname, join, resolve } from 'node:path';
 import { readVersion } from '../src/app/version.ts';
 import { commandKeys } from '../src/config/command-keys.ts';
 import { configKeys } from '../src/config/config-keys.ts';
-import { later } from '../src/config/config-kinds.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
 import { v1Routes } from '../src/http/v1/index.ts';
@@ -52,8 +51,7 @@ function configurationPage(): string {
     const standard = 'default' in declaration ? declaration.default : undefined;
     const isSecret = 'isSecret' in declaration ? ' Secret.' : '';
     const shown = standard === undefined ? 'none' : `\`${standard}\``;
-    const must = kind === later ? 'not in this version' : kind.must;
-    return `| \`${name}\` | ${shown} | ${must} | ${meaning}${isSecret} |`;
+    return `| \`${name}\` | ${shown} | ${kind.must} | ${meaning}${isSecret} |`;
   });
   return lines(
     '# Configuration',

@@ -32,7 +32,10 @@ export interface ServerOptions {
   readonly config: Config;
   readonly built: BuiltServices;
   readonly storage: Storage;
-  readonly feed: ChangeFeed & { readonly peers?: Peers | undefined };
+  readonly feed: ChangeFeed & {
+    readonly peers?: Peers | undefined;
+    readonly nats?: { isConnected(): boolean };
+  };
   readonly meters: {
     readonly metrics: Metrics;
     readonly reporter: Reporter;
@@ -80,6 +83,8 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
     ...(tls !== undefined && { tls }),
     metrics: metrics.source,
   });
+  const { nats } = options.feed;
+  if (nats !== undefined) metrics.watchNats(() => nats.isConnected());
   metrics.watchMqtt(() => mqtt.broker.metrics());
   const http = await createHttpServer({
     services: built.services,
@@ -89,6 +94,7 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
     ...{ protocolHandler: mqtt.protocolHandler, connections, timeouts, budgets, reporter, log },
     isTrustedProxy,
     ping: () => storage.ping(),
+    ...(nats !== undefined && { isNatsThere: () => nats.isConnected() }),
     metricsText: () => metrics.metricsText(),
     metricsContentType,
   });

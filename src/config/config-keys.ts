@@ -13,7 +13,6 @@ import {
   flag,
   host,
   type Kind,
-  later,
   origin,
   password,
   plainLine,
@@ -24,6 +23,7 @@ import {
   tileUrl,
   username,
 } from './config-kinds.ts';
+import { natsUrl } from './nats-kind.ts';
 
 const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -78,8 +78,11 @@ export const configKeys = {
     isSecret: true,
   }),
   KIPIMO_NATS_URL: key({
-    kind: later,
-    meaning: 'Several processes as one service.',
+    kind: natsUrl,
+    meaning:
+      'Where NATS is, by which several processes hear of each other sooner; all that has to ' +
+      'arrive does without it (see `scale.md`). `nats://user:password@host:4222`, `tls://…`; ' +
+      'servers of one cluster with commas between.',
     isSecret: true,
   }),
   KIPIMO_ADMIN_USERNAME: key({

@@ -215,12 +215,6 @@ export function providerUrl<Settings>(read: (text: string) => Settings): Kind<Se
   };
 }
 
-/** A key that is reserved for a later version: any value is refused, nothing is ignored. */
-export const later: Kind<never> = {
-  must: 'left out: this version has no such feature yet',
-  parse: () => undefined,
-};
-
 function wholeNumber(text: string, min: number, max: number): number | undefined {
   if (!digits.test(text)) return undefined;
   const number = Number(text);

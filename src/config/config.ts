@@ -2,6 +2,7 @@ import type { ChannelSettings } from '../channels/index.ts';
 import type { BudgetTotals } from '../domain/budgets/budgets.ts';
 import type { Retention } from '../domain/datapoints/retention/retention.ts';
 import type { Username } from '../domain/ids.ts';
+import type { NatsSetting } from '../domain/members/nats-setting.ts';
 import { commandKeys } from './command-keys.ts';
 import { type ConfigKey, configKeys, type LogLevel } from './config-keys.ts';
 
@@ -70,6 +71,8 @@ export interface Secrets {
   readonly adminPassword?: string;
   /** Where PostgreSQL is, when the data is there. */
   readonly databaseUrl?: string;
+  /** Where NATS is, and who may use it. */
+  readonly nats?: NatsSetting;
   /** The providers of channels, with their credentials. */
   readonly channels: ChannelSettings;
 }
@@ -142,6 +145,9 @@ function contradictions(values: Values): string[] {
   const isShared = values.KIPIMO_PROCESSES === 'several';
   if (isShared && values.KIPIMO_DATABASE_URL?.engine !== 'postgres') {
     problems.push('KIPIMO_PROCESSES=several needs a postgres:// address in KIPIMO_DATABASE_URL');
+  }
+  if (!isShared && values.KIPIMO_NATS_URL !== undefined) {
+    problems.push('KIPIMO_NATS_URL is between several processes: KIPIMO_PROCESSES=several');
   }
   const rawDays = values.KIPIMO_RETENTION_RAW_DAYS;
   const hourlyDays = values.KIPIMO_RETENTION_HOURLY_DAYS;
@@ -243,6 +249,7 @@ function toSecrets(values: Values): Secrets {
   return Object.freeze({
     ...(adminPassword !== undefined && { adminPassword }),
     ...(database?.engine === 'postgres' && { databaseUrl: database.url }),
+    ...(values.KIPIMO_NATS_URL !== undefined && { nats: values.KIPIMO_NATS_URL }),
     channels: Object.freeze({
       ...(sms !== undefined && { sms }),
       ...(voice !== undefined && { voice }),

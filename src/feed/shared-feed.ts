@@ -7,11 +7,14 @@ import { memberLimits } from '../domain/members/member-limits.ts';
 import type { Log } from '../lib/log.ts';
 import { changeOfText, textOfChange } from './change-text.ts';
 import { createEventText, isEventText, type PublishContextForm } from './event-text.ts';
+import { type Hints, withHints } from './nats-feed.ts';
 
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */
 export interface SharedFeed extends Feed {
   isCurrent(): boolean;
   readonly peers: Peers;
+  /** Whether NATS is there; absent: it is not used. */
+  readonly nats?: Pick<Hints, 'isConnected'>;
   /** Tells a change here alone. */
   tell(change: Change): Promise<void>;
   /** Begins to hear the others. Resolves when all that they wrote until now was told. */
@@ -28,10 +31,13 @@ export function createSharedFeed(options: {
   readonly local: Feed;
   readonly shared: FeedLog;
   readonly log: Log;
+  /** Sooner with NATS; absent: it is not used. */
+  readonly nats?: Hints;
   /** How publish contexts travel. */
   readonly contexts: PublishContextForm;
 }): SharedFeed {
-  const { local, shared, log } = options;
+  const { local, log, nats } = options;
+  const shared = nats === undefined ? options.shared : withHints(options.shared, nats);
   const eventText = createEventText(options.contexts);
   const settings = createUnwritten(shared);
   const waiting = new Set<() => void>();
@@ -123,6 +129,7 @@ export function createSharedFeed(options: {
   return {
     publish(events) {
       // Datapoints were written in the commit that stored them.
+      nats?.say();
       for (const event of events) {
         if (event.kind !== 'actuator' || settings.isFull()) continue;
         // Before it is told here: what travels is numbered.
@@ -136,9 +143,8 @@ export function createSharedFeed(options: {
       const event = isEventText(note) ? eventText.read(note) : undefined;
       return event?.kind === 'datapoints' ? event : undefined;
     },
-    subscribe: local.subscribe,
-    onChange: local.onChange,
-    tell: local.publishChange,
+    ...(nats !== undefined && { nats }),
+    ...{ subscribe: local.subscribe, onChange: local.onChange, tell: local.publishChange },
     async publishChange(change) {
       await Promise.all([local.publishChange(change), tellOthers(change)]);
     },
@@ -174,6 +180,7 @@ export function createSharedFeed(options: {
       for (const done of waiting) done();
       await looking;
       await settings.write().catch(() => undefined);
+      await nats?.close();
     },
   };
 }

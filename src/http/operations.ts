@@ -9,6 +9,8 @@ export function mountOperations(
   options: {
     readonly authenticate: Authenticate;
     readonly ping: () => Promise<void>;
+    /** Told beside, for nothing waits for it; absent: NATS is not used. */
+    readonly isNatsThere?: () => boolean;
     readonly metricsText: () => Promise<string>;
     readonly metricsContentType: string;
   },
@@ -17,7 +19,9 @@ export function mountOperations(
   fastify.get('/healthz', (_request, reply) => reply.header('content-type', jsonType).send(ok));
   fastify.get('/readyz', async (_request, reply) => {
     await options.ping();
-    return reply.header('content-type', jsonType).send(ok);
+    const nats = options.isNatsThere?.() === false ? 'away' : 'connected';
+    const said = options.isNatsThere === undefined ? ok : JSON.stringify({ status: 'ok', nats });
+    return reply.header('content-type', jsonType).send(said);
   });
   fastify.get('/metrics', async (request, reply) => {
     const actor = await options.authenticate(request.headers.authorization);

@@ -81,6 +81,8 @@ export interface HttpServerOptions {
   /** What a call that was picked up shall say; absent: no provider asks. */
   readonly answerCall?: (callId: string) => Promise<string>;
   readonly ping: () => Promise<void>;
+  /** Whether NATS is there; absent: it is not used. */
+  readonly isNatsThere?: () => boolean;
   readonly metricsText: () => Promise<string>;
   readonly metricsContentType: string;
   readonly budgets: Budgets;

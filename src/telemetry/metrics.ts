@@ -33,6 +33,8 @@ export interface Metrics {
   watchMqtt(read: () => MqttMetrics): void;
   /** Adds what is stored. */
   watchStorage(read: () => StorageMetrics): void;
+  /** Adds whether NATS is there. */
+  watchNats(isConnected: () => boolean): void;
   /** Adds what is used of the budgets. */
   watchBudgets(read: () => readonly BudgetUsage[]): void;
   /** Adds where the memory is, with that of the thread that writes. */
@@ -66,6 +68,10 @@ export function createMetrics(): Metrics {
     retention: addRetentionMetrics(meters),
     watchMqtt: (read) => addMqttMetrics(meters, read),
     watchStorage: (read) => addStorageMetrics(meters, read),
+    watchNats(isConnected) {
+      const help = 'Whether NATS is there (1) or away (0); nothing waits for it.';
+      meters.watched('gauge', 'kipimo_nats_connected', { help }, () => [[isConnected() ? 1 : 0]]);
+    },
     watchBudgets: (read) => addBudgetMetrics(meters, read),
     watchMemory: (read) => addMemoryMetrics(meters, read),
     source: {

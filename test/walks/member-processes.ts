@@ -18,6 +18,7 @@ export interface MemberProcess extends AsyncDisposable {
 export async function membersOf(
   server: PostgresServer,
   schema: string,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<() => Promise<MemberProcess>> {
   await onServer(server.url, `drop schema if exists ${schema} cascade`);
   const environment = {
@@ -25,6 +26,7 @@ export async function membersOf(
     KIPIMO_PROCESSES: 'several',
     KIPIMO_ADMIN_PASSWORD: adminPassword,
     KIPIMO_WEBHOOK_PRIVATE: 'allowed',
+    ...more,
   };
   return async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-member-'));
