@@ -5,7 +5,7 @@ import type { LookStore, StoredState, WaitingLook } from '../../domain/notificat
 import { parseJson } from '../../lib/json.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { stateFromText } from '../sql/notification-row.ts';
-import { saveNotificationStates } from './notification-writes.ts';
+import { sendNotificationStates } from './notification-writes.ts';
 import type { ClaimContext } from './store-context.ts';
 import type { WriteSession } from './writer.ts';
 
@@ -115,11 +115,11 @@ export function createLookStore({ reader, writer, damaged, member }: ClaimContex
     },
     finish: ({ ids, states, deviceId, values }) =>
       writer.call(async (tx) => {
-        await tx.run(deleteLooks, ids);
-        await saveNotificationStates(tx, states);
+        tx.send(deleteLooks, ids);
+        sendNotificationStates(tx, states);
         if (values === undefined) return;
         const all = [...values.values()];
-        await tx.run(
+        tx.send(
           ...([upsertValues, deviceId, [...values.keys()]] as const),
           all.map(({ receivedAt }) => receivedAt),
           all.map(({ value }) => writeJson(value)),

@@ -7,7 +7,7 @@ import {
 } from '../sql/notification-row.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
 import { bucketOf } from './bucket.ts';
-import type { Session } from './connection.ts';
+import type { Sender, Session } from './connection.ts';
 
 const addNotification = `
   insert into notifications (${notificationColumns})
@@ -61,6 +61,17 @@ export async function updateNotification(
   await session.run(changeNotification, text, Number(status === 'active'), at, id);
   if (isWatchedAnew) await session.run(deleteStates, id);
   return 'updated';
+}
+
+/** Keeps states in this commit, and waits for none of them. */
+export function sendNotificationStates(
+  { send }: Pick<Sender, 'send'>,
+  changes: readonly StateChange[],
+): void {
+  for (const { notificationId, deviceId, state } of changes) {
+    const place = [notificationId, bucketOf(deviceId), deviceId] as const;
+    send(upsertState, ...place, JSON.stringify(state));
+  }
 }
 
 export async function saveNotificationStates(
