@@ -37,6 +37,12 @@ export function browserTest(name: string, run: () => Promise<void>): void {
 export const widths = { phone: 390, desktop: 1_440 } as const;
 export type Width = keyof typeof widths;
 
+/**
+ * What every visit has otherwise than its walk says: WALKS_OTHERWISE=width, theme or both, with a
+ * comma. So each walk can be seen to hold at both widths, and in both themes.
+ */
+const otherwise = new Set((process.env['WALKS_OTHERWISE'] ?? '').split(','));
+
 export interface Visit {
   /** Logged in as this user; absent: a guest. */
   readonly username?: string;
@@ -101,12 +107,23 @@ function openBrowser(): Promise<Browser> {
   });
 }
 
+/** What the walk says, else the first; the other one where all have it otherwise. */
+function either<Choice>(
+  [usual, other]: readonly [Choice, Choice],
+  said: Choice | undefined,
+  what: 'width' | 'theme',
+): Choice {
+  return ((said ?? usual) === usual) === otherwise.has(what) ? other : usual;
+}
+
 function contextOptions(
   origin: string,
   visit: Visit,
   token: string | undefined,
 ): BrowserContextOptions {
-  const { username, width = 'desktop', theme = 'light', language = 'en' } = visit;
+  const { username, language = 'en' } = visit;
+  const width = either(['desktop', 'phone'], visit.width, 'width');
+  const theme = either(['light', 'dark'], visit.theme, 'theme');
   const session = JSON.stringify({ token, username, obtainedAt: Date.now() });
   const kept = [{ name: 'kipimo.language', value: language }];
   const localStorage =

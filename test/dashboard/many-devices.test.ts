@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { browserTest, openStage, type Stage } from './browser.ts';
+import { browserTest, openStage, type Stage, type Width, widths } from './browser.ts';
 
 let stage: Stage;
 const count = 120;
@@ -85,3 +85,63 @@ browserTest('back returns to the place in the list', async () => {
   await card.waitFor();
   await page.context().close();
 });
+
+for (const language of ['en', 'fr', 'sw', 'pt']) {
+  browserTest(
+    `a long name leaves the greeting on one line of a phone, in ${language}`,
+    async () => {
+      const username = 'emmanuella-oluwaseun';
+      const page = await stage.visit({ username, width: 'phone', language });
+      await page.goto('/');
+      const title = page.locator('.home-head h1');
+      await title.getByText(username).waitFor();
+      const { height, width, size } = await title.evaluate((box) => ({
+        height: box.clientHeight,
+        width: box.scrollWidth - box.clientWidth,
+        size: Number.parseFloat(getComputedStyle(box).fontSize),
+      }));
+      assert.ok(
+        height < 2 * size,
+        `${height} px high with letters of ${size}, ${width} px too wide`,
+      );
+      assert.match((await title.getAttribute('title')) ?? '', new RegExp(username));
+      await page.context().close();
+    },
+  );
+}
+
+for (const width of Object.keys(widths) as Width[]) {
+  browserTest(`the devices of one gateway are picked by its name, on a ${width}`, async () => {
+    const username = `owner-${width}`;
+    const as = stage.service.as(username);
+    for (const [id, name] of [
+      [`gw-roof-${width}`, 'On the roof'],
+      [`gw-barn-${width}`, 'In the barn'],
+    ]) {
+      assert.equal(
+        (await as({ method: 'POST', path: '/gateways', json: { id, name } })).status,
+        204,
+      );
+      const json = { id: `of-${id}`, name: `Seen ${name}`, gateway_id: id };
+      assert.equal((await as({ method: 'POST', path: '/devices', json })).status, 204);
+    }
+    const theme = width === 'phone' ? 'dark' : 'light';
+    const page = await stage.visit({ username, width, theme });
+    await page.goto('/');
+    await page.locator('.card').nth(1).waitFor();
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByLabel('Gateway').selectOption({ label: 'In the barn' });
+    await page.locator('.card', { hasText: 'Seen On the roof' }).waitFor({ state: 'detached' });
+    assert.equal(await page.locator('.card').count(), 1);
+    assert.equal(new URL(page.url()).searchParams.get('gateway'), `gw-barn-${width}`);
+    // Whoever gets the address sees the same, and the name that was picked.
+    await page.reload();
+    await page.locator('.card', { hasText: 'Seen In the barn' }).waitFor();
+    assert.equal(await page.locator('.card').count(), 1);
+    const chosen = page.getByLabel('Gateway').locator('option:checked');
+    assert.equal(await chosen.textContent(), 'In the barn');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.locator('.card').nth(1).waitFor();
+    await page.context().close();
+  });
+}

@@ -39,7 +39,7 @@ export function Home(): JSX.Element {
   return (
     <div class="stack">
       <header class="screen-head home-head">
-        <h1>{greeting()}</h1>
+        <h1 title={greeting()}>{greeting()}</h1>
         <LiveMark />
       </header>
       <Filters view={view} look={look} onView={narrow} />
