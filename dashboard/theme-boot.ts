@@ -48,17 +48,12 @@ globalThis.kipimoLaterStyles = LATER_STYLES;
 if (location.pathname !== '/') fetchLaterStyles(LATER_STYLES);
 
 const now = Date.now();
-// A token past half of its life is renewed first, by the app.
-const isFresh =
-  session === undefined || now - session.obtainedAt < pageSettings().tokenLifeSeconds * 500;
-if (isFresh) {
-  const { pathname: path, search } = location;
-  const reads = firstReads({ path, search, username: session?.username, widthPx: innerWidth, now });
-  askEarly(
-    reads.map((read) => `/api/v2${read}`),
-    { token: session?.token, now },
-  );
-}
+const { pathname: path, search } = location;
+const reads = firstReads({ path, search, username: session?.username, widthPx: innerWidth, now });
+askEarly({
+  ...{ urls: reads.map((read) => `/api/v2${read}`), session, now },
+  tokenLifeMs: pageSettings().tokenLifeSeconds * 1_000,
+});
 
 function storageOf(): Storage | undefined {
   try {

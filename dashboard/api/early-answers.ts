@@ -1,3 +1,5 @@
+import type { Session } from './session-store.ts';
+
 /** An answer that was asked for before the screen that wants it was there. */
 interface EarlyAnswer {
   readonly authorization: string | undefined;
@@ -18,26 +20,64 @@ declare global {
 
 /** How old an answer may be that a screen still takes for fresh. */
 const keptMs = 20_000;
+/** The only address here that is posted to. */
+const renewUrl = '/api/v2/auth/renew';
 
-/** Asks for these addresses now; the first request for each gets the answer. */
-export function askEarly(
-  urls: readonly string[],
-  { token, now }: { readonly token: string | undefined; readonly now: number },
-): void {
-  const authorization = token === undefined ? undefined : `Bearer ${token}`;
+/** What the page of this session begins with. */
+export interface EarlyQuestions {
+  /** Addresses that the screen reads first. */
+  readonly urls: readonly string[];
+  /** Absent: a guest. */
+  readonly session: Session | undefined;
+  /** In milliseconds since 1970. */
+  readonly now: number;
+  readonly tokenLifeMs: number;
+}
+
+/**
+ * Asks for these addresses now; the first request for each gets the answer. A token that is due
+ * is renewed first, and the app takes that answer too: neither waits for its code.
+ */
+export function askEarly({ urls, session, now, tokenLifeMs }: EarlyQuestions): void {
   const answers = new Map<string, EarlyAnswer>();
   globalThis.kipimoEarly = { at: now, answers };
-  for (const url of urls) {
-    const answer = fetch(url, {
-      cache: 'no-cache',
-      credentials: 'omit',
-      headers: { accept: 'application/json', ...(authorization && { authorization }) },
-    }).then(read);
-    // Whoever takes it hears of its failure; nobody may.
-    answer.catch(() => undefined);
-    answers.set(url, { authorization, answer });
-  }
+  const ask = (token: string | undefined): void => {
+    for (const url of urls) {
+      const init = { cache: 'no-cache', credentials: 'omit' } as const;
+      answers.set(url, asked(url, init, { accept: 'application/json', token }));
+    }
+  };
   setTimeout(() => answers.clear(), keptMs);
+  const ageMs = session === undefined ? 0 : now - session.obtainedAt;
+  if (session === undefined || ageMs < tokenLifeMs / 2) {
+    ask(session?.token);
+    return;
+  }
+  // As the app does: a token that has ended is renewed by the cookie, which the browser adds.
+  const isByCookie = ageMs >= tokenLifeMs && session.remembered === true;
+  const token = isByCookie ? undefined : session.token;
+  const init = { method: 'POST', cache: 'no-store', credentials: 'same-origin' } as const;
+  const renewal = asked(renewUrl, init, { accept: 'text/plain', token });
+  const answer = renewal.answer.then(async (response) => {
+    // Before the app hears of the new token, so that it finds what is asked with it.
+    if (response.ok) ask(await response.text());
+    return response;
+  });
+  answer.catch(() => undefined);
+  answers.set(renewUrl, { ...renewal, answer });
+}
+
+function asked(
+  url: string,
+  init: RequestInit,
+  { accept, token }: { readonly accept: string; readonly token: string | undefined },
+): EarlyAnswer {
+  const authorization = token === undefined ? undefined : `Bearer ${token}`;
+  const headers = { accept, ...(authorization && { authorization }) };
+  const answer = fetch(url, { ...init, headers }).then(read);
+  // Whoever takes it hears of its failure; nobody may.
+  answer.catch(() => undefined);
+  return { authorization, answer };
 }
 
 /**
@@ -61,7 +101,8 @@ export function takeEarly(
 ): Promise<Response> | undefined {
   const answers = globalThis.kipimoEarly?.answers;
   const found = answers?.get(url);
-  if (answers === undefined || found === undefined || (init?.method ?? 'GET') !== 'GET') {
+  const method = url === renewUrl ? 'POST' : 'GET';
+  if (answers === undefined || found === undefined || (init?.method ?? 'GET') !== method) {
     return undefined;
   }
   const authorization = new Headers(init?.headers).get('authorization') ?? undefined;

@@ -113,17 +113,17 @@ for (const language of ['en', 'fr', 'sw', 'pt']) {
 for (const width of Object.keys(widths) as Width[]) {
   browserTest(`the devices of one gateway are picked by its name, on a ${width}`, async () => {
     const username = `owner-${width}`;
-    const as = stage.service.as(username);
-    for (const [id, name] of [
-      [`gw-roof-${width}`, 'On the roof'],
-      [`gw-barn-${width}`, 'In the barn'],
+    const send = async (path: string, json: unknown): Promise<void> => {
+      const { status, text } = await stage.service.as(username)({ method: 'POST', path, json });
+      assert.ok(status < 300, `${path}: ${status} ${text}`);
+    };
+    for (const [place, name] of [
+      ['roof', 'On the roof'],
+      ['barn', 'In the barn'],
     ]) {
-      assert.equal(
-        (await as({ method: 'POST', path: '/gateways', json: { id, name } })).status,
-        204,
-      );
-      const json = { id: `of-${id}`, name: `Seen ${name}`, gateway_id: id };
-      assert.equal((await as({ method: 'POST', path: '/devices', json })).status, 204);
+      const id = `gw-${place}-${width}`;
+      await send('/gateways', { id, name, visibility: 'private' });
+      await send('/devices', { id: `of-${id}`, name: `Seen ${name}`, gateway_id: id });
     }
     const theme = width === 'phone' ? 'dark' : 'light';
     const page = await stage.visit({ username, width, theme });

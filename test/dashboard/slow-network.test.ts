@@ -60,6 +60,35 @@ browserTest('what a screen shows first is asked for once, before its code is the
 });
 
 browserTest(
+  'a login that is due is renewed once, and the screen read, before its code',
+  async () => {
+    const page = await stage.visit({ username: 'ama', width: 'phone' });
+    // Of an hour ago: the service knows the token, the page takes it for one that has to be renewed.
+    await page.addInitScript(() => {
+      const session = JSON.parse(localStorage.getItem('kipimo.session') ?? '{}');
+      if (session.isOld === undefined) {
+        const old = { ...session, obtainedAt: Date.now() - 400_000, isOld: true };
+        localStorage.setItem('kipimo.session', JSON.stringify(old));
+      }
+    });
+    const reads = readsOf(page);
+    const { promise: allAsked, resolve: tellAsked } = Promise.withResolvers<void>();
+    page.on('request', (request) => {
+      if (request.url().includes('/api/v2/notifications')) tellAsked();
+    });
+    // The code comes after all of it, or never.
+    await page.route(/\/assets\/.*\.js/, (route) => allAsked.then(() => route.continue()));
+    await page.goto('/', { waitUntil: 'commit' });
+    await page.locator('.card').first().waitFor();
+    assert.deepEqual(reads.slice(0, 1), ['/auth/renew']);
+    assert.equal(reads.filter((read) => read === '/auth/renew').length, 1, reads.join('\n'));
+    assert.equal(reads.filter((read) => read.startsWith('/devices?')).length, 1, reads.join('\n'));
+    assert.equal(await page.evaluate('kipimoEarly.answers.size'), 0, 'some are not used');
+    await page.context().close();
+  },
+);
+
+browserTest(
   'a device asks for averages once, and for datapoints when one looks closer',
   async () => {
     const page = await stage.visit({ username: 'ama', width: 'phone' });
