@@ -29,7 +29,8 @@ test('an early answer is for the same user, once', async () => {
     return new Response('{}');
   };
   try {
-    askEarly(['/api/v2/devices/x'], { token: 'token of ama', now: 1_000 });
+    const session = { token: 'token of ama', username: 'ama', obtainedAt: 0 };
+    askEarly({ urls: ['/api/v2/devices/x'], session, now: 1_000, tokenLifeMs: 600_000 });
     assert.deepEqual([nowOrStart(9_000), nowOrStart(99_000)], [1_000, 99_000]);
     const own = { headers: { authorization: 'Bearer token of ama' } };
     assert.equal(takeEarly('/api/v2/devices/x', {}), undefined);
@@ -41,5 +42,40 @@ test('an early answer is for the same user, once', async () => {
   } finally {
     globalThis.fetch = original;
     globalThis.kipimoEarly = undefined;
+  }
+});
+
+test('a token that is due is renewed first, by the cookie once it has ended', async () => {
+  const original = globalThis.fetch;
+  const renew = '/api/v2/auth/renew';
+  const url = '/api/v2/devices/x';
+  for (const [ageMs, remembered, by] of [
+    [400_000, true, 'Bearer old'],
+    [700_000, undefined, 'Bearer old'],
+    [700_000, true, undefined],
+  ] as const) {
+    const asked: unknown[] = [];
+    globalThis.fetch = async (input, init) => {
+      const authorization = new Headers(init?.headers).get('authorization') ?? undefined;
+      asked.push([input, init?.method ?? 'GET', authorization, init?.credentials]);
+      return new Response(input === renew ? 'fresh' : '{}');
+    };
+    try {
+      const login = { token: 'old', username: 'ama', obtainedAt: 0 };
+      const session = { ...login, ...(remembered === true && { remembered }) };
+      askEarly({ urls: [url], session, now: ageMs, tokenLifeMs: 600_000 });
+      const post = { method: 'POST', headers: by === undefined ? {} : { authorization: by } };
+      assert.equal(takeEarly(renew, { ...post, method: 'GET' }), undefined);
+      assert.equal(await (await takeEarly(renew, post))?.text(), 'fresh');
+      const own = { headers: { authorization: 'Bearer fresh' } };
+      assert.equal((await takeEarly(url, own))?.status, 200);
+      assert.deepEqual(asked, [
+        [renew, 'POST', by, 'same-origin'],
+        [url, 'GET', 'Bearer fresh', 'omit'],
+      ]);
+    } finally {
+      globalThis.fetch = original;
+      globalThis.kipimoEarly = undefined;
+    }
   }
 });

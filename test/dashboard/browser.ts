@@ -122,8 +122,8 @@ function contextOptions(
   token: string | undefined,
 ): BrowserContextOptions {
   const { username, language = 'en' } = visit;
-  const width = either(['desktop', 'phone'], visit.width, 'width');
-  const theme = either(['light', 'dark'], visit.theme, 'theme');
+  const width = either<Width>(['desktop', 'phone'], visit.width, 'width');
+  const theme = either<'light' | 'dark'>(['light', 'dark'], visit.theme, 'theme');
   const session = JSON.stringify({ token, username, obtainedAt: Date.now() });
   const kept = [{ name: 'kipimo.language', value: language }];
   const localStorage =
