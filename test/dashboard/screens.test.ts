@@ -67,7 +67,7 @@ async function lookAt(page: Page, path: string): Promise<readonly string[]> {
   return problems.map((problem) => `${path}: ${problem}`);
 }
 
-/** Values that reach over the edge of their tile, and frames with nothing in them. */
+/** Values that reach over the edge of their tile or are broken, and frames with nothing in them. */
 async function boxProblems(page: Page): Promise<readonly string[]> {
   const wide = await page
     .locator('main .tile-value')
@@ -76,8 +76,15 @@ async function boxProblems(page: Page): Promise<readonly string[]> {
         .filter((box) => box.scrollWidth > box.clientWidth)
         .map((box) => `${box.textContent} needs ${box.scrollWidth} px of ${box.clientWidth}`),
     );
+  const broken = await page
+    .locator('main .tile-value .value.is-wide')
+    .evaluateAll((values) =>
+      values
+        .filter((value) => value.getClientRects().length > 1)
+        .map((value) => `${value.textContent} takes two lines of its tile`),
+    );
   const empty = await page.locator('main .menu:empty').count();
-  return empty === 0 ? wide : [...wide, 'draws an empty list'];
+  return [...wide, ...broken, ...(empty === 0 ? [] : ['draws an empty list'])];
 }
 
 /** What is wrong where somebody has set twice the usual size of text. */
