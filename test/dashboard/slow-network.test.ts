@@ -63,7 +63,7 @@ browserTest(
   'a login that is due is renewed once, and the screen read, before its code',
   async () => {
     const page = await stage.visit({ username: 'ama', width: 'phone' });
-    // Of an hour ago: the service knows the token, the page takes it for one that has to be renewed.
+    // Past half of its life, as the page reckons: the service would still take the token.
     await page.addInitScript(() => {
       const session = JSON.parse(localStorage.getItem('kipimo.session') ?? '{}');
       if (session.isOld === undefined) {
