@@ -68,20 +68,18 @@ export interface BucketRun {
 
 /** Writes buckets of one sensor as elements of a JSON array, with the bytes of the others. */
 export function createBucketColumnRows(plan: AggregationPlan): (run: BucketRun) => Uint8Array {
-  const keys = keysOf(plan).map((key) => Buffer.from(`","${key}":`));
-  const laterKeys = keysOf(plan).map((key) => Buffer.from(`,"${key}":`));
+  const keys = keysOf(plan).map((key) => Buffer.from(`,"${key}":`));
   return ({ columns: { starts, values }, from, to }) => {
     try {
       for (let row = from; row < to; row += 1) {
         text.putBytes(row === from ? onlyTimestamp : nextTimestamp);
         text.putInstant(starts[row] as number);
-        let isFirst = true;
+        text.putBytes(quote);
         for (let at = 0; at < values.length; at += 1) {
           const value = (values[at] as Float64Array)[row] as number;
           if (Number.isNaN(value)) continue;
-          text.putBytes((isFirst ? keys : laterKeys)[at] as Uint8Array);
+          text.putBytes(keys[at] as Uint8Array);
           text.putNumber(value);
-          isFirst = false;
         }
       }
       if (to > from) text.putBytes(objectEnd);
