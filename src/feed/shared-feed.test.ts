@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Change } from '../domain/changes.ts';
+import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { DeviceId } from '../domain/ids.ts';
+import type { DeviceId, SensorId } from '../domain/ids.ts';
 import type { FeedLog, LogEntry } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import { silentLog } from '../lib/log.ts';
@@ -52,6 +53,7 @@ function createLog() {
         for (const { writer, place } of found) read.set(writer, place);
         return found;
       },
+      before: () => entries.findLast(({ writer }) => writer !== own)?.place ?? 0,
       async acknowledge() {
         reach();
         positions.set(own, new Map(read));
@@ -106,10 +108,21 @@ async function join(context: TestContext, shared: Shared, own: number, nats?: Hi
   });
   const told: Change[] = [];
   feed.onChange(async (change) => void told.push(change));
+  const values: unknown[] = [];
+  feed.subscribe((events) => values.push(...events.map(valueOf)));
   await feed.start();
   context.after(() => feed.stop());
-  return { feed, told };
+  return { feed, told, values };
 }
+
+const valueOf = (event: FeedEvent): unknown =>
+  event.kind === 'datapoints' ? event.datapoints[0]?.value : event.value;
+const [deviceId, sensorId] = ['d' as DeviceId, 's' as SensorId];
+const pushed = (value: number): FeedEvent => ({
+  ...{ kind: 'datapoints', deviceId, sensorId, datapoints: [{ value, receivedAt: 0 }] },
+});
+const textOf = (value: number): string =>
+  JSON.stringify(['datapoints', 'd', 's', { t: [0], r: [0], m: [0], n: [value] }, null]);
 
 describe('a feed whose changes others hear', () => {
   feedContract(({ log }) =>
@@ -177,6 +190,40 @@ describe('a feed whose changes others hear', () => {
     shared.state.isAway = false;
     await wait(3 * memberLimits.logLookMs);
     assert.deepEqual(other.told, [{ kind: 'anything' }]);
+  });
+
+  test('what others committed before is told before', async (context) => {
+    const shared = createLog();
+    const other = shared.open(2);
+    const one = await join(context, shared, 1);
+    shared.state.saysNews = false;
+    one.feed.publish([pushed(1)]);
+    await other.append(textOf(2));
+    one.feed.publish([pushed(3)]);
+    one.feed.publish([pushed(4)]);
+    assert.deepEqual(one.values, [1]);
+    assert.equal(one.feed.held?.areAny(), true);
+    await one.feed.held?.released();
+    assert.deepEqual(one.values, [1, 2, 3, 4]);
+    one.feed.publish([pushed(5)]);
+    assert.deepEqual(one.values, [1, 2, 3, 4, 5]);
+    assert.equal(one.feed.held?.areAny(), false);
+  });
+
+  test('whoever cannot read the others goes on without them in the end', async (context) => {
+    const shared = createLog();
+    const other = shared.open(2);
+    const one = await join(context, shared, 1);
+    await other.append(textOf(1));
+    shared.state.isAway = true;
+    const publishedAt = performance.now();
+    one.feed.publish([pushed(2)]);
+    await one.feed.held?.released();
+    const took = performance.now() - publishedAt;
+    assert.ok(took >= memberLimits.heldBackMs - 50, `${took} ms`);
+    shared.state.isAway = false;
+    await wait(2 * memberLimits.logLookMs);
+    assert.deepEqual(one.values, [2, 1]);
   });
 
   test('whoever is alone writes nothing', async (context) => {

@@ -7,6 +7,7 @@ import { memberLimits } from '../domain/members/member-limits.ts';
 import type { Log } from '../lib/log.ts';
 import { changeOfText, textOfChange } from './change-text.ts';
 import { createEventText, isEventText, type PublishContextForm } from './event-text.ts';
+import { createHeldBack } from './held-back.ts';
 import { type Hints, withHints } from './nats-feed.ts';
 
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */
@@ -42,6 +43,7 @@ export function createSharedFeed(options: {
   const settings = createUnwritten(shared);
   const waiting = new Set<() => void>();
   const talk = createTalk();
+  const held = createHeldBack(log);
   let owes = false;
   let heardAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
@@ -94,11 +96,16 @@ export function createSharedFeed(options: {
     }
     for (;;) {
       const askedAt = performance.now();
+      const [before, waiting] = [shared.before(), held.count()];
       const entries = await shared.read();
-      for (const { text } of entries) await act(text);
+      for (const { text, place } of entries) {
+        await act(text);
+        held.actedOn(place);
+      }
       if (entries.length > 0) await talk.acted();
       if (entries.length === 0) {
         heardAt = askedAt;
+        held.actedOn(before, waiting);
         break;
       }
       await shared.acknowledge();
@@ -136,7 +143,12 @@ export function createSharedFeed(options: {
         settings.add(eventText.ofSetting(event));
         void look();
       }
-      local.publish(events);
+      held.after(shared.before(), () => local.publish(events));
+      if (held.areAny()) void look();
+    },
+    held: {
+      areAny: held.areAny,
+      released: () => new Promise((resolve) => held.after(shared.before(), resolve)),
     },
     notesOf: (pushes) => pushes.map(eventText.ofPush),
     pushOf(note) {
@@ -158,6 +170,11 @@ export function createSharedFeed(options: {
         if (!isWritten()) throw new DomainError('unavailable', awaySentence);
       },
       read: (entry) => talk.textOf(entry) ?? eventText.read(entry),
+      heardBefore: () =>
+        new Promise((resolve) => {
+          held.after(shared.before(), resolve);
+          if (held.areAny()) void look();
+        }),
       async heard() {
         // The look under way may have asked before.
         await look();

@@ -38,7 +38,7 @@ export interface PublishOptions {
   readonly reporter: Reporter;
   readonly log: Log;
   /** Told of what is handed on without being stored. Absent: no other process serves. */
-  readonly peers?: Pick<Peers, 'tell' | 'told' | 'origin'> | undefined;
+  readonly peers?: Pick<Peers, 'tell' | 'told' | 'origin' | 'heardBefore'> | undefined;
 }
 
 /** Hands what a client publishes to the ingest path; never rejects. */
@@ -181,13 +181,15 @@ export function createPublish(options: PublishOptions): Publish {
 
 /** What is acknowledged reaches the subscribers of other processes; QoS 0 may be lost. */
 async function tellOthers(
-  { tell, origin }: Pick<Peers, 'tell' | 'origin'>,
+  { tell, origin, heardBefore }: Pick<Peers, 'tell' | 'origin' | 'heardBefore'>,
   message: Message,
 ): Promise<void> {
   message.origin = origin();
   const told = tell(writeTalk({ kind: 'message', message }));
-  if (message.qos > 0) await told;
-  else told.catch(() => undefined);
+  if (message.qos > 0) {
+    await told;
+    await heardBefore();
+  } else told.catch(() => undefined);
 }
 
 const accept = (): PublishOutcome => acceptedByService;

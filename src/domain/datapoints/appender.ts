@@ -79,7 +79,14 @@ export function createAppender(options: {
       if (repeated.length > 0) feed.publish(repeated);
       reporter.commitFinished({ datapoints: fresh, durationMs: clock.now() - startedAt });
       if (datapoints > fresh) reporter.datapointsRepeated(datapoints - fresh);
-      return waits === undefined ? outcomes : withWaits(outcomes, places, waits);
+      // Whoever is answered has been seen: clients wait, instead of events in a heap.
+      const told = feed.held?.areAny() === true ? feed.held.released() : undefined;
+      if (waits === undefined && told === undefined) return outcomes;
+      return withWaits(
+        outcomes,
+        places,
+        places.map((_, at) => both(waits?.[at], told)),
+      );
     } catch (reason) {
       reporter.commitFailed();
       throw reason;
@@ -165,6 +172,14 @@ export function createAppender(options: {
 }
 
 const ignore = (): void => undefined;
+
+const both = (
+  one: Promise<void> | undefined,
+  other: Promise<void> | undefined,
+): Promise<void> | undefined =>
+  one === undefined || other === undefined
+    ? (one ?? other)
+    : Promise.all([one, other]).then(ignore);
 
 /** A push that could not be stored by itself, though others of its batch could. */
 interface FailedPush {

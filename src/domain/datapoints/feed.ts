@@ -21,10 +21,19 @@ export type FeedEvent =
 /** Called with everything that is published, at once: it must not do long work of its own. */
 export type FeedListener = (events: readonly FeedEvent[]) => void;
 
+/** Events that wait until what other processes committed before them was published here. */
+export interface HeldEvents {
+  areAny(): boolean;
+  /** Resolves when those that are held now were handed to the listeners. */
+  released(): Promise<void>;
+}
+
 /** The live stream of what was stored, for those who watch, and of changes; nothing is kept. */
 export interface Feed extends ChangeFeed {
-  /** Hands the events to every listener, in order; never throws. */
+  /** Hands the events to every listener, in order, at once unless they are held; never throws. */
   publish(events: readonly FeedEvent[]): void;
+  /** Absent: none ever is. */
+  readonly held?: HeldEvents;
   /**
    * What other processes are to be told of pushes, for the commit that stores them. Absent: there
    * are none.

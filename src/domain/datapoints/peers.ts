@@ -24,4 +24,6 @@ export interface Peers {
   told(): Promise<void>;
   /** Resolves when what the others wrote before was acted on. */
   heard(): Promise<void>;
+  /** The same of what they had written before the newest commit of this process. */
+  heardBefore(): Promise<void>;
 }

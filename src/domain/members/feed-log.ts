@@ -19,8 +19,10 @@ export interface FeedLog {
    * so that none was written.
    */
   append(text: string): Promise<LogPosition | undefined>;
-  /** Some of what others wrote and this process has not read, each writer's in order. */
+  /** The first of what others wrote and this process has not read, in the order of commits. */
   read(): Promise<readonly LogEntry[]>;
+  /** The last place that others had written when this process began its newest commit; 0: none. */
+  before(): number;
   /** Tells the others that all that was read has been acted on. */
   acknowledge(): Promise<void>;
   /** Whether every other process that serves has acknowledged the entry. */

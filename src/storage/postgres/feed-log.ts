@@ -9,7 +9,10 @@ const insert = 'insert into feed_log (writer, entry) values ($1, $2) returning p
 const insertAll = `
   insert into feed_log (writer, entry)
   select $1, entry from unnest($2::text[]) with ordinality as given (entry, place) order by place`;
-/** Positions of all writers, of commands too; of one that joined later, everything it wrote. */
+/**
+ * From all writers, commands too, in the order of their commits, which the places have: each was
+ * given in its turn. Of a writer that joined later, everything it wrote.
+ */
 const selectNew = `
   select found.writer, found.place, found.entry as text
   from writers
@@ -19,7 +22,7 @@ const selectNew = `
     where feed_log.writer = writers.writer and feed_log.place > coalesce(known.place, 0)
     order by feed_log.place limit $4) as found
   where writers.writer <> $1
-  order by found.writer, found.place`;
+  order by found.place limit $4`;
 const selectPositions = `
   select (each.value)::bigint as place, (each.key)::integer as writer
   from members, json_each_text(members.positions::json) as each where member = $1`;
@@ -62,8 +65,9 @@ export function createFeedLog(options: {
   readonly own: number;
   readonly connection: MemberConnection;
   readonly writer: Writer;
+  readonly before: () => number;
 }): FeedLog {
-  const { own, connection, writer } = options;
+  const { own, connection, writer, before } = options;
   const positions = new Map<number, number>();
   let isBegun = false;
 
@@ -107,6 +111,7 @@ export function createFeedLog(options: {
     async tidy() {
       await connection.run(dropHeard);
     },
+    before,
     onNews: connection.onNotified,
   };
 }

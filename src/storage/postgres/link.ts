@@ -46,6 +46,8 @@ export interface Link {
   ready(): Promise<number>;
   /** Runs work in one transaction with the next number, and commits it. */
   transact<Answer>(work: (transaction: Transaction) => Promise<Answer>): Promise<Answer>;
+  /** The last place of others in their log when the newest commit began; 0: none. */
+  told(): number;
   /** Whether another process serves this database now. */
   isFenced(): boolean;
   close(): Promise<void>;
@@ -56,7 +58,9 @@ interface Open {
   readonly session: Session;
   readonly backend: Backend;
   readonly membership: Membership;
+  readonly serving: Serving;
   seq: number;
+  told: number;
 }
 
 export interface LinkOptions {
@@ -83,7 +87,7 @@ function createLink(options: LinkOptions, first: Open): Link {
   const { log, onReplaced } = options;
   let open: Open | undefined;
   let connecting: Promise<Open> | undefined;
-  let before: Pick<Open, 'backend' | 'membership'> = first;
+  let before = first;
   let acknowledged = first.seq;
   let fencedBy: string | undefined;
   hold(first);
@@ -148,6 +152,7 @@ function createLink(options: LinkOptions, first: Open): Link {
     member: first.membership.id,
     ready: async () => (await ready()).seq,
     isFenced: () => fencedBy !== undefined,
+    told: () => before.told,
     async transact(work) {
       const current = await ready();
       const seq = current.seq + 1;
@@ -185,13 +190,15 @@ function createLink(options: LinkOptions, first: Open): Link {
  * of four. Nothing is committed before the server said that the number is ours.
  */
 async function commit<Answer>(
-  { client, session, membership, seq: last }: Open,
+  open: Open,
   work: (transaction: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
+  const { client, session, membership, serving, seq: last } = open;
   const seq = last + 1;
   let others: Others | undefined;
-  const begun = begin(client, beginCommit(membership, last), () => {
+  const begun = begin(client, beginCommit(membership, last, serving), (told) => {
     others = { own: membership.id };
+    open.told = told;
   });
   const { send, arrived } = createSender(session);
   let answer: Answer;
@@ -210,12 +217,17 @@ async function commit<Answer>(
   return answer;
 }
 
-function begin(client: pg.Client, statements: string, onOthers: () => void): Promise<void> {
+function begin(
+  client: pg.Client,
+  statements: string,
+  onOthers: (told: number) => void,
+): Promise<void> {
   const begun = client.query(statements).then((answer) => {
     // Each statement has its result; the last one is the fence.
     const results = answer as unknown as readonly pg.QueryResult[];
     if (results.at(-1)?.rowCount !== 1) throw new FencedError(replaced);
-    if (results.some(({ rows }) => rows[0]?.others === true)) onOthers();
+    const found = results.find(({ rows }) => rows[0]?.others === true)?.rows[0];
+    if (found !== undefined) onOthers((found.told as number | null) ?? 0);
   });
   begun.catch(() => undefined);
   return begun;
@@ -227,7 +239,7 @@ const lost =
 /** `before`: what this process had; it is to be a member still. */
 async function connect(
   { url, serving = 'alone' }: LinkOptions,
-  before: Pick<Open, 'backend' | 'membership'> | undefined,
+  before: Pick<Open, 'backend' | 'membership' | 'told'> | undefined,
 ): Promise<Open> {
   const client = await connectWriter(url);
   try {
@@ -238,7 +250,8 @@ async function connect(
     await refuseHalf(client);
     if (before === undefined) await migrate(client);
     const joined = before?.membership ?? (await join(client, serving));
-    return { client, session, backend, ...(await takeOverFor(session, joined)) };
+    const told = before?.told ?? 0;
+    return { client, session, backend, serving, told, ...(await takeOverFor(session, joined)) };
   } catch (error) {
     client.end().catch(() => undefined);
     throw error;

@@ -18,6 +18,8 @@ export interface MemberStoreOptions {
   readonly own: number;
   readonly connection: MemberConnection;
   readonly writer: Writer;
+  /** The last place of others in the log when the newest commit began. */
+  readonly before: () => number;
 }
 
 /** Members in PostgreSQL. */

@@ -110,11 +110,22 @@ export async function sayGoodBye(client: pg.Client, { id }: Membership): Promise
   await session.run(freeClaims, id);
 }
 
+/** The last place of each of the others, and of commands: what they wrote has the order of turns. */
+const placeOfOthers = (id: number): string => `(
+  select max(place) from writers cross join lateral (
+    select max(place) as place from feed_log where feed_log.writer = writers.writer) as last
+  where writers.writer <> ${id})::float8`;
+
 /** Begins a commit of this member: its turn among all processes, and its number. */
-export const beginCommit = ({ id, connection }: Membership, last: number): string =>
+export const beginCommit = (
+  { id, connection }: Membership,
+  last: number,
+  serving: Serving,
+): string =>
   // All of it is made of our own letters and digits. One journey for four statements.
   `begin; ${takeTurn};
    select exists (
-     select from members where (state = 'serving' or owns) and member <> ${id}) as others;
+     select from members where (state = 'serving' or owns) and member <> ${id}) as others,
+     ${serving === 'shared' ? placeOfOthers(id) : '0'} as told;
    update writers set seq = ${last + 1}
    where writer = ${id} and seq = ${last} and member = '${connection}' and not ended`;

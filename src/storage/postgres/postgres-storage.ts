@@ -52,7 +52,7 @@ function createMembers(
   const { link, writer, opened } = given;
   const connection = createMemberConnection(url, log);
   opened.defer(() => connection.close());
-  return createMemberStore({ own: link.member, connection, writer });
+  return createMemberStore({ own: link.member, connection, writer, before: link.told });
 }
 
 /**

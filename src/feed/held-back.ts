@@ -1,0 +1,68 @@
+import { memberLimits } from '../domain/members/member-limits.ts';
+import type { Log } from '../lib/log.ts';
+
+/** What is to happen here in the order of the commits of all processes. */
+export interface HeldBack {
+  /** Does it now, or when what others had written up to that place was acted on. */
+  after(place: number, work: () => void): void;
+  areAny(): boolean;
+  /** How many wait: those that came before what is read next. */
+  count(): number;
+  /** The others' entries up to the place were acted on, or all that was written before so many. */
+  actedOn(place: number, before?: number): void;
+}
+
+interface Held {
+  readonly place: number;
+  readonly since: number;
+  readonly work: () => void;
+}
+
+/**
+ * A process sees its own commits before those of others, which it reads: what it committed behind
+ * them is held back until it has read them. Not for ever: where others cannot be read for seconds
+ * although commits succeed, order is given up, and a line in the log says so.
+ */
+export function createHeldBack(log: Log): HeldBack {
+  let held: Held[] = [];
+  let acted = 0;
+  let patience: NodeJS.Timeout | undefined;
+
+  function release(count: number): void {
+    const released = held.slice(0, count);
+    held = held.slice(count);
+    for (const { work } of released) work();
+    clearTimeout(patience);
+    patience = undefined;
+    const [first] = held;
+    if (first !== undefined) {
+      const ms = first.since + memberLimits.heldBackMs - performance.now();
+      patience = setTimeout(giveUp, Math.max(0, ms)).unref();
+    }
+  }
+
+  function giveUp(): void {
+    const until = performance.now() - memberLimits.heldBackMs;
+    const late = held.findIndex(({ since }) => since > until);
+    log.warn({}, 'what other processes wrote could not be read: values are told out of order');
+    release(late === -1 ? held.length : late);
+  }
+
+  return {
+    after(place, work) {
+      if (held.length === 0 && place <= acted) {
+        work();
+        return;
+      }
+      held.push({ place, since: performance.now(), work });
+      if (held.length === 1) release(0);
+    },
+    areAny: () => held.length > 0,
+    count: () => held.length,
+    actedOn(place, before = 0) {
+      acted = Math.max(acted, place);
+      const waiting = held.findIndex((one, at) => at >= before && one.place > acted);
+      release(waiting === -1 ? held.length : waiting);
+    },
+  };
+}

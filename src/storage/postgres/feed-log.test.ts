@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import {
+  findPostgres,
+  onServer,
+  type PostgresServer,
+  schemaUrl,
+  sharedPostgres,
+} from '../../../test/postgres-server.ts';
+import type { FeedLog } from '../../domain/members/feed-log.ts';
+import { silentLog } from '../../lib/log.ts';
+import { postgresLimits } from './postgres-limits.ts';
+import { openPostgres } from './postgres-storage.ts';
+
+const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
+const skip = isAbsent ? 'needs PostgreSQL' : false;
+
+let server: Promise<PostgresServer> | undefined;
+after(async () => (await server)?.close());
+
+/** The logs of several processes on one empty schema. */
+async function openLogs(name: string, count: number) {
+  server ??= sharedPostgres();
+  const { url: serverUrl } = await server;
+  await onServer(serverUrl, `drop schema if exists "${name}" cascade`);
+  const url = await schemaUrl(serverUrl, name);
+  const opened = new AsyncDisposableStack();
+  const logs: FeedLog[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const storage = await openPostgres({ url, log: silentLog, serving: 'shared' });
+    opened.defer(() => storage.close());
+    assert.ok(storage.members);
+    logs.push(storage.members.log);
+  }
+  return { logs, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+async function readAll(log: FeedLog): Promise<readonly string[]> {
+  const texts: string[] = [];
+  for (;;) {
+    const entries = await log.read();
+    if (entries.length === 0) return texts;
+    texts.push(...entries.map(({ text }) => text));
+  }
+}
+
+test('what several wrote is read in the order of their commits', { skip }, async () => {
+  await using three = await openLogs('feed_log_order', 3);
+  const [reader, one, other] = three.logs;
+  assert.ok(reader && one && other);
+  const written: string[] = [];
+  const write = async (log: FeedLog, text: string): Promise<void> => {
+    await log.append(text);
+    written.push(text);
+  };
+  await write(other, 'first');
+  for (let at = 0; at < 40; at += 1) await write(at % 3 === 0 ? other : one, `${at}`);
+  assert.deepEqual(await readAll(reader), written);
+  // More than one read takes, and the last one last.
+  written.length = 0;
+  await write(one, 'begin');
+  const many = Array.from({ length: postgresLimits.logEntriesPerRead + 20 }, (_, at) => `m${at}`);
+  await Promise.all(many.map((text) => write(other, text)));
+  await write(one, 'end');
+  assert.deepEqual(await readAll(reader), written);
+});
+
+test('a process knows what others had written before its commit', { skip }, async () => {
+  await using two = await openLogs('feed_log_before', 2);
+  const [one, other] = two.logs;
+  assert.ok(one && other);
+  assert.equal(one.before(), 0);
+  await one.append('own');
+  assert.equal(one.before(), 0);
+  const position = await other.append('theirs');
+  assert.equal(one.before(), 0);
+  await one.append('own');
+  assert.equal(one.before(), position?.place);
+});
