@@ -109,13 +109,13 @@ async function join(context: TestContext, shared: Shared, own: number, nats?: Hi
   const told: Change[] = [];
   feed.onChange(async (change) => void told.push(change));
   const values: unknown[] = [];
-  feed.subscribe((events) => values.push(...events.map(valueOf)));
+  feed.subscribe((events) => values.push(...events.map(toldValueOf)));
   await feed.start();
   context.after(() => feed.stop());
   return { feed, told, values };
 }
 
-const valueOf = (event: FeedEvent): unknown =>
+const toldValueOf = (event: FeedEvent): unknown =>
   event.kind === 'datapoints' ? event.datapoints[0]?.value : event.value;
 const [deviceId, sensorId] = ['d' as DeviceId, 's' as SensorId];
 const pushed = (value: number): FeedEvent => ({
