@@ -2,9 +2,10 @@ import type { Change } from '../domain/changes.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { FeedLog, LogPosition } from '../domain/members/feed-log.ts';
+import type { FeedLog } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import type { Log } from '../lib/log.ts';
+import { createBarrier } from './barrier.ts';
 import { changeOfText, textOfChange } from './change-text.ts';
 import { createEventText, isEventText, type PublishContextForm } from './event-text.ts';
 import { createHeldBack } from './held-back.ts';
@@ -41,7 +42,7 @@ export function createSharedFeed(options: {
   const shared = nats === undefined ? options.shared : withHints(options.shared, nats);
   const eventText = createEventText(options.contexts);
   const settings = createUnwritten(shared);
-  const waiting = new Set<() => void>();
+  const barrier = createBarrier(shared);
   const talk = createTalk();
   const held = createHeldBack(log);
   let owes = false;
@@ -68,16 +69,7 @@ export function createSharedFeed(options: {
   /** Resolves when all have acted on it, or had time to. */
   async function tellAll(text: string): Promise<void> {
     const position = await shared.append(text);
-    if (position !== undefined) await heardByAll(position);
-  }
-
-  async function heardByAll(position: LogPosition): Promise<void> {
-    const until = performance.now() + memberLimits.barrierMs;
-    while (performance.now() < until && !isOver) {
-      const news = nextNews(waiting, Math.min(memberLimits.logLookMs, until - performance.now()));
-      if (await shared.isHeard(position).catch(() => false)) return;
-      await news;
-    }
+    if (position !== undefined) await barrier.heardByAll(position);
   }
 
   async function act(text: string): Promise<void> {
@@ -184,7 +176,7 @@ export function createSharedFeed(options: {
     isCurrent: () => performance.now() - heardAt < memberLimits.trustMs,
     async start() {
       endNews = shared.onNews(() => {
-        for (const done of waiting) done();
+        barrier.news();
         void look();
       });
       timer = setInterval(() => void look(), memberLimits.logLookMs).unref();
@@ -194,25 +186,12 @@ export function createSharedFeed(options: {
       isOver = true;
       endNews?.();
       clearInterval(timer);
-      for (const done of waiting) done();
+      barrier.end();
       await looking;
       await settings.write().catch(() => undefined);
       await nats?.close();
     },
   };
-}
-
-/** Resolves at the next news, which calls all that wait, or after so long. */
-function nextNews(waiting: Set<() => void>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(patience);
-      waiting.delete(done);
-      resolve();
-    };
-    const patience = setTimeout(done, Math.max(0, ms));
-    waiting.add(done);
-  });
 }
 
 const awaySentence = 'the other processes of the service cannot be told now: try again';

@@ -110,7 +110,7 @@ export async function sayGoodBye(client: pg.Client, { id }: Membership): Promise
   await session.run(freeClaims, id);
 }
 
-/** The last place of each of the others, and of commands: what they wrote has the order of turns. */
+/** The last place of the others, and of commands: places have the order of turns. */
 const placeOfOthers = (id: number): string => `(
   select max(place) from writers cross join lateral (
     select max(place) as place from feed_log where feed_log.writer = writers.writer) as last

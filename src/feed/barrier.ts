@@ -1,0 +1,48 @@
+import type { FeedLog, LogPosition } from '../domain/members/feed-log.ts';
+import { memberLimits } from '../domain/members/member-limits.ts';
+
+/** Waits until every process that serves has acted on an entry of the log. */
+export interface Barrier {
+  /** Resolves then, or after a second, or at the end. */
+  heardByAll(position: LogPosition): Promise<void>;
+  /** Somebody may have acted on something. */
+  news(): void;
+  /** Nobody waits any more. */
+  end(): void;
+}
+
+export function createBarrier(shared: Pick<FeedLog, 'isHeard'>): Barrier {
+  const waiting = new Set<() => void>();
+  let isOver = false;
+  const news = (): void => {
+    for (const done of waiting) done();
+  };
+  return {
+    news,
+    async heardByAll(position) {
+      const until = performance.now() + memberLimits.barrierMs;
+      while (performance.now() < until && !isOver) {
+        const next = nextNews(waiting, Math.min(memberLimits.logLookMs, until - performance.now()));
+        if (await shared.isHeard(position).catch(() => false)) return;
+        await next;
+      }
+    },
+    end() {
+      isOver = true;
+      news();
+    },
+  };
+}
+
+/** Resolves at the next news, which calls all that wait, or after so long. */
+function nextNews(waiting: Set<() => void>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(patience);
+      waiting.delete(done);
+      resolve();
+    };
+    const patience = setTimeout(done, Math.max(0, ms));
+    waiting.add(done);
+  });
+}
