@@ -27,7 +27,7 @@ export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'a change is answered when the others have heard of it',
     ...{ file: members, test: 'is refused at the other once', says: /taken back|shared|401/ },
-    patches: [patch(sharedFeed, 'await heardByAll(position)', 'void heardByAll(position)')],
+    patches: [patch(sharedFeed, 'await barrier.heardByAll(position)', 'void heardByAll(position)')],
   },
   {
     name: 'changes of all processes come one after the other',

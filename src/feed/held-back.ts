@@ -1,15 +1,15 @@
+import type { HeldEvents } from '../domain/datapoints/feed.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import type { Log } from '../lib/log.ts';
 
 /** What is to happen here in the order of the commits of all processes. */
-export interface HeldBack {
-  /** Does it now, or when what others had written up to that place was acted on. */
-  after(place: number, work: () => void): void;
-  areAny(): boolean;
+export interface HeldBack extends HeldEvents {
+  /** Does it now, or when what others had written before the newest commit was acted on. */
+  inOrder(work: () => void): void;
   /** How many wait: those that came before what is read next. */
   count(): number;
   /** The others' entries up to the place were acted on, or all that was written before so many. */
-  actedOn(place: number, before?: number): void;
+  actedOn(place: number, count?: number): void;
 }
 
 interface Held {
@@ -23,7 +23,14 @@ interface Held {
  * them is held back until it has read them. Not for ever: where others cannot be read for seconds
  * although commits succeed, order is given up, and a line in the log says so.
  */
-export function createHeldBack(log: Log): HeldBack {
+export function createHeldBack(options: {
+  /** The last place that others had written when the newest commit began. */
+  readonly before: () => number;
+  /** Asks to read what others wrote. */
+  readonly look: () => void;
+  readonly log: Log;
+}): HeldBack {
+  const { before, look, log } = options;
   let held: Held[] = [];
   let acted = 0;
   let patience: NodeJS.Timeout | undefined;
@@ -48,20 +55,25 @@ export function createHeldBack(log: Log): HeldBack {
     release(late === -1 ? held.length : late);
   }
 
+  function inOrder(work: () => void): void {
+    const place = before();
+    if (held.length === 0 && place <= acted) {
+      work();
+      return;
+    }
+    held.push({ place, since: performance.now(), work });
+    if (held.length === 1) release(0);
+    look();
+  }
+
   return {
-    after(place, work) {
-      if (held.length === 0 && place <= acted) {
-        work();
-        return;
-      }
-      held.push({ place, since: performance.now(), work });
-      if (held.length === 1) release(0);
-    },
+    inOrder,
+    released: () => new Promise((resolve) => inOrder(resolve)),
     areAny: () => held.length > 0,
     count: () => held.length,
-    actedOn(place, before = 0) {
+    actedOn(place, count = 0) {
       acted = Math.max(acted, place);
-      const waiting = held.findIndex((one, at) => at >= before && one.place > acted);
+      const waiting = held.findIndex((one, at) => at >= count && one.place > acted);
       release(waiting === -1 ? held.length : waiting);
     },
   };

@@ -44,7 +44,7 @@ export function createSharedFeed(options: {
   const settings = createUnwritten(shared);
   const barrier = createBarrier(shared);
   const talk = createTalk();
-  const held = createHeldBack(log);
+  const held = createHeldBack({ before: shared.before, look: () => void look(), log });
   let owes = false;
   let heardAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
@@ -135,13 +135,9 @@ export function createSharedFeed(options: {
         settings.add(eventText.ofSetting(event));
         void look();
       }
-      held.after(shared.before(), () => local.publish(events));
-      if (held.areAny()) void look();
+      held.inOrder(() => local.publish(events));
     },
-    held: {
-      areAny: held.areAny,
-      released: () => new Promise((resolve) => held.after(shared.before(), resolve)),
-    },
+    held,
     notesOf: (pushes) => pushes.map(eventText.ofPush),
     pushOf(note) {
       const event = isEventText(note) ? eventText.read(note) : undefined;
@@ -162,11 +158,7 @@ export function createSharedFeed(options: {
         if (!isWritten()) throw new DomainError('unavailable', awaySentence);
       },
       read: (entry) => talk.textOf(entry) ?? eventText.read(entry),
-      heardBefore: () =>
-        new Promise((resolve) => {
-          held.after(shared.before(), resolve);
-          if (held.areAny()) void look();
-        }),
+      heardBefore: held.released,
       async heard() {
         // The look under way may have asked before.
         await look();
