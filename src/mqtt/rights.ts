@@ -6,7 +6,7 @@ import { systemPrefix, type Target } from './topics.ts';
 
 /** Whether an actor may get a message on a topic now. */
 export interface ReceiveRights {
-  /** Never rejects: without an answer of the store nothing is shown. */
+  /** Rejects when the store cannot answer: then it is to be asked again. */
   mayReceive(actor: Actor, topic: string): Promise<boolean>;
   /** The fast path of deliveries: answers at once, from what is at hand. */
   tryReceive(actor: Actor, topic: string): Verdict;
@@ -36,7 +36,7 @@ export function createReceiveRights(options: {
   }
 
   return {
-    mayReceive: (actor, topic) => ask(actor, readTopic(topic)).catch(() => false),
+    mayReceive: (actor, topic) => ask(actor, readTopic(topic)),
     tryReceive(actor, topic) {
       const target = readTopic(topic);
       switch (target.kind) {

@@ -18,6 +18,8 @@ import { hasWaiting, mayTransmit, pump, release, transmit } from './transmission
 export interface MessageQueue {
   /** Sends it, or keeps it until it is its turn; drops it where there is no room. */
   add(session: Session, delivery: Delivery, terms: QueuedTerms): void;
+  /** The same for one of which nobody could say whether the client may have it: that is asked again. */
+  addUnasked(session: Session, delivery: Delivery, terms: QueuedTerms): void;
   /** Sends what is not settled again, in order, over a new connection [MQTT-4.4.0-1]. */
   resume(session: Session): void;
   /** Sends what waits, as far as the window and the buffer allow. */
@@ -38,21 +40,35 @@ export function createMessageQueue(context: QueueContext): MessageQueue {
   const { counters, journal } = context;
   const parcels = new WeakMap<Message, Parcel>();
 
-  function add(session: Session, delivery: Delivery, terms: QueuedTerms): void {
+  function insert(session: Session, delivery: Delivery, terms: QueuedTerms): Entry | undefined {
     const entry = insertEntry(context, session, { delivery, terms });
-    if (entry === undefined) {
-      counters.dropped.queue_full += 1;
-      return;
-    }
+    if (entry === undefined) counters.dropped.queue_full += 1;
+    return entry;
+  }
+
+  function putInLine(session: Session, entry: Entry): void {
+    session.waiting ??= [];
+    session.waiting.push(entry);
+    if (!entry.isOnDisk) onceOnDisk(entry, () => pump(context, session));
+  }
+
+  function addUnasked(session: Session, delivery: Delivery, terms: QueuedTerms): void {
+    const entry = insert(session, delivery, terms);
+    if (entry === undefined) return;
+    putInLine(session, entry);
+    pump(context, session);
+  }
+
+  function add(session: Session, delivery: Delivery, terms: QueuedTerms): void {
+    const entry = insert(session, delivery, terms);
+    if (entry === undefined) return;
     const { link } = session;
     const isNext = !session.isAsking && !hasWaiting(session) && entry.isOnDisk;
     if (link !== undefined && isNext && mayTransmit(session, link)) {
       transmit(context, session, { link, entry, frame: delivery.frameFor(link, terms) });
       return;
     }
-    session.waiting ??= [];
-    session.waiting.push(entry);
-    if (!entry.isOnDisk) onceOnDisk(entry, () => pump(context, session));
+    putInLine(session, entry);
   }
 
   function onceOnDisk(entry: Entry, goOn: () => void): void {
@@ -123,7 +139,7 @@ export function createMessageQueue(context: QueueContext): MessageQueue {
   }
 
   return {
-    ...{ add, resume, acknowledged, received, completed },
+    ...{ add, addUnasked, resume, acknowledged, received, completed },
     pump: (session) => pump(context, session),
     forget: (session) => forgetEntries(context, session),
     restore: (session, stored) => restoreEntries(context, session, { stored, parcels }),

@@ -112,10 +112,12 @@ export function createOutbound(options: {
     // What comes for it meanwhile waits behind this message, and is told its end with the session.
     const waiting: (() => void)[] = [];
     session.admissions = waiting;
-    const isAdmitted = await admits(session, delivery.message.topic).catch(() => false);
+    const verdict = await admits(session, delivery.message.topic).catch(() => 'unknown' as const);
     session.admissions = undefined;
-    if (!isAdmitted) drop('not_allowed');
-    else send(session, delivery, terms);
+    if (verdict === true) send(session, delivery, terms);
+    else if (verdict === false || terms.qos === 0) drop('not_allowed');
+    // The store cannot say: what is not to be lost is kept, and asked about again.
+    else if (!session.isEnded) queue.addUnasked(session, delivery, { ...terms, qos: terms.qos });
     // One of them may have to ask again: then the rest waits behind it, in order.
     for (const admission of waiting) admission();
   }

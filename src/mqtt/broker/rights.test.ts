@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Packet } from 'mqtt-packet';
 import { connectPeer, type MemoryPeer, settled } from '../../../test/mqtt/memory-peer.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
@@ -91,13 +92,28 @@ test('while a right is looked up, later messages wait behind the first, in order
   assert.deepEqual(topicsOf(await peer.take()), ['asked/1', 'known/1', 'known/2']);
 });
 
-test('a right that cannot be looked up is none', async () => {
+test('while a right cannot be looked up nothing is shown, and QoS 1 waits', async () => {
   const { broker, hooks } = await testBroker();
-  hooks.mayReceive = () => Promise.reject(new Error('the store is down'));
   const peer = await connectPeer(broker);
   await subscribe(peer, '#');
-  broker.deliver([aMessage('t')]);
+  await subscribe(peer, '$share/group/shared');
+  let asked = 0;
+  hooks.mayReceive = () => {
+    asked += 1;
+    return Promise.reject(new Error('the store is down'));
+  };
+  broker.deliver([aMessage('first'), aMessage('none', { qos: 0 }), aMessage('shared')]);
   assert.deepEqual(await peer.take(), []);
+  const before = asked;
+  const giveUpAt = performance.now() + 10_000;
+  while (asked === before && performance.now() < giveUpAt) await wait(10);
+  hooks.mayReceive = () => true;
+  const got: string[] = [];
+  while (got.length < 3 && performance.now() < giveUpAt) {
+    await wait(10);
+    got.push(...topicsOf(await peer.take()));
+  }
+  assert.deepEqual(got, ['first', 'shared', 'shared']);
 });
 
 test('a filter the hooks refuses is told so, in the words of each version', async () => {

@@ -104,7 +104,8 @@ export function createRouter(options: {
     round.delivery.keep();
     let target: Target | undefined = first;
     while (target !== undefined) {
-      const isChosen = await mayHave(target, round).catch(() => false);
+      // Where the store cannot say, the delivery asks again.
+      const isChosen = await mayHave(target, round).catch(() => round.message.qos > 0);
       if (isChosen && !target.session.isEnded) {
         offerTo(round.delivery, target);
         break;

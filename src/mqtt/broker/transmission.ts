@@ -90,15 +90,24 @@ function sendIfAllowed(
     return;
   }
   session.isAsking = true;
-  void link.client
-    .mayReceive(message.topic)
-    .catch(() => false)
-    .then((isAllowed) => {
-      session.isAsking = false;
-      // Over a new connection everything was put in line again.
-      if (session.link === link) finish(isAllowed);
-      pump(context, session);
-    });
+  void mayReceive(session, link, message.topic).then((isAllowed) => {
+    session.isAsking = false;
+    // Over a new connection everything was put in line again.
+    if (session.link === link) finish(isAllowed);
+    pump(context, session);
+  });
+}
+
+/** Asks until the store can say, as long as the connection lasts; never rejects. */
+async function mayReceive(session: Session, link: Link, topic: string): Promise<boolean> {
+  while (session.link === link) {
+    try {
+      return await link.client.mayReceive(topic);
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
+    }
+  }
+  return false;
 }
 
 function markInFlight(session: Session, entry: Entry): void {
