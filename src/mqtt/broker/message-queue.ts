@@ -18,7 +18,7 @@ import { hasWaiting, mayTransmit, pump, release, transmit } from './transmission
 export interface MessageQueue {
   /** Sends it, or keeps it until it is its turn; drops it where there is no room. */
   add(session: Session, delivery: Delivery, terms: QueuedTerms): void;
-  /** The same for one of which nobody could say whether the client may have it: that is asked again. */
+  /** The same for one of which nobody could say who may have it: that is asked again. */
   addUnasked(session: Session, delivery: Delivery, terms: QueuedTerms): void;
   /** Sends what is not settled again, in order, over a new connection [MQTT-4.4.0-1]. */
   resume(session: Session): void;
