@@ -10,12 +10,16 @@ export interface HeldBack extends HeldEvents {
   count(): number;
   /** The others' entries up to the place were acted on, or all that was written before so many. */
   actedOn(place: number, count?: number): void;
+  /** What waits, and what would have to, is not done any more; nobody waits for it. */
+  rest(): void;
 }
 
 interface Held {
   readonly place: number;
   readonly since: number;
   readonly work: () => void;
+  /** Somebody who waits for those before: is told also when they are not done. */
+  readonly isWaiter: boolean;
 }
 
 /**
@@ -33,6 +37,7 @@ export function createHeldBack(options: {
   const { before, look, log } = options;
   let held: Held[] = [];
   let acted = 0;
+  let isResting = false;
   let patience: NodeJS.Timeout | undefined;
 
   function release(count: number): void {
@@ -55,26 +60,35 @@ export function createHeldBack(options: {
     release(late === -1 ? held.length : late);
   }
 
-  function inOrder(work: () => void): void {
+  function inOrder(work: () => void, isWaiter = false): void {
     const place = before();
     if (held.length === 0 && place <= acted) {
       work();
       return;
     }
-    held.push({ place, since: performance.now(), work });
+    if (isResting) {
+      if (isWaiter) work();
+      return;
+    }
+    held.push({ place, since: performance.now(), work, isWaiter });
     if (held.length === 1) release(0);
     look();
   }
 
   return {
-    inOrder,
-    released: () => new Promise((resolve) => inOrder(resolve)),
+    inOrder: (work) => inOrder(work),
+    released: () => new Promise((resolve) => inOrder(resolve, true)),
     areAny: () => held.length > 0,
     count: () => held.length,
     actedOn(place, count = 0) {
       acted = Math.max(acted, place);
       const waiting = held.findIndex((one, at) => at >= count && one.place > acted);
       release(waiting === -1 ? held.length : waiting);
+    },
+    rest() {
+      isResting = true;
+      held = held.filter(({ isWaiter }) => isWaiter);
+      release(held.length);
     },
   };
 }

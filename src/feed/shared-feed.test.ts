@@ -226,6 +226,40 @@ describe('a feed whose changes others hear', () => {
     assert.deepEqual(one.values, [2, 1]);
   });
 
+  test('whoever ends leaves what it did not hand on to its heir', async (context) => {
+    const shared = createLog();
+    const other = shared.open(2);
+    const one = await join(context, shared, 1);
+    shared.state.saysNews = false;
+    await other.append(textOf(1));
+    one.feed.publish([pushed(2)]);
+    const released = one.feed.held?.released();
+    one.feed.peers.rest();
+    await released;
+    one.feed.publish([pushed(3)]);
+    const position = await other.append(textOf(4));
+    await wait(2 * memberLimits.logLookMs);
+    assert.deepEqual(one.values, []);
+    assert.ok(position);
+    assert.equal(await other.isHeard(position), false);
+    assert.equal(one.feed.held?.areAny(), false);
+  });
+
+  test('what cannot be acted on keeps nobody from what is behind it', async (context) => {
+    const shared = createLog();
+    const other = shared.open(2);
+    const one = await join(context, shared, 1);
+    const heard: string[] = [];
+    one.feed.peers.onTold(async (text) => {
+      heard.push(text);
+      if (text === 'bad') throw new Error('a bug');
+    });
+    for (const text of ['!bad', textOf(1), '!good']) await other.append(text);
+    await one.feed.peers.heard();
+    assert.deepEqual(heard, ['bad', 'good']);
+    assert.deepEqual(one.values, [1]);
+  });
+
   test('whoever is alone writes nothing', async (context) => {
     const shared = createLog();
     const one = await join(context, shared, 1);

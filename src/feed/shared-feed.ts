@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts';
 import { createBarrier } from './barrier.ts';
 import { changeOfText, textOfChange } from './change-text.ts';
 import { createEventText, isEventText, type PublishContextForm } from './event-text.ts';
-import { createHeldBack } from './held-back.ts';
+import { createLogReading } from './log-reading.ts';
 import { type Hints, withHints } from './nats-feed.ts';
 
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */
@@ -44,15 +44,11 @@ export function createSharedFeed(options: {
   const settings = createUnwritten(shared);
   const barrier = createBarrier(shared);
   const talk = createTalk();
-  const held = createHeldBack({ before: shared.before, look: () => void look(), log });
+  const reading = createLogReading({ shared, act, acted: talk.acted, first: writeOwed, log });
+  const { look, held } = reading;
   let owes = false;
-  let heardAt = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> | undefined;
-  let isAskedAgain = false;
-  let tidiedAt = performance.now();
   let timer: NodeJS.Timeout | undefined;
   let endNews: (() => void) | undefined;
-  let isOver = false;
 
   async function tellOthers(change: Change): Promise<void> {
     try {
@@ -72,7 +68,16 @@ export function createSharedFeed(options: {
     if (position !== undefined) await barrier.heardByAll(position);
   }
 
+  /** One that cannot be acted on keeps nobody from those behind it. */
   async function act(text: string): Promise<void> {
+    try {
+      await actOn(text);
+    } catch (error) {
+      log.warn({ err: error }, 'what another process wrote could not be acted on');
+    }
+  }
+
+  async function actOn(text: string): Promise<void> {
     const told = talk.textOf(text);
     if (told !== undefined) return talk.hear(told);
     if (!isEventText(text)) return local.publishChange(changeOfText(text));
@@ -80,49 +85,12 @@ export function createSharedFeed(options: {
     if (event !== undefined) local.publish([event]);
   }
 
-  async function readAll(): Promise<void> {
+  /** What is owed to the others goes before what is read of them. */
+  async function writeOwed(): Promise<void> {
     await settings.write();
-    if (owes) {
-      await shared.append(textOfChange({ kind: 'anything' }));
-      owes = false;
-    }
-    for (;;) {
-      const askedAt = performance.now();
-      const [before, waiting] = [shared.before(), held.count()];
-      const entries = await shared.read();
-      for (const { text, place } of entries) {
-        await act(text);
-        held.actedOn(place);
-      }
-      if (entries.length > 0) await talk.acted();
-      if (entries.length === 0) {
-        heardAt = askedAt;
-        held.actedOn(before, waiting);
-        break;
-      }
-      await shared.acknowledge();
-    }
-    if (performance.now() - tidiedAt < memberLimits.logTidyMs) return;
-    tidiedAt = performance.now();
-    await shared.tidy();
-  }
-
-  /** One look at a time; asked for meanwhile, one more behind it. */
-  function look(): Promise<void> {
-    if (looking !== undefined) {
-      isAskedAgain = true;
-      return looking;
-    }
-    looking = Promise.resolve()
-      .then(readAll)
-      .catch((error: unknown) => log.debug({ err: error }, 'other processes could not be heard'))
-      .finally(() => {
-        looking = undefined;
-        if (!isAskedAgain || isOver) return;
-        isAskedAgain = false;
-        void look();
-      });
-    return looking;
+    if (!owes) return;
+    await shared.append(textOfChange({ kind: 'anything' }));
+    owes = false;
   }
 
   return {
@@ -154,18 +122,15 @@ export function createSharedFeed(options: {
       async told() {
         const isWritten = settings.mark();
         if (!isWritten()) await look();
-        if (!isWritten()) await looking;
+        if (!isWritten()) await reading.heard();
         if (!isWritten()) throw new DomainError('unavailable', awaySentence);
       },
       read: (entry) => talk.textOf(entry) ?? eventText.read(entry),
       heardBefore: held.released,
-      async heard() {
-        // The look under way may have asked before.
-        await look();
-        await looking;
-      },
+      rest: reading.rest,
+      heard: reading.heard,
     },
-    isCurrent: () => performance.now() - heardAt < memberLimits.trustMs,
+    isCurrent: reading.isCurrent,
     async start() {
       endNews = shared.onNews(() => {
         barrier.news();
@@ -175,11 +140,10 @@ export function createSharedFeed(options: {
       await look();
     },
     async stop() {
-      isOver = true;
       endNews?.();
       clearInterval(timer);
       barrier.end();
-      await looking;
+      await reading.end();
       await settings.write().catch(() => undefined);
       await nats?.close();
     },

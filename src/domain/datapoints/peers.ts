@@ -26,4 +26,9 @@ export interface Peers {
   heard(): Promise<void>;
   /** The same of what they had written before the newest commit of this process. */
   heardBefore(): Promise<void>;
+  /**
+   * From now on nothing that others write is acted on or counts as acted on: it is left to whoever
+   * takes over what this process has. The same for events here that wait for what others wrote.
+   */
+  rest(): void;
 }

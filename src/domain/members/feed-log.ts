@@ -27,7 +27,7 @@ export interface FeedLog {
   acknowledge(): Promise<void>;
   /** Whether every other process that serves has acknowledged the entry. */
   isHeard(position: LogPosition): Promise<boolean>;
-  /** Drops what all have acknowledged. */
+  /** Drops what all have acknowledged, and was there when this was called before. */
   tidy(): Promise<void>;
   /** Calls back when there may be something to read or an acknowledgement, soon but not surely. */
   onNews(listener: () => void): () => void;

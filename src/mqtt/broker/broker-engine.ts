@@ -116,6 +116,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
     sweep,
     async close() {
       clearInterval(timer);
+      options.others?.peers.rest();
       await closeAll(engine);
     },
   };

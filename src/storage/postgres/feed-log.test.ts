@@ -77,3 +77,25 @@ test('a process knows what others had written before its commit', { skip }, asyn
   await one.append('own');
   assert.equal(one.before(), position?.place);
 });
+
+test('what was written lately is kept, though all have acknowledged it', { skip }, async () => {
+  await using two = await openLogs('feed_log_tidy', 2);
+  const [one, other] = two.logs;
+  assert.ok(one && other);
+  const isKept = async (text: string): Promise<boolean> => {
+    const { url } = await (server ?? sharedPostgres());
+    const found = await onServer(
+      url,
+      `select 1 from feed_log_tidy.feed_log where entry = '${text}'`,
+    );
+    return found.rowCount === 1;
+  };
+  for (const text of ['before', 'after']) {
+    await one.append(text);
+    await other.read();
+    await other.acknowledge();
+    await other.tidy();
+    assert.ok(await isKept(text), text);
+  }
+  assert.equal(await isKept('before'), false);
+});

@@ -39,10 +39,13 @@ const findDeaf = `
  * that are not adopted yet, or behind, all is kept that may be for them.
  */
 const dropHeard = `
-  delete from feed_log where not exists (select from mqtt_sessions where behind) and not exists (
+  delete from feed_log where place <= $1
+  and not exists (select from mqtt_sessions where behind) and not exists (
     select from members
     where (state = 'serving' or owns) and member <> feed_log.writer
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
+
+const selectLast = 'select coalesce(max(place), 0) as place from feed_log';
 
 /** Files looks in this commit, and writes entries where others serve. */
 export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
@@ -70,6 +73,8 @@ export function createFeedLog(options: {
   const { own, connection, writer, before } = options;
   const positions = new Map<number, number>();
   let isBegun = false;
+  /** Younger entries are kept: what its process did not hand on is handed on by its heir. */
+  let tidyUpTo = 0;
 
   /** From where the process joined: what was committed before is in what it loaded since. */
   async function begin(): Promise<void> {
@@ -109,7 +114,8 @@ export function createFeedLog(options: {
       return (await connection.first(findDeaf, from, place)) === undefined;
     },
     async tidy() {
-      await connection.run(dropHeard);
+      if (tidyUpTo > 0) await connection.run(dropHeard, tidyUpTo);
+      tidyUpTo = (await connection.first<{ place: number }>(selectLast))?.place ?? 0;
     },
     before,
     onNews: connection.onNotified,

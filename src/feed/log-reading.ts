@@ -1,0 +1,98 @@
+import type { FeedLog } from '../domain/members/feed-log.ts';
+import { memberLimits } from '../domain/members/member-limits.ts';
+import type { Log } from '../lib/log.ts';
+import { createHeldBack, type HeldBack } from './held-back.ts';
+
+/** Reads what others wrote, one look at a time. */
+export interface LogReading {
+  /** Resolves when the look under way has ended; there is one more behind it then. */
+  look(): Promise<void>;
+  /** Resolves when what others wrote before was acted on, or could not be read. */
+  heard(): Promise<void>;
+  /** Whether the others were heard within the last second. */
+  isCurrent(): boolean;
+  /** What happens here in the order of all commits. */
+  readonly held: HeldBack;
+  /** From now on nothing is acted on, or counts as acted on. */
+  rest(): void;
+  end(): Promise<void>;
+}
+
+export function createLogReading(options: {
+  readonly shared: FeedLog;
+  /** Never rejects. */
+  readonly act: (text: string) => Promise<void>;
+  /** Resolves when what was acted on is done. */
+  readonly acted: () => Promise<void>;
+  /** Before each look. */
+  readonly first: () => Promise<void>;
+  readonly log: Log;
+}): LogReading {
+  const { shared, act, acted, first, log } = options;
+  const held = createHeldBack({ before: shared.before, look: () => void look(), log });
+  let heardAt = Number.NEGATIVE_INFINITY;
+  let tidiedAt = performance.now();
+  let looking: Promise<void> | undefined;
+  let isAskedAgain = false;
+  let isResting = false;
+  let isOver = false;
+
+  async function readAll(): Promise<void> {
+    await first();
+    while (!isResting) {
+      const askedAt = performance.now();
+      const [before, waiting] = [shared.before(), held.count()];
+      const entries = await shared.read();
+      if (entries.length === 0) {
+        heardAt = askedAt;
+        held.actedOn(before, waiting);
+        break;
+      }
+      for (const { text, place } of entries) {
+        if (isResting) return;
+        await act(text);
+        held.actedOn(place);
+      }
+      await acted();
+      if (!isResting) await shared.acknowledge();
+    }
+    if (performance.now() - tidiedAt < memberLimits.logTidyMs) return;
+    tidiedAt = performance.now();
+    await shared.tidy();
+  }
+
+  function look(): Promise<void> {
+    if (looking !== undefined) {
+      isAskedAgain = true;
+      return looking;
+    }
+    looking = Promise.resolve()
+      .then(readAll)
+      .catch((error: unknown) => log.debug({ err: error }, 'other processes could not be heard'))
+      .finally(() => {
+        looking = undefined;
+        if (!isAskedAgain || isOver) return;
+        isAskedAgain = false;
+        void look();
+      });
+    return looking;
+  }
+
+  return {
+    ...{ look, held },
+    async heard() {
+      // The look under way may have asked before.
+      await look();
+      await looking;
+    },
+    isCurrent: () => performance.now() - heardAt < memberLimits.trustMs,
+    rest() {
+      isResting = true;
+      held.rest();
+    },
+    async end() {
+      isOver = true;
+      await looking;
+    },
+  };
+}
