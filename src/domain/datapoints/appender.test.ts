@@ -95,6 +95,16 @@ test('what is sent again as a repetition is told again, though it is stored once
   assert.equal((await storage.datapoints.lastValues([deviceId('d')])).size, 1);
 });
 
+test('a repetition is told before what came behind it, though that is new', async () => {
+  const { feed, told, appender } = await anAppender();
+  await appender.append(aPush('a', 1));
+  feed.subscribe((events) => told.push(...events.map((event) => shown([event]))));
+  const again = { ...aPush('a', 1), publishContext: { isRepetition: true } };
+  const next = aPush('a', 2);
+  await Promise.all([appender.append(again), appender.append(next)]);
+  assert.deepEqual(told, [[toldOf(again)], [toldOf(next)]]);
+});
+
 test('what a server sends along reaches those who watch', async () => {
   const { feed, told, appender } = await anAppender();
   feed.subscribe((events) => told.push(shown(events)));

@@ -56,8 +56,8 @@ export function createAppender(options: {
       let datapoints = 0;
       let fresh = 0;
       const events: DatapointsEvent[] = [];
-      /** Stored before, and perhaps never told: a crash may have come between [contract 8]. */
-      const repeated: FeedEvent[] = [];
+      /** Also what was stored before, and perhaps never told, as of a crash between [contract 8]. */
+      const told: FeedEvent[] = [];
       /** The places of the events in the batch. */
       const places: number[] = [];
       batch.forEach((push, index) => {
@@ -67,25 +67,26 @@ export function createAppender(options: {
         fresh += outcome.fresh.count;
         if (outcome.fresh.count === 0) {
           if (push.publishContext?.isRepetition === true) {
-            repeated.push(new StoredEvent(push, push.batch));
+            told.push(new StoredEvent(push, push.batch));
           }
           return;
         }
+        const event = new StoredEvent(push, outcome.fresh, lookIds.get(push));
         places.push(index);
-        events.push(new StoredEvent(push, outcome.fresh, lookIds.get(push)));
+        events.push(event);
+        told.push(event);
       });
       const waits = events.length > 0 ? consequences?.(events) : undefined;
-      if (events.length > 0) feed.publish(events);
-      if (repeated.length > 0) feed.publish(repeated);
+      if (told.length > 0) feed.publish(told);
       reporter.commitFinished({ datapoints: fresh, durationMs: clock.now() - startedAt });
       if (datapoints > fresh) reporter.datapointsRepeated(datapoints - fresh);
       // Whoever is answered has been seen: clients wait, instead of events in a heap.
-      const told = feed.held?.areAny() === true ? feed.held.released() : undefined;
-      if (waits === undefined && told === undefined) return outcomes;
+      const seen = feed.held?.areAny() === true ? feed.held.released() : undefined;
+      if (waits === undefined && seen === undefined) return outcomes;
       return withWaits(
         outcomes,
         places,
-        places.map((_, at) => both(waits?.[at], told)),
+        places.map((_, at) => both(waits?.[at], seen)),
       );
     } catch (reason) {
       reporter.commitFailed();

@@ -23,6 +23,7 @@ import {
 } from './column-batch.ts';
 import type { SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
+import { createPushLine } from './push-line.ts';
 import { bytesPerWeight } from './weight.ts';
 
 /** A datapoint as a client hands it over: not yet received. */
@@ -55,6 +56,7 @@ export interface IngestOptions {
 export function createIngest(options: IngestOptions): Ingest {
   const { appender, clock, valueBytesMax, room } = options;
   const payerFor = createPayerMemory();
+  const line = createPushLine();
 
   /** Whether there is anything to store. Throws not_found and storage_full. */
   function requireStorable(push: NewPush, device: Device): boolean {
@@ -84,15 +86,19 @@ export function createIngest(options: IngestOptions): Ingest {
     });
   }
 
-  /** A push whose rights have to be looked up first, or a long one. */
-  async function ingestInSteps(push: NewPush): Promise<void> {
+  /** A push whose rights have to be looked up first, or a long one, or one behind such a push. */
+  function ingestInSteps(push: NewPush): Promise<void> {
     const { actor, sensor, datapoints } = push;
-    const device =
-      peekPushable(options, actor, sensor.deviceId) ??
-      (await requirePushable(options, actor, sensor.deviceId));
-    if (!requireStorable(push, device)) return;
-    const rules = { now: clock.now(), valueBytesMax };
-    await store(push, device, await runInSteps(receiveSteps(actor, datapoints, rules)));
+    const { deviceId } = sensor;
+    return line.add(payerFor(actor), deviceId, async (turn) => {
+      const device =
+        peekPushable(options, actor, deviceId) ?? (await requirePushable(options, actor, deviceId));
+      if (!requireStorable(push, device)) return undefined;
+      const rules = { now: clock.now(), valueBytesMax };
+      const batch = await runInSteps(receiveSteps(actor, datapoints, rules));
+      await turn;
+      return { isStored: store(push, device, batch) };
+    });
   }
 
   function ingestAtOnce(push: NewPush): Promise<void> {
@@ -101,6 +107,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (device === undefined || datapoints.length > limits.datapointsPerTurn) {
       return ingestInSteps(push);
     }
+    if (!line.isEmpty() && line.has(payerFor(actor), sensor.deviceId)) return ingestInSteps(push);
     if (!requireStorable(push, device)) return Promise.resolve();
     const rules = { now: clock.now(), valueBytesMax };
     return store(push, device, receive(actor, datapoints, rules));
