@@ -56,7 +56,7 @@ export function createAppender(options: {
       let datapoints = 0;
       let fresh = 0;
       const events: DatapointsEvent[] = [];
-      /** Also what was stored before, and perhaps never told, as of a crash between [contract 8]. */
+      /** Also what was stored before and perhaps never told, as of a crash between [contract 8]. */
       const told: FeedEvent[] = [];
       /** The places of the events in the batch. */
       const places: number[] = [];
