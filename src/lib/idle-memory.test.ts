@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createIdleMemory } from './idle-memory.ts';
+import { createExternalBound, createIdleMemory } from './idle-memory.ts';
 
 /** What is done at each look of a thread that was busy for these shares of the time. */
 function looksAt(shares: readonly number[], quietLooks = 3): readonly string[] {
@@ -28,4 +28,34 @@ test('memory is saved once, when there was next to nothing to do for three looks
 test('a little to do changes nothing, much ends the saving until the next rest', () => {
   const shares = [0, 0.05, 0.09, 0.1, 0.05, 0, 0.2];
   assert.deepEqual(looksAt(shares, 1), ['save', '', '', 'stop', '', 'save', 'stop']);
+});
+
+test('what objects hold outside of the heap is collected once it has grown by so much', () => {
+  let bytes = 10;
+  let left = 10;
+  let collected = 0;
+  const look = createExternalBound({
+    externalBytes: () => bytes,
+    growthBytesMax: 4,
+    collect: () => {
+      collected += 1;
+      bytes = left;
+    },
+  });
+  const steps: number[] = [];
+  // It grows, is collected to 12, then goes by itself to 5, and grows from there.
+  for (const [now, after] of [
+    [14, 0],
+    [15, 12],
+    [16, 0],
+    [5, 0],
+    [9, 0],
+    [10, 6],
+  ] as const) {
+    bytes = now;
+    left = after;
+    look();
+    steps.push(collected);
+  }
+  assert.deepEqual(steps, [0, 1, 1, 1, 1, 2]);
 });

@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** What a thread does when it comes to rest, and when it has much to do again. */
@@ -81,6 +81,38 @@ export function saveThreadMemoryWhileIdle(giveBack: () => void): void {
     },
     stopSaving: () => undefined,
   });
+}
+
+/**
+ * Answers what is to be called now and then: it collects once more than so many bytes outside of
+ * the heap have come since it collected last.
+ */
+export function createExternalBound(parts: {
+  readonly externalBytes: () => number;
+  readonly growthBytesMax: number;
+  readonly collect: () => void;
+}): () => void {
+  let before = parts.externalBytes();
+  return () => {
+    const now = parts.externalBytes();
+    // What went by itself is no room for more.
+    before = Math.min(before, now);
+    if (now - before <= parts.growthBytesMax) return;
+    parts.collect();
+    before = parts.externalBytes();
+  };
+}
+
+/**
+ * Collects the heap of this thread when the memory that its objects hold outside of it has grown by
+ * so many bytes: V8 counts that little, and a thread with few objects would leave it for hours.
+ */
+export function boundThreadMemory(growthBytesMax: number): void {
+  const collect: unknown = Reflect.get(globalThis, 'gc');
+  if (typeof collect !== 'function') return;
+  const externalBytes = (): number => getHeapStatistics().external_memory;
+  const look = createExternalBound({ externalBytes, growthBytesMax, collect: () => collect() });
+  setInterval(look, lookMs).unref();
 }
 
 function watch(parts: Omit<IdleMemoryParts, 'busyShare'>): void {

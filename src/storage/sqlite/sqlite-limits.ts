@@ -11,6 +11,8 @@ export const sqliteLimits = {
   readCacheKibibytes: 8 * 1_024,
   /** Young objects of the writer thread, two halves and large ones of 8 MiB each: few live long. */
   writerYoungMebibytes: 24,
+  /** What objects of the writer thread may hold outside of its heap before they are collected. */
+  writerExternalGrowthMax: 4 * mebibyte,
   /** The part of the file that reads see without copying. */
   readMapBytes: 256 * mebibyte,
   /** Pages of write-ahead log before they move to the database: 16 MiB, a few ms of work. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { saveThreadMemoryWhileIdle } from '../../lib/idle-memory.ts';
+import { boundThreadMemory, saveThreadMemoryWhileIdle } from '../../lib/idle-memory.ts';
 import { createBackgroundRenewal } from './background-renewal.ts';
 import { openConnection } from './connection.ts';
 import { hasRoom } from './failures.ts';
@@ -61,6 +61,7 @@ port.on('message', (first: WriterRequest) => {
 port.postMessage('ready' satisfies WriterReport);
 // The pages that it remembers, up to 16 MB of them.
 saveThreadMemoryWhileIdle(() => database.exec('pragma shrink_memory'));
+boundThreadMemory(sqliteLimits.writerExternalGrowthMax);
 
 /**
  * Frees the bytes of datapoints that were handed over. This thread makes few objects and collects
