@@ -37,7 +37,7 @@ const fillScript = `(canvas) => {
   const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
   const isColour = (at) => {
     const rgb = [...data.slice(at, at + 3)];
-    return data[at + 3] > 0 && Math.max(...rgb) - Math.min(...rgb) > 24;
+    return data[at + 3] > 0 && Math.max(...rgb) - Math.min(...rgb) > 16;
   };
   return Array.from({ length: width }, (_, column) => {
     let [longest, run] = [0, 0];

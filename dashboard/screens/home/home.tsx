@@ -170,8 +170,10 @@ function Cards({
   );
 }
 
-/** As many cards as a window shows; what is below is drawn right after them. */
-const firstCards = 8;
+/** No card takes less of the window, in square pixels. */
+const cardArea = 50_000;
+/** As many cards as the window shows; what is below is drawn right after them. */
+const firstCards = Math.max(8, Math.ceil((innerWidth * innerHeight) / cardArea));
 let areAllDrawn = false;
 
 /** On a phone that is slow drawing many cards takes a second: those that are seen come first. */
