@@ -4,6 +4,7 @@ import { plantsOfEngines } from './engines.ts';
 import { plantsOfHistories } from './histories.ts';
 import { plantsOfMembers } from './members.ts';
 import { plantsOfMqtt } from './mqtt.ts';
+import { plantsUnderNemesis } from './nemesis.ts';
 import type { Plant } from './plant.ts';
 import { plantsOfPossessions } from './possessions.ts';
 import { plantsOfReads } from './reads.ts';
@@ -15,6 +16,7 @@ export const plants: readonly Plant[] = [
   ...plantsOfSockets,
   ...plantsOfShortWay,
   ...plantsOfMembers,
+  ...plantsUnderNemesis,
   ...plantsOfMqtt,
   ...plantsOfAlarms,
   ...plantsOfReads,

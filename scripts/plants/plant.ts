@@ -16,6 +16,8 @@ export interface Plant {
   readonly servedMs?: number;
   /** The engine that the test runs on; absent: the usual one. */
   readonly engine?: 'memory';
+  /** Settings of its test. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** This budget has no end. */
   readonly budget?: BudgetName;
   /** Texts of the sources that are replaced; each must be there once. */

@@ -12,6 +12,8 @@ export interface Member {
   readonly url: string;
   readonly door: TcpProxy;
   readonly database: TcpProxy;
+  /** To NATS; absent: it is not used. */
+  readonly nats?: TcpProxy;
   /** The process that runs now; undefined between two lives. */
   running(): ServiceProcess | undefined;
   /** How often it was started. */
@@ -27,6 +29,8 @@ export interface MemberOptions {
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly databasePort: number;
+  /** Of a NATS server; absent: it is not used. */
+  readonly natsPort?: number | undefined;
   readonly schema: string;
   readonly history: History;
 }
@@ -41,6 +45,7 @@ const startAgainMs = 250;
 export async function startMember(options: MemberOptions): Promise<Member> {
   const { name, directory, environment, schema, history } = options;
   const database = await openProxy(options.databasePort);
+  const nats = options.natsPort === undefined ? undefined : await openProxy(options.natsPort);
   const door = await openProxy();
   let running: ServiceProcess | undefined;
   let isOver = false;
@@ -51,7 +56,10 @@ export async function startMember(options: MemberOptions): Promise<Member> {
     const KIPIMO_DATABASE_URL = inSchema(urlOnPort(port), schema);
     const process = await startProcess({
       directory,
-      environment: { ...environment, KIPIMO_DATABASE_URL },
+      environment: {
+        ...{ ...environment, KIPIMO_DATABASE_URL },
+        ...(nats !== undefined && { KIPIMO_NATS_URL: `nats://127.0.0.1:${nats.port}` }),
+      },
     }).catch(() => undefined);
     if (process === undefined) {
       await wait(startAgainMs);
@@ -79,6 +87,7 @@ export async function startMember(options: MemberOptions): Promise<Member> {
   const url = `http://127.0.0.1:${door.port}`;
   return {
     ...{ name, url, door, database },
+    ...(nats !== undefined && { nats }),
     running: () => running,
     lives: () => lives,
     async isReady() {
@@ -94,6 +103,7 @@ export async function startMember(options: MemberOptions): Promise<Member> {
       await ended;
       await door.close();
       await database.close();
+      await nats?.close();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { hasNats, startNats } from '../nats-server.ts';
 import { onServer } from '../postgres-server.ts';
 import { startClients } from './clients.ts';
 import { emptyHistory, type History } from './history.ts';
@@ -42,7 +43,10 @@ export async function openStory(options: StoryOptions): Promise<Story> {
   try {
     const database = await startPair();
     ends.push(() => database.close());
-    const members = await startMembers(options, { history, database, ends });
+    const nats = options.processes > 1 && hasNats ? await startNats() : undefined;
+    ends.push(() => nats?.stop());
+    const natsPort = nats === undefined ? undefined : Number(new URL(nats.url).port);
+    const members = await startMembers(options, { history, database, ends, natsPort });
     const clients = await startClients(history, members);
     ends.push(() => clients.close());
     const random = createRandom(options.seed);
@@ -51,7 +55,7 @@ export async function openStory(options: StoryOptions): Promise<Story> {
         for (const fault of shuffled(options.faults, random)) {
           await wait(calmMs * random());
           const beganAt = performance.now();
-          await fault.inflict({ members, database }, random);
+          await fault.inflict({ members, database, nats }, random);
           const mendedAt = performance.now();
           const ms = await untilServed(history, clients.served, mendedAt);
           const began = `${(beganAt / 1_000).toFixed(2)} s ${fault.name}`;
@@ -81,7 +85,13 @@ async function startMembers(
     history,
     database,
     ends,
-  }: { readonly history: History; database: PostgresPair; ends: (() => unknown)[] },
+    natsPort,
+  }: {
+    readonly history: History;
+    readonly database: PostgresPair;
+    readonly ends: (() => unknown)[];
+    readonly natsPort: number | undefined;
+  },
 ): Promise<readonly Member[]> {
   const directory = temporaryDirectory({ after: (end) => void ends.push(end) });
   await onServer(urlOnPort(database.port), `create schema ${schema}`);
@@ -89,6 +99,7 @@ async function startMembers(
   for (let number = 1; number <= processes; number += 1) {
     const member = await startMember({
       ...{ name: `process ${number}`, directory, schema, history, databasePort: database.port },
+      natsPort,
       environment: {
         KIPIMO_ADMIN_PASSWORD: 'admin-password-1',
         KIPIMO_WEBHOOK_PRIVATE: 'allowed',

@@ -1,0 +1,41 @@
+import { type Plant, patch } from './plant.ts';
+
+const suite = {
+  file: 'test/cluster/cluster.test.ts',
+  test: 'three processes lose nothing',
+  // One seed, so that whom a fault meets is known to matter.
+  environment: { NEMESIS_SEED: '7', NEMESIS_PROCESSES: '3' },
+} as const;
+
+/** What must be noticed under a nemesis, by nothing but what clients were answered. */
+export const plantsUnderNemesis: readonly Plant[] = [
+  {
+    name: 'a value reaches the subscribers of other processes, under a nemesis',
+    ...suite,
+    says: /subscriber-\d never got/,
+    patches: [
+      patch(
+        'src/storage/postgres/timeseries/datapoints.ts',
+        'if (notesOf !== undefined) tellOthers(tx, notesOf(appended.outcomes));',
+        '',
+      ),
+    ],
+  },
+  {
+    name: 'what a standby does not have is not acknowledged, under a nemesis',
+    ...suite,
+    says: /is lost, sent at/,
+    patches: [
+      patch(
+        'src/storage/postgres/opening.ts',
+        "select set_config('synchronous_commit', 'on', false)",
+        "select set_config('synchronous_commit', 'off', false)",
+      ),
+      patch(
+        'src/storage/postgres/opening.ts',
+        "in ('off', 'local', 'remote_write')",
+        "not in ('off')",
+      ),
+    ],
+  },
+];
