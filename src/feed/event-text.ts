@@ -21,7 +21,7 @@ export interface PublishContextForm {
 /** Events as processes write them for each other, a text each: `[` begins what is no change. */
 export interface EventText {
   ofPush(push: Push): string;
-  ofSetting(change: ActuatorChange): string;
+  ofSetting(change: ActuatorChange & { origin?: MessageOrigin }): string;
   /** Undefined: a version that knows more wrote it, or it says nothing. */
   read(text: string): FeedEvent | undefined;
 }
@@ -46,12 +46,13 @@ export function createEventText(contexts: PublishContextForm): EventText {
   };
 
   function readEvent(parts: readonly unknown[]): FeedEvent | undefined {
-    const [kind, deviceId, part, value, context] = parts;
+    const [kind, deviceId, part, value, context, origin] = parts;
     if (typeof deviceId !== 'string' || typeof part !== 'string') return undefined;
     if (kind === 'setting') {
       return {
         ...{ kind: 'actuator', deviceId: deviceId as DeviceId, actuatorId: part as ActuatorId },
         ...{ value: value as JsonValue, ...withContext(context) },
+        ...(origin !== undefined && { origin: origin as MessageOrigin }),
       };
     }
     if (kind !== 'datapoints' || !isJsonObject(value as JsonValue)) return undefined;
@@ -68,8 +69,14 @@ export function createEventText(contexts: PublishContextForm): EventText {
         ...['datapoints', deviceId, sensorId],
         ...[jsonOf(lastOf(batch)), contextOf(publishContext)],
       ]),
-    ofSetting: ({ deviceId, actuatorId, value, publishContext }) =>
-      JSON.stringify(['setting', deviceId, actuatorId, value, contextOf(publishContext)]),
+    ofSetting(change) {
+      const { deviceId, actuatorId, value, publishContext } = change;
+      const context = contextOf(publishContext);
+      if (context === null) change.origin ??= contexts.origin();
+      const { origin } = change;
+      const parts = ['setting', deviceId, actuatorId, value, context];
+      return JSON.stringify(origin === undefined ? parts : [...parts, origin]);
+    },
     read(text) {
       try {
         const parts: unknown = parseJson(text);

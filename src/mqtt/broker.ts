@@ -30,6 +30,8 @@ export interface Broker {
    * what came before is looked for in the log.
    */
   adoptSessions(): Promise<void>;
+  /** Looks for messages of groups that a process had claimed which ended. */
+  lookAgain(): void;
   metrics(): BrokerMetrics;
   /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
   close(): Promise<void>;

@@ -51,10 +51,12 @@ function deliverSetting(
     actuatorId,
     value,
     publishContext,
+    origin,
   }: Extract<FeedEvent, { readonly kind: 'actuator' }>,
 ): void {
   const topic = actuatorTopic(deviceId, actuatorId);
   const message = settingMessage(topic, value, publishContext);
+  if (origin !== undefined) message.origin = origin;
   if (broker.hasSubscribers(topic)) broker.deliver([message]);
   // Else a gateway that comes back would obey an older setting that somebody retained.
   if (!isPublished(publishContext)) broker.renewRetained({ ...message, retain: true });

@@ -63,6 +63,8 @@ export const mqttLimits = {
   topicCacheRecipientsMax: 200_000,
   /** Members of a group whose rights are asked for one message, until one may have it. */
   groupMembersAskedMax: 64,
+  /** Messages left to processes with a connected member of their group, and looked at again. */
+  sharesLeftMax: 10_000,
   /** Retained messages handed to a new subscription before others have their turn. */
   retainedPerTurn: 50,
   /** Topics whose retained value was removed by a correction, and comes back when it is undone. */

@@ -76,12 +76,19 @@ export function datapointMessage(
   index = 0,
 ): Message {
   if (!(publishContext instanceof MqttPublishContext)) {
-    return { ...fromElsewhere, topic, payload: Buffer.from(pushedText(datapoint)) };
+    const receivedAt = 'receivedAt' in datapoint ? datapoint.receivedAt : undefined;
+    return {
+      ...{ ...fromElsewhere, topic, payload: Buffer.from(pushedText(datapoint)) },
+      ...(receivedAt !== undefined && { receivedAt }),
+    };
   }
   const { message, form } = publishContext;
   const payload = form === 'object' ? message.payload : Buffer.from(pushedText(datapoint));
   return numbered({ ...message, topic, payload }, index);
 }
+
+const receivedAtOf = ([first]: readonly Datapoint[]): Pick<Message, 'receivedAt'> =>
+  first === undefined ? {} : { receivedAt: first.receivedAt };
 
 /** All datapoints of a push as one array; one that was published whole stays as it was. */
 export function arrayMessage(
@@ -91,7 +98,7 @@ export function arrayMessage(
 ): Message {
   const text = (): Uint8Array => Buffer.from(`[${datapoints.map(pushedText).join(',')}]`);
   if (!(publishContext instanceof MqttPublishContext))
-    return { ...fromElsewhere, topic, payload: text() };
+    return { ...fromElsewhere, topic, payload: text(), ...receivedAtOf(datapoints) };
   const { message, form, count } = publishContext;
   const isWhole = form === 'array' && count === datapoints.length;
   const whole = { ...message, topic, retain: false, payload: isWhole ? message.payload : text() };

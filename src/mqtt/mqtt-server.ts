@@ -91,6 +91,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     options.changes.onChange((change) => cleanUpAfter(change, broker)),
     options.changes.onChange(async (change) => {
       if (change.kind === 'datapoints_corrected') await correctRetained(change);
+      if (change.kind === 'anything') broker.lookAgain();
     }),
     deliverLive(services.watch, broker),
     publishSystemMetrics({ broker, metrics: options.metrics, log }),

@@ -1,5 +1,6 @@
 import type { ChangeFeed } from '../changes.ts';
 import type { ActuatorChange } from '../devices/actuators.ts';
+import type { MessageOrigin } from '../messaging/message.ts';
 import type { PublishContext } from '../publish-context.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { Push } from './datapoint-store.ts';
@@ -16,7 +17,10 @@ export interface StoredPush extends SensorRef {
 /** Something that became durable a moment ago: datapoints of one sensor, or an actuator's value. */
 export type FeedEvent =
   | ({ readonly kind: 'datapoints' } & StoredPush)
-  | ({ readonly kind: 'actuator' } & ActuatorChange);
+  | ({ readonly kind: 'actuator' } & ActuatorChange & {
+        /** Names it where other processes are told, and its publish context does not. */
+        origin?: MessageOrigin;
+      });
 
 /** Called with everything that is published, at once: it must not do long work of its own. */
 export type FeedListener = (events: readonly FeedEvent[]) => void;

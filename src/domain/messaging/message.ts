@@ -26,6 +26,8 @@ export interface Message {
   readonly payer?: Payer;
   /** Set when other processes are told of it; not kept. */
   origin?: MessageOrigin;
+  /** When the value that it tells was received, which came by another protocol; not kept. */
+  readonly receivedAt?: Instant;
 }
 
 /** Names a message among all that processes tell each other; numbers of one process go up. */

@@ -2,6 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Payer } from '../budgets/payer.ts';
 import type { LogEntry } from '../members/feed-log.ts';
 import type { Message, Qos, SessionKey } from './message.ts';
+import type { Share, ShareOutcome, ShareStep } from './shares.ts';
 
 /**
  * Keeps what sessions that outlive their connection hold, and the retained messages. It knows
@@ -104,6 +105,8 @@ export interface QueueEntry {
   readonly retain: boolean;
   /** Identifiers of the subscriptions it is for. */
   readonly identifiers: readonly number[];
+  /** Of a group, where several processes serve: it is settled with this entry. Not kept. */
+  readonly share?: Share;
 }
 
 /** What load() answers. */
@@ -121,7 +124,7 @@ export interface StoredSession extends SessionRecord {
 }
 
 /** Without a message: it was released, and only PUBREL is to be sent again. */
-export type StoredEntry = Omit<QueueEntry, 'key'> & { readonly message?: Message };
+export type StoredEntry = Omit<QueueEntry, 'key' | 'share'> & { readonly message?: Message };
 
 /** A client that connects, and whose session is to be this process's. */
 export interface ClaimRequest {
@@ -184,6 +187,8 @@ export interface SharedSessions {
   adoptWills(): Promise<readonly StoredWill[]>;
   /** Some of what is logged behind this place, by all processes, in the order of their commits. */
   missed(after: number): Promise<readonly LogEntry[]>;
+  /** Changes what is claimed of messages for groups, and answers what became of each claim. */
+  share(step: ShareStep): Promise<readonly ShareOutcome[]>;
   /** What is retained on these topics. */
   retained(topics: readonly string[]): Promise<readonly Message[]>;
   /** What the log had for these sessions is in their queues. */

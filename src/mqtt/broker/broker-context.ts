@@ -13,6 +13,7 @@ import type { Ownership } from './ownership.ts';
 import type { PublishCompletion } from './publish-completion.ts';
 import type { RetainedDelivery } from './retained-backlog.ts';
 import type { SessionRegistry } from './session-registry.ts';
+import type { Shares } from './shares.ts';
 import type { Turns } from './turns.ts';
 import type { Wills } from './wills.ts';
 import type { ReadingTurn, WorkShares } from './work-shares.ts';
@@ -29,6 +30,7 @@ export interface BrokerContext {
   readonly registry: SessionRegistry;
   /** Where other processes have sessions as well. */
   readonly ownership?: Ownership | undefined;
+  readonly claims?: Shares | undefined;
   readonly retainedDelivery: RetainedDelivery;
   readonly wills: Wills;
   readonly frameLimits: FrameLimits;

@@ -27,7 +27,9 @@ import { createRetainedDelivery } from './retained-backlog.ts';
 import { createRouter, type Router } from './router.ts';
 import { createSessionRegistry } from './session-registry.ts';
 import { createSessionRoom } from './session-room.ts';
+import { createShares } from './shares.ts';
 import { createSubscriptionTree, type SubscriptionTree } from './subscription-tree.ts';
+import { writeTalk } from './talk.ts';
 import { createTurns } from './turns.ts';
 import { createWills, type PendingWill } from './wills.ts';
 import { createWorkShares } from './work-shares.ts';
@@ -76,9 +78,10 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
     restore(options.log, { topic: message.topic }, () => retained.restore(message));
   }
   const { shared } = options.store;
-  if (shared !== undefined && options.others !== undefined) {
-    listenToOthers(options.others.peers, { ...engine, shared });
-  }
+  const lookAgain =
+    shared &&
+    options.others &&
+    listenToOthers(options.others.peers, { ...engine, ...options.others, shared });
   let sweeps = 0;
   const sweep = () => {
     sweeps += 1;
@@ -112,6 +115,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
     },
     endSessions: (isGone) => endSessions(context, isGone),
     adoptSessions: async () => context.ownership?.adopt(),
+    lookAgain: () => lookAgain?.(),
     metrics: () => metricsOf(engine),
     sweep,
     async close() {
@@ -131,6 +135,13 @@ function restore(log: Log, about: LogFields, take: () => void): void {
   }
 }
 
+/** Where other processes may have members of groups. */
+function openShares({ store: { shared }, others, log }: BrokerOptions, tree: SubscriptionTree) {
+  if (shared === undefined || others === undefined) return undefined;
+  const freedNote = others.peers.entryOf(writeTalk({ kind: 'freed' }));
+  return createShares({ ...{ shared, log, freedNote }, groups: tree.groups });
+}
+
 function buildEngine(options: BrokerOptions): Engine {
   const { authority, store, budgets, clock, log, others } = options;
   const counters = createCounters();
@@ -139,13 +150,17 @@ function buildEngine(options: BrokerOptions): Engine {
     notesOf: others && retainedNotes(others.peers),
   });
   const tree = createSubscriptionTree();
+  const { shared } = store;
+  const claims = openShares(options, tree);
   const queue = createMessageQueue({
-    ...{ journal, counters, clock },
+    ...{ journal, counters, clock, shares: claims },
     room: createQueueRoom(budgets.of('mqtt_queued_bytes')),
   });
   const outbound = createOutbound({ authority, queue, journal, counters });
   const handOnShares = createHandOnShares();
-  const router = createRouter({ tree, outbound, journal, counters, shares: handOnShares, clock });
+  const router = createRouter({
+    ...{ tree, outbound, journal, counters, shares: handOnShares, clock, claims },
+  });
   const retained = createRetainedMessages({ journal, budgets, clock });
   const completion = createPublishCompletion({ router, retained, counters });
   const underWay = new Set<Promise<void>>();
@@ -162,13 +177,12 @@ function buildEngine(options: BrokerOptions): Engine {
     ...{ tree, queue, journal, clock },
     room: createSessionRoom(budgets),
   });
-  const { shared } = store;
   const ownership =
-    shared === undefined || others === undefined
+    shared === undefined || others === undefined || claims === undefined
       ? undefined
       : createOwnership({
           ...{ ...others, authority, shared, registry, outbound, journal, counters, wills },
-          ...{ clock, log },
+          ...{ clock, log, claims },
         });
   const context: BrokerContext = {
     authority,
@@ -179,7 +193,7 @@ function buildEngine(options: BrokerOptions): Engine {
     queue,
     completion,
     registry,
-    ownership,
+    ...{ ownership, claims },
     retainedDelivery: createRetainedDelivery({ retained, outbound, clock }),
     wills,
     frameLimits: {
@@ -260,6 +274,7 @@ function sweepOnce(engine: Engine, isRetainedDue: boolean): void {
   shedSlowest(members);
   wills.sweep(now);
   void context.ownership?.adopt();
+  context.claims?.sweep();
   for (const { key } of registry.expire(now)) wills.publishNow(key);
   // An account may have a hundred thousand that expire at once.
   if (isRetainedDue) void runInSteps(retained.expire(now));
@@ -330,5 +345,6 @@ async function closeAll({ context, underWay }: Engine): Promise<void> {
   context.wills.publishAll();
   await Promise.all(underWay);
   await context.ownership?.close();
+  await context.claims?.finish();
   await context.journal.finish();
 }

@@ -1,11 +1,11 @@
 import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { LogEntry } from '../../domain/members/feed-log.ts';
-import type { SessionKey } from '../../domain/messaging/message.ts';
+import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type { ClaimedSession, SharedSessions } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Broker } from '../broker.ts';
+import type { Broker, Reach } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
@@ -15,6 +15,7 @@ import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
 import { createRouter } from './router.ts';
 import type { DeliveryTerms, Session } from './session.ts';
+import type { Shares } from './shares.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { readTalk } from './talk.ts';
 
@@ -37,6 +38,7 @@ export interface CatchUpContext {
   readonly outbound: Outbound;
   readonly journal: Journal;
   readonly counters: Counters;
+  readonly claims: Shares;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -93,8 +95,30 @@ function letGo({ catchUp: state }: Session): void {
  * the store cannot answer; it may be called again.
  */
 async function catchUp(context: CatchUpContext, taken: readonly TakenSession[]): Promise<void> {
-  const { shared, peers, deliverEvent } = context;
   const { route, subscribeUpTo, hasSubscribers } = createReplay(context, taken);
+  await readLog(context, { route, hasSubscribers, before: subscribeUpTo });
+}
+
+/** Hands on all that the log has, as when it happened. Throws when the store cannot answer. */
+export async function readLog(
+  {
+    shared,
+    peers,
+    deliverEvent,
+  }: Pick<CatchUpContext, 'peers' | 'deliverEvent'> & {
+    readonly shared: Pick<SharedSessions, 'missed'>;
+  },
+  {
+    route,
+    hasSubscribers,
+    before,
+  }: {
+    readonly route: (message: Message, reach?: Reach) => void;
+    readonly hasSubscribers: Broker['hasSubscribers'];
+    /** Called with the place of each entry. */
+    readonly before?: (place: number) => void;
+  },
+): Promise<void> {
   const receivers: Parameters<DeliverEvent>[0] = {
     deliver: (messages, reach) => {
       for (const message of messages) route(message, reach);
@@ -108,7 +132,7 @@ async function catchUp(context: CatchUpContext, taken: readonly TakenSession[]):
     entries = await shared.missed(after);
     for (const { text, place } of entries) {
       after = place;
-      subscribeUpTo(place);
+      before?.(place);
       const said = peers.read(text);
       if (typeof said === 'object') deliverEvent(receivers, said);
       const talk = typeof said === 'string' ? readTalk(said) : undefined;
@@ -119,7 +143,7 @@ async function catchUp(context: CatchUpContext, taken: readonly TakenSession[]):
 
 /** The way of messages to these sessions alone. */
 function createReplay(
-  { outbound, journal, counters, clock }: CatchUpContext,
+  { outbound, journal, counters, clock, claims }: CatchUpContext,
   taken: readonly TakenSession[],
 ) {
   const tree = createSubscriptionTree();
@@ -136,7 +160,12 @@ function createReplay(
   function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
     const { origin } = delivery.message;
     const found = session.catchUp?.found;
-    if (origin === undefined || terms.qos === 0 || found === undefined || session.isEnded) return;
+    if (terms.qos === 0 || session.isEnded) return;
+    if (terms.share !== undefined) {
+      outbound.offerFound(session, delivery, terms);
+      return;
+    }
+    if (origin === undefined || found === undefined) return;
     const isHeard = origin.at <= (heardBy.get(session)?.get(origin.writer) ?? 0);
     if (isHeard || found.has(nameOfFound(origin))) return;
     found.add(nameOfFound(origin));
@@ -144,14 +173,13 @@ function createReplay(
   }
 
   const router = createRouter({
-    ...{ tree, journal, counters, clock },
+    ...{ tree, journal, counters, clock, claims },
     outbound: { ...outbound, offer },
     shares: createHandOnShares(),
   });
   return {
     route: router.route,
-    hasSubscribers: (topic: string, reach?: Parameters<typeof tree.match>[1]) =>
-      tree.match(topic, reach).count > 0,
+    hasSubscribers: (topic: string, reach?: Reach) => tree.match(topic, reach).count > 0,
     /** What was logged before a subscription came is not for it. */
     subscribeUpTo(place: number): void {
       for (let next = coming.at(-1); next !== undefined && next.since < place; ) {

@@ -1,8 +1,11 @@
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { SessionChange, SharedSessions } from '../../domain/messaging/session-store.ts';
+import { mqttLimits } from '../limits.ts';
 import type { BrokerContext } from './broker-context.ts';
+import { type DeliverEvent, readLog } from './catch-up.ts';
 import type { RetainedMessages } from './retained.ts';
 import type { Router } from './router.ts';
+import type { SubscriptionTree } from './subscription-tree.ts';
 import { readTalk, writeTalk } from './talk.ts';
 
 /** What the brokers of other processes are told of changes: that something else is retained. */
@@ -18,22 +21,69 @@ export const retainedNotes =
     return [peers.entryOf(writeTalk({ kind: 'retained', topics: [...topics] }))];
   };
 
-/** Acts on what the brokers of other processes tell, and says when that is done. */
-export function listenToOthers(
-  peers: Peers,
-  {
-    context,
-    shared,
-    retained,
-    router,
-  }: {
-    readonly context: BrokerContext;
-    readonly shared: Pick<SharedSessions, 'retained'>;
-    readonly retained: RetainedMessages;
-    readonly router: Router;
-  },
-): void {
+/** Reads the log for groups when something that was claimed for them may be claimed again. */
+export type LookAgain = () => void;
+
+/** One look at a time, and one more behind it. */
+function createLookAgain({
+  context,
+  peers,
+  shared,
+  deliverEvent,
+  router,
+  tree,
+}: Listening & { readonly peers: Peers }): LookAgain {
+  let looking: Promise<void> | undefined;
+  let isAskedAgain = false;
+
+  async function look(): Promise<void> {
+    do {
+      isAskedAgain = false;
+      await readLog(
+        { shared, peers, deliverEvent },
+        {
+          route: router.routeAgain,
+          hasSubscribers: (topic, reach) => tree.match(topic, reach).count > 0,
+        },
+      ).catch(async (error: unknown) => {
+        context.log.warn({ err: error }, 'the log could not be read for groups');
+        isAskedAgain = true;
+        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
+      });
+    } while (isAskedAgain);
+  }
+
+  return () => {
+    isAskedAgain = looking !== undefined;
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+  };
+}
+
+interface Listening {
+  readonly context: BrokerContext;
+  readonly shared: Pick<SharedSessions, 'retained' | 'missed' | 'onFenced'>;
+  readonly retained: RetainedMessages;
+  readonly router: Router;
+  readonly tree: SubscriptionTree;
+  readonly deliverEvent: DeliverEvent;
+}
+
+/**
+ * Acts on what the brokers of other processes tell, and says when that is done. Answers what looks
+ * again for messages of groups.
+ */
+export function listenToOthers(peers: Peers, listening: Listening): LookAgain {
+  const { context, shared, retained, router, tree } = listening;
   const { ownership, journal, log } = context;
+  const lookAgain = createLookAgain({ ...listening, peers });
+  context.claims?.onGivenBack(lookAgain);
+  // What was claimed for a session that another process took was given back.
+  shared.onFenced(() => {
+    if (Iterator.from(tree.groups()).next().done !== true) lookAgain();
+    peers.tell(writeTalk({ kind: 'freed' })).catch(() => undefined);
+  });
 
   /** The store says what is retained; what this process retains meanwhile is newer. */
   async function renewRetained(topics: readonly string[]): Promise<void> {
@@ -51,10 +101,12 @@ export function listenToOthers(
   peers.onTold(async (text) => {
     const talk = readTalk(text);
     if (talk?.kind === 'message') router.route(talk.message);
+    else if (talk?.kind === 'freed') lookAgain();
     else if (talk?.kind === 'retained') {
       await renewRetained(talk.topics).catch((error: unknown) =>
         log.warn({ err: error }, 'what others retained could not be read'),
       );
     } else if (talk !== undefined) await ownership?.told(talk);
   });
+  return lookAgain;
 }

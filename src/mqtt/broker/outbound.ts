@@ -51,7 +51,9 @@ export function createOutbound(options: {
   /** Of a session that another process had: it waits, or was found in the log already. */
   function isHeldBack(session: Session, delivery: Delivery, terms: DeliveryTerms): boolean {
     const { waiting, found } = session.catchUp ?? {};
-    if (waiting === undefined) return found !== undefined && wasFound(found, delivery.message);
+    // Of a group, what is claimed was not found by anybody else.
+    const isFound = terms.share === undefined && found !== undefined;
+    if (waiting === undefined) return isFound && wasFound(found, delivery.message);
     if (waiting.length >= mqttLimits.deliveriesWaitingMax) {
       drop('queue_full');
       return true;

@@ -97,6 +97,9 @@ function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
   }
   const codes: number[] = subscriptions.map(({ filter, qos }) => refusals.get(filter) ?? qos);
   addTimes(codes, reason.quotaExceeded, surplus);
+  if (subscriptions.some(({ filter }) => filter.startsWith('$share/'))) {
+    connection.context.claims?.tellHere();
+  }
   whenDurable(connection, () => {
     answerList(connection, { type: packetType.suback, packetId, codes });
     if (wanted.length > 0) startRetained(connection, wanted);

@@ -8,6 +8,7 @@ import type { Journal } from './journal.ts';
 import { Parcel } from './parcel.ts';
 import type { QueueRoom } from './queue-room.ts';
 import type { Entry, QueuedTerms, Session } from './session.ts';
+import type { Shares } from './shares.ts';
 
 /** What the queues of all sessions share. */
 export interface QueueContext {
@@ -15,6 +16,8 @@ export interface QueueContext {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly room: QueueRoom;
+  /** Of groups with members at other processes. Absent: there are none. */
+  readonly shares?: Pick<Shares, 'settle' | 'giveBack'> | undefined;
 }
 
 /** Takes the message into the session, durably if the session is; undefined: there is no room. */
@@ -54,7 +57,7 @@ export function settleEntry(context: QueueContext, session: Session, entry: Entr
   if (session.isDurable) {
     const { packetId, payer } = entry;
     journal.add({ kind: 'settled', key: session.key, packetId }, payer);
-  }
+  } else if (entry.share !== undefined) context.shares?.settle(entry.share);
 }
 
 /** The receiver has the message: only the packet id is still taken. */
@@ -76,6 +79,10 @@ export function freeMessage(
 export function forgetEntries(context: QueueContext, session: Session): void {
   const { counters, room } = context;
   for (const entry of session.entries?.values() ?? []) {
+    // Another member may have what this one did not acknowledge [MQTT5 4.8.2].
+    if (!session.isDurable && entry.qos === 1 && entry.share !== undefined) {
+      context.shares?.giveBack(entry.share);
+    }
     freeMessage(context, session, entry);
     room.settle(entry.payer);
   }

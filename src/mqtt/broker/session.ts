@@ -1,6 +1,7 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Message, Qos, SessionKey } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
+import type { Share } from '../../domain/messaging/shares.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Client, PublishOutcome } from '../broker-hooks.ts';
 import type { ProtocolVersion } from '../packets/packet.ts';
@@ -31,6 +32,8 @@ export interface DeliveryTerms {
   readonly qos: Qos;
   readonly retain: boolean;
   readonly identifiers: readonly number[];
+  /** Of a group, where several processes serve: what this one claimed. */
+  readonly share?: Share;
 }
 
 /** How it gets one that is queued until the client has it. */

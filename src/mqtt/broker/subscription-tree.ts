@@ -13,6 +13,8 @@ export interface Target {
 
 /** A group of which one member gets each message of a topic. */
 export interface SharedTarget {
+  /** Of whom it is, its name and its filter: the same at all processes. */
+  readonly name: string;
   readonly members: readonly Target[];
   readonly turn: Turn;
 }
@@ -53,6 +55,8 @@ export interface SubscriptionTree {
   add(session: Session, subscription: Subscription): void;
   remove(session: Session, filter: string): void;
   match(topic: string, reach?: Reach): Match;
+  /** All groups that share a filter. */
+  groups(): Iterable<SharedTarget>;
   readonly size: number;
   /** At how many places topics were looked for, in all; what is remembered costs none. */
   readonly places: number;
@@ -73,9 +77,14 @@ interface Own {
 }
 
 class Group implements SharedTarget {
+  readonly name: string;
   readonly sessions = new Map<Session, Target>();
   readonly turn: Turn = { next: 0 };
   #members: readonly Target[] | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+  }
 
   get members(): readonly Target[] {
     this.#members ??= [...this.sessions.values()];
@@ -104,16 +113,18 @@ export function createSubscriptionTree(): SubscriptionTree {
   let remembered = 0;
   let size = 0;
   let places = 0;
+  const allGroups = new Set<Group>();
 
   function add(session: Session, subscription: Subscription): void {
     const { group, filter } = split(subscription.filter);
-    if (addTo(leafAt(root, filter), session, { group, subscription })) size += 1;
+    if (addTo(leafAt(root, filter), session, { group, subscription, allGroups })) size += 1;
     forget();
   }
 
   function remove(session: Session, text: string): void {
     const { group, filter } = split(text);
-    if (removeFrom(root, { session, group, levels: filter.split('/') }, 0)) size -= 1;
+    const levels = filter.split('/');
+    if (removeFrom(root, { session, group, levels, allGroups }, 0)) size -= 1;
     forget();
   }
 
@@ -149,6 +160,7 @@ export function createSubscriptionTree(): SubscriptionTree {
     add,
     remove,
     match,
+    groups: () => allGroups,
     get size() {
       return size;
     },
@@ -187,7 +199,12 @@ function addTo(
   {
     group: name,
     subscription,
-  }: { readonly group: string | undefined; readonly subscription: Subscription },
+    allGroups,
+  }: {
+    readonly group: string | undefined;
+    readonly subscription: Subscription;
+    readonly allGroups: Set<Group>;
+  },
 ): boolean {
   const target: Target = { session, subscriptions: [subscription] };
   const { payer } = session;
@@ -196,8 +213,9 @@ function addTo(
   let { sessions } = own;
   if (name !== undefined) {
     own.groups ??= new Map();
-    const group = own.groups.get(name) ?? new Group();
+    const group = own.groups.get(name) ?? new Group(JSON.stringify([payer, subscription.filter]));
     own.groups.set(name, group);
+    allGroups.add(group);
     group.changed();
     ({ sessions } = group);
   }
@@ -215,6 +233,7 @@ function removeFrom(
     readonly session: Session;
     readonly group: string | undefined;
     readonly levels: readonly string[];
+    readonly allGroups: Set<Group>;
   },
   depth: number,
 ): boolean {
@@ -230,7 +249,15 @@ function removeFrom(
 
 function removeFromLeaf(
   node: Node,
-  { session, group: name }: { readonly session: Session; readonly group: string | undefined },
+  {
+    session,
+    group: name,
+    allGroups,
+  }: {
+    readonly session: Session;
+    readonly group: string | undefined;
+    readonly allGroups: Set<Group>;
+  },
 ): boolean {
   const { leaf } = node;
   const own = leaf?.payers.get(session.payer);
@@ -240,7 +267,10 @@ function removeFromLeaf(
   if (sessions?.delete(session) !== true) return false;
   group?.changed();
   if (name === undefined || sessions.size === 0) leaf.count -= 1;
-  if (name !== undefined && sessions.size === 0) own.groups?.delete(name);
+  if (group !== undefined && name !== undefined && sessions.size === 0) {
+    own.groups?.delete(name);
+    allGroups.delete(group);
+  }
   if (own.sessions.size === 0 && (own.groups?.size ?? 0) === 0) leaf.payers.delete(session.payer);
   if (leaf.payers.size === 0) node.leaf = undefined;
   return true;

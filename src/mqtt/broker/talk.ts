@@ -9,6 +9,8 @@ export type Talk =
   | ({ readonly kind: 'wanted' } & Claimed)
   /** For those who subscribed, if they may have it. */
   | { readonly kind: 'message'; readonly message: Message }
+  /** What was claimed for groups may be claimed again. */
+  | { readonly kind: 'freed' }
   /** What is retained on these topics is another one than before. */
   | { readonly kind: 'retained'; readonly topics: readonly string[] };
 
@@ -19,6 +21,8 @@ export interface Claimed {
   /** Whether its client wants nothing of what was. */
   readonly cleanStart: boolean;
 }
+
+const knownKinds: ReadonlySet<string> = new Set(['opened', 'wanted', 'freed', 'retained']);
 
 /** As text, and back. */
 export function writeTalk(talk: Talk): string {
@@ -42,8 +46,7 @@ export function readTalk(text: string): Talk | undefined {
     return read && { kind, message: read };
   }
   // Processes of one version wrote it.
-  const isKnown = kind === 'opened' || kind === 'wanted' || kind === 'retained';
-  return isKnown ? (talk as Talk) : undefined;
+  return typeof kind === 'string' && knownKinds.has(kind) ? (talk as Talk) : undefined;
 }
 
 /** A message as text can hold it. */

@@ -311,8 +311,8 @@ describe('moving that does not go well', { skip }, () => {
 
 /** Tables of what services do, which ended before, and points that are in chunks by then. */
 const ofServices: readonly string[] = [
-  ...['feed_log', 'hot', 'looked_values', 'looks', 'members', 'mqtt_heard', 'mqtt_wills'],
-  ...['schema_version', 'writers'],
+  ...['feed_log', 'hot', 'looked_values', 'looks', 'members', 'mqtt_groups_here', 'mqtt_heard'],
+  ...['mqtt_shares', 'mqtt_wills', 'schema_version', 'writers'],
 ];
 
 async function secretOf(place: StoragePlace): Promise<string> {

@@ -3,6 +3,7 @@ import type { FeedLog, LogEntry } from '../../domain/members/feed-log.ts';
 import { fileLooks } from './looks.ts';
 import { type MemberConnection, notify } from './member-connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
+import { dropHereOfEnded, dropShares } from './shares.ts';
 import type { Writer, WriteSession } from './writer.ts';
 
 const insert = 'insert into feed_log (writer, entry) values ($1, $2) returning place';
@@ -114,7 +115,11 @@ export function createFeedLog(options: {
       return (await connection.first(findDeaf, from, place)) === undefined;
     },
     async tidy() {
-      if (tidyUpTo > 0) await connection.run(dropHeard, tidyUpTo);
+      if (tidyUpTo > 0) {
+        await connection.run(dropHeard, tidyUpTo);
+        await connection.run(dropShares, tidyUpTo);
+        await connection.run(dropHereOfEnded);
+      }
       tidyUpTo = (await connection.first<{ place: number }>(selectLast))?.place ?? 0;
     },
     before,

@@ -9,6 +9,7 @@ import {
 } from '../sql/session-row.ts';
 import type { Session } from './connection.ts';
 import { messageValues } from './message-values.ts';
+import { giveSharesBack, settleShares } from './shares.ts';
 import { indexKey } from './text.ts';
 import { settleWill } from './wills.ts';
 
@@ -226,10 +227,14 @@ async function queue(applying: Applying, { message, entries }: Change<'queued'>)
   const { session, own } = applying;
   const { origin } = message;
   let id: number | undefined;
-  for (const { key, packetId, qos, retain, identifiers } of entries) {
+  for (const { key, packetId, qos, retain, identifiers, share } of entries) {
     const number = await find(applying, key);
+    if (own !== undefined && share !== undefined) {
+      await (number === undefined ? giveSharesBack : settleShares)(session, own, [share]);
+    }
     if (number === undefined) continue;
-    if (own !== undefined && origin !== undefined) {
+    // A share is looked for by its claim.
+    if (own !== undefined && origin !== undefined && share === undefined) {
       await session.run(upsertHeard, number, origin.writer, origin.at);
     }
     if (id === undefined) {

@@ -10,6 +10,7 @@ import {
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { ClaimRequest, SharedSessions } from '../../domain/messaging/session-store.ts';
+import type { ShareClaim, ShareStep } from '../../domain/messaging/shares.ts';
 import { silentLog } from '../../lib/log.ts';
 import type { Storage } from '../storage.ts';
 import { openPostgres } from './postgres-storage.ts';
@@ -165,5 +166,64 @@ describe('MQTT sessions of several processes', { skip }, () => {
     const third = await b.claim(claiming());
     assert.ok(third !== 'elsewhere');
     assert.equal(third.will, undefined);
+  });
+});
+
+describe('messages for groups of sessions that processes share', { skip }, () => {
+  const claimOf = (message: string, fields: Partial<ShareClaim> = {}): ShareClaim => ({
+    ...{ group: 'g', message, token: 1, isHere: true, isSettled: false, isAgain: false },
+    ...fields,
+  });
+  const stepOf = (fields: Partial<ShareStep>): ShareStep => ({
+    ...{ claims: [], settled: [], givenBack: [], here: new Map(), notes: [] },
+    ...fields,
+  });
+  const claim = (shared: SharedSessions, ...claims: ShareClaim[]) =>
+    shared.share(stepOf({ claims }));
+
+  test('of two processes one wins, and the same claim made again is the same', async () => {
+    const { one, two, a, b } = await twoOf('shares_once');
+    assert.deepEqual(await claim(a, claimOf('m1'), claimOf('m2', { token: 2 })), ['won', 'won']);
+    assert.deepEqual(await claim(b, claimOf('m3'), claimOf('m2')), ['won', 'taken']);
+    assert.deepEqual(await claim(a, claimOf('m1')), ['won']);
+    assert.deepEqual(await claim(a, claimOf('m1', { token: 3 })), ['taken']);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('who is away leaves a message to who is there', async () => {
+    const { one, two, a, b } = await twoOf('shares_here');
+    await a.share(stepOf({ here: new Map([['g', true]]) }));
+    const away = claimOf('m', { isHere: false });
+    assert.deepEqual(await claim(b, away), ['left']);
+    await a.share(stepOf({ here: new Map([['g', false]]) }));
+    assert.deepEqual(await claim(b, away), ['won']);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('what is not settled when a process ends is claimed again, and nothing else', async () => {
+    const { one, two, a, b } = await twoOf('shares_again');
+    await claim(a, claimOf('open'), claimOf('done', { token: 2 }), claimOf('back', { token: 3 }));
+    await a.share(stepOf({ settled: [{ group: 'g', message: 'done' }] }));
+    const again = (message: string, token: number) => claimOf(message, { token, isAgain: true });
+    assert.deepEqual(await claim(b, again('open', 1), again('back', 2)), ['taken', 'taken']);
+    await a.share(stepOf({ givenBack: [{ group: 'g', message: 'back' }] }));
+    assert.deepEqual(await claim(b, again('back', 3)), ['won']);
+    await one.close();
+    assert.deepEqual(await claim(b, again('open', 4), again('done', 5)), ['won', 'taken']);
+    assert.deepEqual(await claim(b, again('never claimed', 6)), ['taken']);
+    await two.close();
+  });
+
+  test('a share is settled with the entry that queues it', async () => {
+    const { one, two, a, b } = await twoOf('shares_queued');
+    await openSession(one);
+    await claim(a, claimOf('m'));
+    const entry = { key, packetId: 9, qos: 1, retain: false, identifiers: [] } as const;
+    const share = { group: 'g', message: 'm' };
+    const message = aMessage('shared');
+    await one.mqttSessions.apply([{ kind: 'queued', message, entries: [{ ...entry, share }] }]);
+    await one.close();
+    assert.deepEqual(await claim(b, claimOf('m', { isAgain: true, token: 2 })), ['taken']);
+    await two.close();
   });
 });

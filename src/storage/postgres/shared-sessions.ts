@@ -13,6 +13,7 @@ import { tellOthers } from './feed-log.ts';
 import { loadSessions } from './load-sessions.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { insertRecord } from './session-writes.ts';
+import { applyShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexKey } from './text.ts';
 import { adoptWills, putWill, takeWill } from './wills.ts';
@@ -98,6 +99,15 @@ export function createSharedSessions({
       isFirst &&= adopted.length > 0;
       return adopted;
     },
+    share: (step) =>
+      writer.call(async (tx) => {
+        const outcomes = await applyShares(tx, member, step);
+        tellOthers(
+          tx,
+          step.notes.map((text) => ({ text })),
+        );
+        return outcomes;
+      }),
     missed: (after) => reader.all<LogEntry>(selectMissed, after, postgresLimits.logEntriesPerRead),
     caughtUp: (keys) =>
       writer.call(async (tx) => {

@@ -1,0 +1,182 @@
+import type { Verdict } from '../../domain/access/access.ts';
+import type { Message } from '../../domain/messaging/message.ts';
+import type { Share } from '../../domain/messaging/shares.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { mqttLimits } from '../limits.ts';
+import type { Counters } from './counters.ts';
+import { Delivery } from './delivery.ts';
+import type { Journal } from './journal.ts';
+import type { Outbound } from './outbound.ts';
+import type { DeliveryTerms, Session } from './session.ts';
+import { type Shares, shareNameOf } from './shares.ts';
+import type { SharedTarget, Target } from './subscription-tree.ts';
+
+/** Hands messages to one member of a group. */
+export interface GroupRouting {
+  /** `isAgain`: only what a process had claimed that ended, or that it gave back. */
+  route(delivery: Delivery, group: SharedTarget, isAgain?: boolean): void;
+}
+
+/** A message on its way to one member of a group. */
+interface Round {
+  readonly message: Message;
+  readonly delivery: Delivery;
+  readonly group: SharedTarget;
+  readonly members: Iterator<Target, undefined>;
+  readonly isAgain: boolean;
+  /** Whether it is not left to other processes any more. */
+  readonly isLast: boolean;
+}
+
+/** A member that may have a message, and how. */
+interface Chosen {
+  readonly target: Target;
+  readonly terms: DeliveryTerms;
+  readonly share: Share;
+}
+
+export function createGroupRouting(options: {
+  readonly outbound: Pick<Outbound, 'offer' | 'admits' | 'tryAdmit'>;
+  readonly journal: Pick<Journal, 'hold'>;
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly claims: Shares | undefined;
+  /** Undefined: it is none for this one. */
+  readonly termsFor: (message: Message, target: Target) => DeliveryTerms | undefined;
+}): GroupRouting {
+  const { outbound, journal, counters, clock, claims, termsFor } = options;
+
+  /** One member gets it: the next one that is there and may, else one that will be. */
+  function route(delivery: Delivery, group: SharedTarget, isAgain = false, isLast = false): void {
+    const { message } = delivery;
+    const { turn } = group;
+    if (turn.waiting === undefined) {
+      const members = inTurn(group);
+      turn.next = (turn.next + 1) % 0x4000_0000;
+      walk({ message, delivery, group, members, isAgain, isLast });
+      return;
+    }
+    if (turn.waiting.length >= mqttLimits.deliveriesWaitingMax) {
+      counters.dropped.queue_full += 1;
+      return;
+    }
+    delivery.keep();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    journal.hold(promise, message.payer);
+    turn.waiting.push(() => {
+      route(delivery, group, isAgain, isLast);
+      resolve();
+    });
+  }
+
+  /** Asks for one after the other, those who are there first. */
+  function walk(round: Round): void {
+    for (let next = round.members.next(); next.done !== true; next = round.members.next()) {
+      const verdict = tryHave(next.value, round);
+      if (verdict === 'no') continue;
+      if (verdict === 'yes') {
+        choose(round, next.value);
+        return;
+      }
+      round.group.turn.waiting = [];
+      journal.hold(walkOn(round, next.value), round.message.payer);
+      return;
+    }
+  }
+
+  /** As `walk`, from where a right has to be looked up; never rejects. */
+  async function walkOn(round: Round, first: Target): Promise<void> {
+    round.delivery.keep();
+    let target: Target | undefined = first;
+    while (target !== undefined) {
+      // Where the store cannot say, the delivery asks again.
+      const isChosen = await mayHave(target, round).catch(() => round.message.qos > 0);
+      if (isChosen && !target.session.isEnded) {
+        choose(round, target);
+        break;
+      }
+      const next: IteratorResult<Target, undefined> = round.members.next();
+      target = next.value;
+    }
+    const { turn } = round.group;
+    const waiting = turn.waiting ?? [];
+    turn.waiting = undefined;
+    for (const goOn of waiting) goOn();
+  }
+
+  function tryHave({ session }: Target, { message, delivery }: Round): Verdict {
+    return isOver(session, delivery) ? 'no' : outbound.tryAdmit(session, message.topic);
+  }
+
+  async function mayHave({ session }: Target, { message, delivery }: Round): Promise<boolean> {
+    return !isOver(session, delivery) && outbound.admits(session, message.topic);
+  }
+
+  /** Where other processes have members as well, it is claimed first. */
+  function choose(round: Round, target: Target): void {
+    const { message, delivery, group, isAgain } = round;
+    const terms = termsFor(message, target);
+    if (terms === undefined) return;
+    const name = claims && shareNameOf(message);
+    if (claims === undefined || name === undefined) {
+      if (!isAgain) outbound.offer(target.session, delivery, terms);
+      return;
+    }
+    const isHere = target.session.link !== undefined;
+    // Nobody waits for what comes at most once.
+    if (terms.qos === 0 && (!isHere || isAgain)) return;
+    const chosen = { target, terms, share: { group: group.name, message: name } };
+    const claimed = claim(claims, { ...round, delivery: delivery.detached() }, chosen);
+    if (terms.qos > 0) journal.hold(claimed, message.payer);
+  }
+
+  async function claim(own: Shares, round: Round, chosen: Chosen): Promise<void> {
+    const { target, terms, share } = chosen;
+    const { delivery, group, isAgain, isLast } = round;
+    const { link, isDurable } = target.session;
+    const outcome = await own.claim({
+      ...{ ...share, isAgain, isHere: link !== undefined || isLast },
+      isSettled: terms.qos === 0 || (terms.qos === 2 && !isDurable),
+    });
+    if (outcome === 'won') give(own, round, chosen);
+    else if (outcome === 'left') {
+      own.later((isNowLast) =>
+        route(new Delivery(delivery.message, clock.now()), group, isAgain, isNowLast),
+      );
+    }
+  }
+
+  /** The member may have left meanwhile. */
+  function give(own: Shares, { delivery, group }: Round, { target, terms, share }: Chosen): void {
+    const { message } = delivery;
+    const isThere = ({ session }: Target): boolean =>
+      !session.isEnded &&
+      !isOver(session, delivery) &&
+      (session.link !== undefined || terms.qos > 0);
+    const heir = isThere(target) ? target : [...inTurn(group)].find(isThere);
+    const how = heir && (heir === target ? terms : termsFor(message, heir));
+    if (heir !== undefined && how !== undefined)
+      outbound.offer(heir.session, delivery, { ...how, share });
+    else if (terms.qos > 0) own.giveBack(share);
+  }
+
+  return { route };
+}
+
+/** Whether nobody will come back for it. */
+const isOver = ({ link, expiresAt }: Session, { now }: Delivery): boolean =>
+  link === undefined && expiresAt <= now;
+
+/** Its members in the order in which they are asked, those who are there first; not too many. */
+function* inTurn({ members, turn }: SharedTarget): Generator<Target, undefined> {
+  let left: number = mqttLimits.groupMembersAskedMax;
+  for (const isThere of [true, false]) {
+    for (let at = 0; at < members.length; at += 1) {
+      const member = members[(turn.next + at) % members.length];
+      if (member === undefined || (member.session.link !== undefined) !== isThere) continue;
+      if (left === 0) return;
+      left -= 1;
+      yield member;
+    }
+  }
+}

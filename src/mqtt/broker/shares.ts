@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import type { Message } from '../../domain/messaging/message.ts';
+import type { SharedSessions } from '../../domain/messaging/session-store.ts';
+import type { Share, ShareClaim, ShareOutcome } from '../../domain/messaging/shares.ts';
+import type { Log } from '../../lib/log.ts';
+import { mqttLimits } from '../limits.ts';
+import type { SharedTarget } from './subscription-tree.ts';
+
+/**
+ * Of each message one member of a group gets one, of all processes that serve: whoever claims it
+ * first. Many are claimed in one commit, in the order in which they were asked for.
+ */
+export interface Shares {
+  /** Resolves in the order of claims, when it is durable; never rejects. */
+  claim(claim: Omit<ShareClaim, 'token'>): Promise<ShareOutcome>;
+  /** A member of this process has it for good. */
+  settle(share: Share): void;
+  /** Nobody here can have it: other processes look for it again. */
+  giveBack(share: Share): void;
+  /** Tries again what was left to a process with a connected member, once a second. */
+  later(tryAgain: (isLast: boolean) => void): void;
+  /** What happens every second: who is there, and what was left to others. */
+  sweep(): void;
+  /** Tells the others of which groups a member is connected here. */
+  tellHere(): void;
+  /** Calls back when something was given back: others here may have it. */
+  onGivenBack(listener: () => void): void;
+  /** Resolves when all is written, or when the store has failed often enough to give up. */
+  finish(): Promise<void>;
+}
+
+interface Step {
+  readonly claims: Map<string, ShareClaim & { resolve(outcome: ShareOutcome): void }>;
+  readonly settled: Share[];
+  readonly givenBack: Share[];
+  readonly here: Map<string, boolean>;
+}
+
+/** How often something that was left to others is looked at, a second apart. */
+const triesMax = 15;
+
+/** A service that stops cannot wait for ever for its store. */
+const finalAttemptsMax = 3;
+
+const newStep = (): Step => ({
+  ...{ claims: new Map(), settled: [], givenBack: [], here: new Map() },
+});
+
+const sizeOf = ({ claims, settled, givenBack, here }: Step): number =>
+  claims.size + settled.length + givenBack.length + here.size;
+
+export function createShares(options: {
+  readonly shared: Pick<SharedSessions, 'share'>;
+  readonly groups: () => Iterable<SharedTarget>;
+  /** What others are told when something is given back. */
+  readonly freedNote: string;
+  readonly log: Log;
+}): Shares {
+  const { shared, groups, freedNote, log } = options;
+  /** The last one collects; the others leave one after the other. */
+  const steps: Step[] = [newStep()];
+  let isLeaving = false;
+  let token = 0;
+  let here = new Set<string>();
+  let left: { tries: number; readonly tryAgain: (isLast: boolean) => void }[] = [];
+  let isRetrying = false;
+  let isFinishing = false;
+  let written: Promise<void> | undefined;
+  const listeners: (() => void)[] = [];
+
+  function stepFor(name: string): Step {
+    const [last] = steps.slice(-1);
+    const isFull = last === undefined || sizeOf(last) >= mqttLimits.storeRowsPerStep;
+    if (!isFull && !last.claims.has(name)) return last;
+    const next = newStep();
+    steps.push(next);
+    return next;
+  }
+
+  function leave(): void {
+    if (isLeaving) return;
+    isLeaving = true;
+    written = new Promise((resolve) => setImmediate(resolve)).then(writeAll);
+  }
+
+  async function writeAll(): Promise<void> {
+    for (let [step] = steps; step !== undefined && sizeOf(step) > 0; [step] = steps) {
+      steps.shift();
+      if (steps.length === 0) steps.push(newStep());
+      await write(step);
+    }
+    isLeaving = false;
+  }
+
+  /** What is not decided must not be lost: until then nobody is answered. */
+  async function write(step: Step): Promise<void> {
+    const claims = [...step.claims.values()];
+    const notes = step.givenBack.length > 0 ? [freedNote] : [];
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const outcomes = await shared.share({ ...step, claims, notes });
+        for (const [at, { resolve }] of claims.entries()) resolve(outcomes[at] ?? 'taken');
+        if (notes.length > 0) for (const listener of listeners) listener();
+        return;
+      } catch (error) {
+        log.warn({ err: error }, 'messages for groups could not be claimed; trying again');
+        if (isFinishing && attempt >= finalAttemptsMax) {
+          for (const { resolve } of claims) resolve('taken');
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
+      }
+    }
+  }
+
+  function tellHere(): void {
+    const now = new Set<string>();
+    for (const { name, members } of groups()) {
+      if (members.some(({ session }) => session.link !== undefined)) now.add(name);
+    }
+    const step = stepFor('');
+    for (const name of now) if (!here.has(name)) step.here.set(name, true);
+    for (const name of here) if (!now.has(name)) step.here.set(name, false);
+    here = now;
+    if (step.here.size > 0) leave();
+  }
+
+  function retryLeft(): void {
+    const waiting = left;
+    left = [];
+    isRetrying = true;
+    for (const one of waiting) {
+      one.tries += 1;
+      one.tryAgain(one.tries >= triesMax);
+    }
+    isRetrying = false;
+  }
+
+  return {
+    claim(claim) {
+      const name = JSON.stringify([claim.group, claim.message]);
+      const { promise, resolve } = Promise.withResolvers<ShareOutcome>();
+      token += 1;
+      stepFor(name).claims.set(name, { ...claim, token, resolve });
+      leave();
+      return promise;
+    },
+    settle(share) {
+      stepFor('').settled.push(share);
+      leave();
+    },
+    giveBack(share) {
+      stepFor('').givenBack.push(share);
+      leave();
+    },
+    later(tryAgain) {
+      if (left.length >= mqttLimits.sharesLeftMax && !isRetrying) tryAgain(true);
+      else left.push({ tries: 0, tryAgain });
+    },
+    sweep() {
+      tellHere();
+      if (left.length > 0) retryLeft();
+    },
+    tellHere,
+    onGivenBack: (listener) => void listeners.push(listener),
+    async finish() {
+      isFinishing = true;
+      left = [];
+      while (isLeaving) await written;
+    },
+  };
+}
+
+/** What all processes call a message by; undefined: no other process has it. */
+export function shareNameOf({ origin, receivedAt, topic, payload }: Message): string | undefined {
+  if (origin !== undefined) return `${origin.writer} ${origin.at}`;
+  if (receivedAt === undefined) return undefined;
+  const hash = createHash('sha256').update(`${topic}\u0000${receivedAt}\u0000`).update(payload);
+  return hash.digest('base64');
+}

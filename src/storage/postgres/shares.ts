@@ -1,0 +1,100 @@
+import type { Share, ShareOutcome, ShareStep } from '../../domain/messaging/shares.ts';
+import type { Session } from './connection.ts';
+import { indexKey } from './text.ts';
+
+const serving = `select member from members where state = 'serving'`;
+const lastPlace = `
+  coalesce(pg_sequence_last_value(pg_get_serial_sequence('feed_log', 'place')), 0)`;
+/** Everything is in the order of commits: of two processes that ask, the second sees the first. */
+const claim = `
+  with asked as (
+    select * from unnest($2::text[], $3::text[], $4::bigint[], $5::boolean[], $6::boolean[],
+      $7::boolean[]) with ordinality
+      as given (share_group, message, token, here, settled, again, number)),
+  known as materialized (
+    select share_group, message from asked join mqtt_shares using (share_group, message)),
+  won as (
+    insert into mqtt_shares (share_group, message, owner, token, settled, place)
+    select share_group, message, $1, token, settled, ${lastPlace} from asked
+    where case when again then (share_group, message) in (select * from known)
+      else here or not exists (
+        select from mqtt_groups_here as there
+        where there.share_group = asked.share_group and owner <> $1 and owner in (${serving}))
+      end
+    on conflict (share_group, message) do update set
+      owner = excluded.owner, token = excluded.token, settled = excluded.settled
+    where (mqtt_shares.owner = excluded.owner and mqtt_shares.token = excluded.token)
+      or (not mqtt_shares.settled and mqtt_shares.owner not in (${serving}))
+    returning share_group, message)
+  select won.message is not null as won, known.message is not null or again as taken
+  from asked left join won using (share_group, message) left join known using (share_group, message)
+  order by number`;
+const settle = `
+  update mqtt_shares set settled = true
+  from unnest($2::text[], $3::text[]) as given (share_group, message)
+  where mqtt_shares.share_group = given.share_group and mqtt_shares.message = given.message
+    and owner = $1`;
+/** Of nobody. */
+const giveBack = settle.replace('settled = true', 'owner = 0');
+const addHere = `
+  insert into mqtt_groups_here (share_group, owner) select unnest($2::text[]), $1
+  on conflict do nothing`;
+const removeHere = `
+  delete from mqtt_groups_here where owner = $1 and share_group = any($2::text[])`;
+/** Whoever reads the log finds nothing any more that could be claimed a second time. */
+export const dropShares = `
+  delete from mqtt_shares where place <= $1
+    and place < coalesce((select min(place) from feed_log), $1 + 1)`;
+export const dropHereOfEnded = `delete from mqtt_groups_here where owner not in (${serving})`;
+
+const groupsOf = (shares: readonly Share[]): readonly string[] =>
+  shares.map(({ group }) => indexKey(group));
+const messagesOf = (shares: readonly Share[]): readonly string[] =>
+  shares.map(({ message }) => indexKey(message));
+
+/** Makes the changes, and answers what became of each claim, in their order. */
+export async function applyShares(
+  tx: Session,
+  own: number,
+  { claims, settled, givenBack, here }: ShareStep,
+): Promise<readonly ShareOutcome[]> {
+  const groups = [...here];
+  const wanted = (isHere: boolean) =>
+    groups.filter(([, one]) => one === isHere).map(([group]) => indexKey(group));
+  if (groups.length > 0) {
+    await tx.run(addHere, own, wanted(true));
+    await tx.run(removeHere, own, wanted(false));
+  }
+  await settleShares(tx, own, settled);
+  await giveSharesBack(tx, own, givenBack);
+  if (claims.length === 0) return [];
+  const rows = await tx.all<{ won: boolean; taken: boolean }>(
+    ...[claim, own, groupsOf(claims), messagesOf(claims)],
+    claims.map(({ token }) => token),
+    claims.map(({ isHere }) => isHere),
+    claims.map(({ isSettled }) => isSettled),
+    claims.map(({ isAgain }) => isAgain),
+  );
+  return rows.map(({ won, taken }) => {
+    if (won) return 'won';
+    return taken ? 'taken' : 'left';
+  });
+}
+
+/** Nobody gets them again if the process ends. */
+export async function settleShares(
+  tx: Session,
+  own: number,
+  shares: readonly Share[],
+): Promise<void> {
+  if (shares.length > 0) await tx.run(settle, own, groupsOf(shares), messagesOf(shares));
+}
+
+/** Another process may claim them again. */
+export async function giveSharesBack(
+  tx: Session,
+  own: number,
+  shares: readonly Share[],
+): Promise<void> {
+  if (shares.length > 0) await tx.run(giveBack, own, groupsOf(shares), messagesOf(shares));
+}
