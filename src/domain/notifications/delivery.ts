@@ -79,11 +79,17 @@ export interface Firing {
   readonly state: DeviceState;
   /** The look that it came of, where several processes serve the same data. */
   readonly lookId?: string;
+  /** It may be stored after that look ended: no push waits for it. */
+  readonly isAfterLook?: true;
 }
 
-/** What the store made of a firing; throttled: the window is taken since `lastFiredAt`. */
+/**
+ * What the store made of a firing; throttled: the window is taken since `lastFiredAt`; taken:
+ * another process makes its look.
+ */
 export type FiringOutcome =
   | { readonly kind: 'fired'; readonly deliveryIds: readonly string[] }
   | { readonly kind: 'throttled'; readonly lastFiredAt: Instant }
   | { readonly kind: 'inactive' }
+  | { readonly kind: 'taken' }
   | { readonly kind: 'gone' };

@@ -194,6 +194,14 @@ function storeInTurn({ store, outbox, log }: FireParts) {
   });
 }
 
+const unfired = {
+  throttled: 'throttled',
+  inactive: 'inactive',
+  gone: 'inactive',
+  // Whoever makes the look now tells more.
+  taken: 'not_stored',
+} as const;
+
 /** The state follows what the store made of the firing. */
 function complete(planned: PlannedFiring | undefined, outcome: FiringOutcome): void {
   if (planned === undefined) return;
@@ -204,7 +212,7 @@ function complete(planned: PlannedFiring | undefined, outcome: FiringOutcome): v
     return;
   }
   proposal.drop(outcome.kind === 'throttled' ? outcome.lastFiredAt : undefined);
-  evaluation.outcome = outcome.kind === 'throttled' ? 'throttled' : 'inactive';
+  evaluation.outcome = unfired[outcome.kind];
 }
 
 /** Actuations are done when the push is answered [contract 6]. */

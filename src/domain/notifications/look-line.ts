@@ -3,8 +3,9 @@ import { createSemaphore } from '../../lib/semaphore.ts';
 import type { NewLook } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId } from '../ids.ts';
+import { memberLimits } from '../members/member-limits.ts';
 import { lookLimits } from './look-limits.ts';
-import type { LookStore, WaitingLook } from './look-store.ts';
+import type { EndOutcome, LookStore, WaitingLook } from './look-store.ts';
 
 /** A look that is the next on its device, and its push. */
 export interface PushInTurn {
@@ -14,22 +15,27 @@ export interface PushInTurn {
 
 /** What becomes of looks when it is their turn; `rest`: what waits behind them, all they know. */
 export interface LookMaking {
-  /** Makes them one after the other, and ends them; answers what became of each. */
+  /**
+   * Makes them one after the other, and ends them; answers what became of each. Undefined: another
+   * process makes them now.
+   */
   makePushes(
     deviceId: DeviceId,
     some: readonly PushInTurn[],
     rest: readonly WaitingLook[],
-  ): Promise<readonly PromiseSettledResult<void>[]>;
+  ): Promise<readonly PromiseSettledResult<void>[] | undefined>;
+  /** The look with its push as others were told of it; undefined: no push calls for it. */
+  inTurnOf(look: WaitingLook): PushInTurn | undefined;
   /** Makes what other processes left by what is stored of it, and ends it. */
   makeAgain(
     deviceId: DeviceId,
     left: readonly WaitingLook[],
     rest: readonly WaitingLook[],
-  ): Promise<void>;
+  ): Promise<EndOutcome>;
 }
 
 /** A look that no push calls for: makes it, and ends it. */
-export type LookTask = (rest: readonly WaitingLook[]) => Promise<void>;
+export type LookTask = (rest: readonly WaitingLook[]) => Promise<EndOutcome>;
 
 /** Looks of this process among those of all others: each waits until it is the first in line. */
 export interface LookLine {
@@ -50,6 +56,9 @@ interface OwnLook {
   settle(outcome: PromiseSettledResult<void>): void;
 }
 
+/** Waits: the first in line is none of ours. */
+type MadeOutcome = EndOutcome | 'waits';
+
 const over: PromiseSettledResult<void> = { status: 'fulfilled', value: undefined };
 
 export function createLookLine(store: LookStore, making: LookMaking): LookLine {
@@ -59,6 +68,8 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
     parallelMax: lookLimits.looksAtOnceMax,
     waitingMax: lookLimits.looksWaitingMax,
   });
+  /** Looks of this process that could not be made, for those that pushed do not wait any more. */
+  const unmade = new Map<DeviceId, { readonly ids: ReadonlySet<string>; readonly tries: number }>();
   /** Looks of this process that nothing was under way for at the last sweep. */
   let suspects: ReadonlySet<string> = new Set();
 
@@ -83,16 +94,34 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
     look?.settle(outcome);
   }
 
+  /** What could not be made is tried again soon: those who pushed were refused, others wait. */
+  function makeLater(deviceId: DeviceId, ids: readonly string[]): void {
+    const tries = (unmade.get(deviceId)?.tries ?? 0) + 1;
+    const all = new Set([...(unmade.get(deviceId)?.ids ?? []), ...ids]);
+    unmade.delete(deviceId);
+    if (all.size === 0 || tries > lookLimits.againTriesMax) return;
+    unmade.set(deviceId, { ids: all, tries });
+    const { againMsMin, againMsMax } = lookLimits;
+    const ms = Math.min(againMsMin * 2 ** (tries - 1), againMsMax);
+    setTimeout(() => {
+      const ids = unmade.get(deviceId)?.ids;
+      if (ids !== undefined) void start(deviceId, ids);
+    }, ms).unref();
+  }
+
   /** One at a time for each device. */
   function start(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
     const known = running.get(deviceId);
     if (known !== undefined) return known;
     const work = workOff(deviceId, late)
-      .catch((reason: unknown) => {
-        for (const id of own.get(deviceId)?.keys() ?? []) {
-          settle(deviceId, id, { status: 'rejected', reason });
-        }
-      })
+      .then(
+        () => void unmade.delete(deviceId),
+        (reason: unknown) => {
+          const ids = [...(own.get(deviceId)?.keys() ?? [])];
+          for (const id of ids) settle(deviceId, id, { status: 'rejected', reason });
+          makeLater(deviceId, ids);
+        },
+      )
       .finally(() => {
         running.delete(deviceId);
         if (own.has(deviceId)) void start(deviceId);
@@ -108,22 +137,47 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
   async function workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
     let since = performance.now();
     let pauseMs: number = lookLimits.pauseMsMin;
+    let patienceMs: number = lookLimits.patienceMs;
+    let waitsFor: { readonly id: string; readonly since: number } | undefined;
+    const taken = new Set<string>();
+    const isLost = (id: string): boolean =>
+      late?.has(id) === true || taken.has(id) || unmade.get(deviceId)?.ids.has(id) === true;
     // A moment after a commit, its looks are not among our own yet.
     const isLeftNow = ({ id, member, isLeft }: WaitingLook): boolean =>
       isLeft ||
       (member === store.member &&
         own.get(deviceId)?.has(id) !== true &&
-        (late?.has(id) === true || performance.now() - since > lookLimits.lateMs));
+        (isLost(id) || performance.now() - since > lookLimits.lateMs));
     while (late !== undefined || own.has(deviceId)) {
       const before = [...(own.get(deviceId)?.keys() ?? [])];
       const line = await store.line(deviceId);
       endThoseGone(deviceId, before, line);
+      const [first] = line;
+      if (first !== undefined && first.member !== store.member) {
+        if (waitsFor?.id !== first.id) waitsFor = { id: first.id, since: performance.now() };
+        const isLate = performance.now() - waitsFor.since > patienceMs;
+        if (first.isLeft || (isLate && inTurnOf(deviceId, first) !== undefined)) {
+          await store.take(first.id, first.member);
+          taken.add(first.id);
+        } else if (own.has(deviceId)) {
+          await pause(pauseMs);
+          pauseMs = Math.min(2 * pauseMs, lookLimits.pauseMsMax);
+        } else {
+          return;
+        }
+        continue;
+      }
       const left = firstOf(line, isLeftNow);
+      let outcome: MadeOutcome;
       if (left.length > 0) {
-        await atOnce.run(() => making.makeAgain(deviceId, left, line.slice(left.length)));
+        outcome = await atOnce.run(() => making.makeAgain(deviceId, left, line.slice(left.length)));
       } else if (!own.has(deviceId)) {
         return;
-      } else if (!(await makeOwn(deviceId, line))) {
+      } else {
+        outcome = await makeOwn(deviceId, line);
+      }
+      if (outcome === 'taken') patienceMs *= lookLimits.patienceFactor;
+      if (outcome === 'waits') {
         await pause(pauseMs);
         pauseMs = Math.min(2 * pauseMs, lookLimits.pauseMsMax);
         continue;
@@ -144,29 +198,42 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
     for (const id of before) if (!waiting.has(id)) settle(deviceId, id, over);
   }
 
-  /** Answers whether the first in line is one of ours. */
-  async function makeOwn(deviceId: DeviceId, line: readonly WaitingLook[]): Promise<boolean> {
+  /** Where the first in line is one of ours, and with it those of others right behind it. */
+  async function makeOwn(deviceId: DeviceId, line: readonly WaitingLook[]): Promise<MadeOutcome> {
     const ofDevice = own.get(deviceId);
     const [first] = line;
     const found = first && ofDevice?.get(first.id);
-    if (first === undefined || found === undefined) return false;
+    if (first === undefined || found === undefined) return 'waits';
     const { task } = found;
     if (task !== undefined) {
-      await atOnce.run(() => task(line.slice(1)));
+      const ended = await atOnce.run(() => task(line.slice(1)));
+      if (ended === 'taken') return ended;
       settle(deviceId, first.id, over);
-      return true;
+      return ended;
     }
-    const looks = firstOf(line, ({ id }) => ofDevice?.get(id)?.push !== undefined);
-    const some = looks.flatMap((look) => {
-      const push = ofDevice?.get(look.id)?.push;
-      return push === undefined ? [] : { look, push };
-    });
+    const some: PushInTurn[] = [];
+    for (const look of line) {
+      const inTurn = inTurnOf(deviceId, look);
+      if (inTurn === undefined) break;
+      some.push(inTurn);
+    }
     const rest = line.slice(some.length);
     const outcomes = await atOnce.run(() => making.makePushes(deviceId, some, rest));
+    if (outcomes === undefined) return 'taken';
     some.forEach(({ look }, at) => {
       settle(deviceId, look.id, outcomes[at] ?? over);
     });
-    return true;
+    return 'ended';
+  }
+
+  function inTurnOf(deviceId: DeviceId, look: WaitingLook): PushInTurn | undefined {
+    const push = own.get(deviceId)?.get(look.id)?.push;
+    if (push !== undefined) return { look, push };
+    if (look.member === store.member) return undefined;
+    const told = making.inTurnOf(look);
+    // What others are told of a longer push is not all of it.
+    const isWhole = (told?.push.datapoints.length ?? 0) < memberLimits.datapointsPerEntryMax;
+    return isWhole ? told : undefined;
   }
 
   return {

@@ -6,7 +6,7 @@ import { limits } from '../limits.ts';
 import { compacted } from './compact-value.ts';
 import { countHad } from './look.ts';
 import type { LookMaking, PushInTurn } from './look-line.ts';
-import type { LookedValue, LookStore, WaitingLook } from './look-store.ts';
+import type { EndOutcome, LookedValue, LookStore, WaitingLook } from './look-store.ts';
 import type { LookValues } from './look-values.ts';
 import { createPushLooks, ownerFor, type PushLookParts } from './push-looks.ts';
 import type { Rule } from './rule.ts';
@@ -31,7 +31,7 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
     deviceId: DeviceId,
     some: readonly PushInTurn[],
     rest: readonly WaitingLook[],
-  ): Promise<readonly PromiseSettledResult<void>[]> {
+  ): Promise<readonly PromiseSettledResult<void>[] | undefined> {
     const pushes = some.map(({ push }) => push);
     const device = await devices.find(deviceId);
     let outcomes: readonly PromiseSettledResult<void>[] = [];
@@ -57,8 +57,13 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
     }
     const ids = some.map(({ look }) => look.id);
     const left = { ids, deviceId, states: states.takeUnsaved(deviceId) };
-    await looks.finish(looked === undefined ? left : { ...left, values: looked });
-    return outcomes;
+    const ended = await looks.finish(looked === undefined ? left : { ...left, values: looked });
+    return ended === 'ended' ? outcomes : undefined;
+  }
+
+  function inTurnOf(look: WaitingLook): PushInTurn | undefined {
+    const [push] = pushesOf([look]);
+    return push && { look, push: { ...push, lookId: look.id } };
   }
 
   /** Looks that whoever filed them did not make: what their rules fired for is not done twice. */
@@ -66,24 +71,27 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
     deviceId: DeviceId,
     left: readonly WaitingLook[],
     rest: readonly WaitingLook[],
-  ): Promise<void> {
-    const some = left.flatMap((look) =>
-      pushesOf([look]).map((push) => ({ look, push: { ...push, lookId: look.id } })),
-    );
-    const others = left.filter((look) => !some.some((one) => one.look === look));
-    if (others.length > 0) await looks.finish({ ids: idsOf(others), deviceId, states: [] });
-    if (some.length === 0) return;
+  ): Promise<EndOutcome> {
+    const some = left.flatMap((look) => inTurnOf(look) ?? []);
+    const kept = new Set(some.map(({ look }) => look));
+    const others = left.filter((look) => !kept.has(look));
+    if (others.length > 0) {
+      const ended = await looks.finish({ ids: idsOf(others), deviceId, states: [] });
+      if (some.length === 0 || ended === 'taken') return ended;
+      // Whoever has the first in line now makes what is left.
+      if (others[0] === left[0]) return 'ended';
+    }
     try {
-      await makePushes(deviceId, some, rest);
+      return (await makePushes(deviceId, some, rest)) === undefined ? 'taken' : 'ended';
     } catch (error) {
       if (error instanceof DomainError) throw error;
       // One that cannot be understood must not keep the device from being looked at.
       parts.log.error({ err: error, deviceId }, 'a look that a process left cannot be made');
-      await looks.finish({ ids: idsOf(left), deviceId, states: [] });
+      return looks.finish({ ids: idsOf(left), deviceId, states: [] });
     }
   }
 
-  return { makePushes, makeAgain };
+  return { makePushes, makeAgain, inTurnOf };
 }
 
 /** A firing that is stored came after the looks before it: none of these is made again. */

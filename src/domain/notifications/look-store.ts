@@ -8,7 +8,7 @@ import type { StateChange } from './notification-store.ts';
 /** A look that was filed and is not over. */
 export interface WaitingLook {
   readonly id: string;
-  /** The process that filed it, and looks while it serves. */
+  /** The process that filed it, or took it since, and looks while it serves. */
   readonly member: number;
   /** That process has ended. */
   readonly isLeft: boolean;
@@ -30,6 +30,9 @@ export interface LookedValue {
   readonly receivedAt: Instant;
 }
 
+/** Taken: the first in line is another process's now, and nothing was kept of this end. */
+export type EndOutcome = 'ended' | 'taken';
+
 /** What a look leaves. */
 export interface LookEnd {
   readonly ids: readonly string[];
@@ -41,8 +44,8 @@ export interface LookEnd {
 
 /**
  * Looks of all processes that serve the same data: those at one device wait in the order of their
- * commits, and the first of them is the only one that is made. Every method throws DomainError
- * unavailable when the database is away.
+ * commits, and whoever has the first of them makes it, and those behind it. Every method throws
+ * DomainError unavailable when the database is away.
  */
 export interface LookStore {
   /** The number of this process. */
@@ -61,8 +64,10 @@ export interface LookStore {
     deviceId: DeviceId,
     sensorIds: readonly SensorId[],
   ): Promise<ReadonlyMap<SensorId, LookedValue>>;
-  /** Ends looks, and keeps what they leave, in one commit. */
-  finish(end: LookEnd): Promise<void>;
+  /** Ends looks while this process has the first in line, and keeps what they leave: one commit. */
+  finish(end: LookEnd): Promise<EndOutcome>;
+  /** Makes a look of that process this one's, if it is. */
+  take(id: string, from: number): Promise<void>;
   /** Looks of this process, and of those that ended, with their devices. */
   left(): Promise<readonly (WaitingLook & { readonly deviceId: DeviceId })[]>;
 }

@@ -4,6 +4,7 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device } from '../devices/device.ts';
 import type { Sensor } from '../devices/sensor.ts';
 import type { SensorId } from '../ids.ts';
+import type { Firing } from './delivery.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';
 import type { PlannedFiring } from './fire.ts';
 import { type FiringParts, firingAt, mayFire } from './firing.ts';
@@ -124,11 +125,12 @@ export async function planFiring(
 export function proposeFiring(
   parts: Pick<LookParts, 'states' | 'channels'>,
   { rule, device, reading, note, state, lookId }: FiringLook,
+  more: Pick<Firing, 'isAfterLook'> = {},
 ): PlannedFiring {
   const { id } = rule.notification;
   const firing = firingAt(rule, device, reading, { state, channels: parts.channels });
   const proposal = parts.states.propose(id, device.id, state);
-  const filed = lookId === undefined ? firing : { ...firing, lookId };
+  const filed = lookId === undefined ? firing : { ...firing, ...more, lookId };
   return { rule, firing: filed, proposal, evaluation: note(id, 'sent') };
 }
 

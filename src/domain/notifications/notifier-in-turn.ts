@@ -66,7 +66,7 @@ export function createNotifierInTurn(parts: NotifierInTurnParts): NotifierInTurn
     let answer: Answer | undefined;
     await line.task(deviceId, ({ id }) => async (rest) => {
       answer = await work({ lookId: id, rest });
-      await looks.finish({ ids: [id], deviceId, states: states.takeUnsaved(deviceId) });
+      return looks.finish({ ids: [id], deviceId, states: states.takeUnsaved(deviceId) });
     });
     return answer;
   }

@@ -140,7 +140,7 @@ function createFired(parts: PushLookParts, device: Device, isRepeatedByCaller: b
       look.note(rule.notification.id, 'not_stored');
       return;
     }
-    const planned = proposeFiring(parts, look);
+    const planned = proposeFiring(parts, look, { isAfterLook: true });
     const stored = fire.forStranger(planned, () => mayFire(parts, rule, device));
     ofOthers ??= createCommits();
     if (stored !== undefined) {

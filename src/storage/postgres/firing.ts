@@ -6,10 +6,18 @@ import { createDeliveryRooms, type DeliveryRooms } from '../sql/delivery-rooms.t
 import { deliveryDetails, deliveryId, progressToRow } from '../sql/notification-row.ts';
 import type { Session } from './connection.ts';
 import { noteFired } from './looks.ts';
-import { saveNotificationStates } from './notification-writes.ts';
+import { sendNotificationStates } from './notification-writes.ts';
+import type { WriteSession } from './writer.ts';
 
+/** Whoever has the first look in line at the device makes it, and those behind it. */
 const selectWindow = `
-  select position, owner, is_active, last_fired_at from notifications where id = $1`;
+  select position, owner, is_active, last_fired_at,
+    case when $2::text is null then true else coalesce(
+      (select first.member = $3 from looks join lateral (
+         select member from looks as line where line.device_id = looks.device_id
+         order by place limit 1) as first on true
+       where looks.id = $2), $4) as is_in_turn
+  from notifications where id = $1`;
 const countWaiting = `
   select count(*) as n from
     (select 1 from deliveries where notification = $1 and status = 'pending' limit $2) as waiting`;
@@ -39,6 +47,7 @@ interface Window {
   readonly owner: string;
   readonly is_active: number;
   readonly last_fired_at: number | null;
+  readonly is_in_turn: boolean;
 }
 
 interface Count {
@@ -53,7 +62,7 @@ interface Filing {
 
 /** Claims the windows, files the deliveries, and keeps the states of those that fired. */
 export async function fireNotifications(
-  session: Session,
+  session: WriteSession,
   firings: readonly Firing[],
   member: number,
 ): Promise<readonly FiringOutcome[]> {
@@ -62,9 +71,9 @@ export async function fireNotifications(
   for (const firing of firings) {
     const outcome = await fire(session, firing, from);
     if (outcome.kind === 'fired') {
-      await saveNotificationStates(session, [firing]);
+      sendNotificationStates(session, [firing]);
       const { lookId, notificationId } = firing;
-      if (lookId !== undefined) await noteFired(session, lookId, notificationId);
+      if (lookId !== undefined) noteFired(session, lookId, notificationId);
     }
     outcomes.push(outcome);
   }
@@ -72,13 +81,16 @@ export async function fireNotifications(
 }
 
 async function fire(
-  session: Session,
+  session: WriteSession,
   firing: Firing,
   { rooms, member }: Filing,
 ): Promise<FiringOutcome> {
-  const { notificationId, at, throttlingMs, deliveries } = firing;
-  const found = await session.first<Window>(selectWindow, notificationId);
+  const { notificationId, at, throttlingMs, deliveries, lookId = null } = firing;
+  const isAfterLook = firing.isAfterLook === true;
+  const asked = [notificationId, lookId, member, isAfterLook] as const;
+  const found = await session.first<Window>(selectWindow, ...asked);
   if (found === undefined) return { kind: 'gone' };
+  if (!found.is_in_turn) return { kind: 'taken' };
   if (found.is_active === 0) return { kind: 'inactive' };
   const { position, last_fired_at: last } = found;
   if (throttlingMs > 0 && last !== null && at < last + throttlingMs) {
@@ -98,8 +110,8 @@ async function fire(
   }
   const failedAt = failure === undefined ? null : at;
   const reason = failure === undefined ? null : JSON.stringify(failure);
-  await session.run(recordFiring, position, deliveries.length, at, failedAt, reason);
-  await session.run(trimDeliveries, position, limits.deliveriesPerNotificationMax);
+  session.send(recordFiring, position, deliveries.length, at, failedAt, reason);
+  session.send(trimDeliveries, position, limits.deliveriesPerNotificationMax);
   return { kind: 'fired', deliveryIds };
 }
 

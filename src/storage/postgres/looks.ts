@@ -1,11 +1,19 @@
 import type { NewLook } from '../../domain/datapoints/datapoint-store.ts';
 import type { DeviceId, NotificationId, SensorId } from '../../domain/ids.ts';
 import { lookLimits } from '../../domain/notifications/look-limits.ts';
-import type { LookStore, StoredState, WaitingLook } from '../../domain/notifications/look-store.ts';
+import type {
+  EndOutcome,
+  LookEnd,
+  LookStore,
+  StoredState,
+  WaitingLook,
+} from '../../domain/notifications/look-store.ts';
 import { parseJson } from '../../lib/json.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { stateFromText } from '../sql/notification-row.ts';
+import { createJoinedCalls } from './joined-calls.ts';
 import { sendNotificationStates } from './notification-writes.ts';
+import { createSharedLooks } from './shared-looks.ts';
 import type { ClaimContext } from './store-context.ts';
 import type { WriteSession } from './writer.ts';
 
@@ -16,27 +24,38 @@ const insertAll = `
     with ordinality as given (id, member, device_id, entry, place) order by place`;
 const columns = `
   id, looks.member, device_id, coalesce(state <> 'serving', true) as is_left, entry, fired`;
-const selectLine = `
-  select ${columns} from looks left join members using (member)
-  where device_id = $1 order by place limit $2`;
+const selectLines = `
+  select line.* from unnest($1::text[]) as asked (device) cross join lateral (
+    select place, ${columns} from looks left join members using (member)
+    where device_id = asked.device order by place limit $2) as line
+  order by place`;
 const selectLeft = `
   select ${columns} from looks left join members using (member)
   where looks.member = $1 or coalesce(state <> 'serving', true) order by place limit $2`;
 const selectStates = `
-  select id, last_fired_at, state from notifications
-  left join notification_states on notification = position and device_id = $1
-  where id = any($2::text[])`;
+  select at, id, last_fired_at, state
+  from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, notification)
+  join notifications on id = asked.notification
+  left join notification_states
+    on notification_states.notification = position and device_id = asked.device`;
 const selectValues = `
-  select sensor_id, received_at, value from looked_values
-  where device_id = $1 and sensor_id = any($2::text[])`;
+  select at, sensor_id, received_at, value
+  from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, sensor)
+  join looked_values on device_id = asked.device and sensor_id = asked.sensor`;
 const upsertValues = `
   insert into looked_values (device_id, sensor_id, received_at, value)
   select device_id, sensor_id, received_at, value
-  from unnest($2::text[], $3::float8[], $4::text[]) as given (sensor_id, received_at, value)
-  join sensors using (sensor_id) where device_id = $1
+  from unnest($1::text[], $2::text[], $3::float8[], $4::text[])
+    as given (device_id, sensor_id, received_at, value)
+  join sensors using (device_id, sensor_id)
   on conflict (device_id, sensor_id)
     do update set received_at = excluded.received_at, value = excluded.value`;
 const markFired = `update looks set fired = fired || $2::text || ' ' where id = $1`;
+const selectFirst = `
+  select device as device_id,
+    (select member from looks where device_id = device order by place limit 1) as member
+  from unnest($1::text[]) as asked (device)`;
+const takeLook = 'update looks set member = $1 where id = $2 and member = $3';
 const deleteLooks = 'delete from looks where id = any($1::text[])';
 
 interface LookRow {
@@ -49,12 +68,14 @@ interface LookRow {
 }
 
 interface ValueRow {
+  readonly at: number;
   readonly sensor_id: string;
   readonly received_at: number;
   readonly value: string;
 }
 
 interface StateRow {
+  readonly at: number;
   readonly id: string;
   readonly last_fired_at: number | null;
   readonly state: string | null;
@@ -76,8 +97,75 @@ export function fileLooks(
 }
 
 /** Notes in this commit that a firing of the look is stored. */
-export const noteFired = (tx: Pick<WriteSession, 'run'>, lookId: string, id: NotificationId) =>
-  tx.run(markFired, lookId, id);
+export const noteFired = (
+  tx: Pick<WriteSession, 'send'>,
+  lookId: string,
+  id: NotificationId,
+): void => tx.send(markFired, lookId, id);
+
+/** What is asked of one device, by the ids of its parts or of rules. */
+interface Asked<Id extends string> {
+  readonly deviceId: DeviceId;
+  readonly ids: readonly Id[];
+}
+
+/** As the columns of a table: where each id comes in the list, its device, and itself. */
+function asColumns(asked: readonly Asked<string>[]) {
+  const pairs = asked.flatMap(({ deviceId, ids }, at) => ids.map((id) => ({ at, deviceId, id })));
+  return [
+    pairs.map(({ at }) => at),
+    pairs.map(({ deviceId }) => deviceId),
+    pairs.map(({ id }) => id),
+  ] as const;
+}
+
+/** What was found for each that was asked, from rows that say to which they belong. */
+function byAsked<Row extends { readonly at: number }, Key, Id, Found>(
+  asked: readonly Key[],
+  rows: readonly Row[],
+  read: (row: Row, key: Key) => readonly [Id, Found],
+): ReadonlyMap<Key, ReadonlyMap<Id, Found>> {
+  const all = new Map(asked.map((key) => [key, new Map<Id, Found>()]));
+  for (const row of rows) {
+    const key = asked[row.at];
+    if (key !== undefined) all.get(key)?.set(...read(row, key));
+  }
+  return all;
+}
+
+/** Ends those looks whose device is this process's turn, with what they leave. */
+async function endLooks(
+  tx: WriteSession,
+  member: number,
+  ends: readonly LookEnd[],
+): Promise<readonly EndOutcome[]> {
+  const devices = ends.map(({ deviceId }) => deviceId);
+  const rows = await tx.all<{ device_id: string; member: number | null }>(selectFirst, devices);
+  const ours = new Set(rows.filter((row) => row.member === member).map((row) => row.device_id));
+  const isOurs = ({ deviceId }: LookEnd) => ours.has(deviceId);
+  const ended = ends.filter(isOurs);
+  tx.send(
+    deleteLooks,
+    ended.flatMap(({ ids }) => ids),
+  );
+  sendNotificationStates(
+    tx,
+    ended.flatMap(({ states }) => states),
+  );
+  const values = ended.flatMap(({ deviceId, values: looked = new Map() }) =>
+    [...looked].map(([sensorId, value]) => ({ deviceId, sensorId, ...value })),
+  );
+  if (values.length > 0) {
+    tx.send(
+      upsertValues,
+      values.map(({ deviceId }) => deviceId),
+      values.map(({ sensorId }) => sensorId),
+      values.map(({ receivedAt }) => receivedAt),
+      values.map(({ value }) => writeJson(value)),
+    );
+  }
+  return ends.map((end) => (isOurs(end) ? 'ended' : 'taken'));
+}
 
 /** Looks in PostgreSQL. */
 export function createLookStore({ reader, writer, damaged, member }: ClaimContext): LookStore {
@@ -91,46 +179,47 @@ export function createLookStore({ reader, writer, damaged, member }: ClaimContex
       lastFiredAt: at ?? undefined,
     };
   };
+  const lineOf = createSharedLooks<DeviceId, readonly WaitingLook[]>(async (ids) => {
+    const rows = await reader.all<LookRow>(selectLines, ids, lookLimits.looksInLineMax);
+    const lines = Map.groupBy(rows, ({ device_id: id }) => id as DeviceId);
+    return new Map([...lines].map(([id, line]) => [id, line.map(toLook)]));
+  }, sharedLookLimits);
+  const statesOf = createSharedLooks(async (asked: readonly Asked<NotificationId>[]) => {
+    const rows = await reader.all<StateRow>(selectStates, ...asColumns(asked));
+    return byAsked(asked, rows, (row, { deviceId }) => [
+      row.id as NotificationId,
+      readState(row, deviceId),
+    ]);
+  }, sharedLookLimits);
+  const valuesOf = createSharedLooks(async (asked: readonly Asked<SensorId>[]) => {
+    const rows = await reader.all<ValueRow>(selectValues, ...asColumns(asked));
+    return byAsked(asked, rows, ({ sensor_id, value, received_at: receivedAt }) => [
+      sensor_id as SensorId,
+      { value: parseJson(value), receivedAt },
+    ]);
+  }, sharedLookLimits);
 
   return {
     member,
     file: (look) => writer.call(async (tx) => fileLooks(tx, [{ look, text: '' }])),
-    async line(deviceId) {
-      return (await reader.all<LookRow>(selectLine, deviceId, lookLimits.looksInLineMax)).map(
-        toLook,
-      );
-    },
-    async statesOf(deviceId, ids) {
-      const rows = await reader.all<StateRow>(selectStates, deviceId, ids);
-      return new Map(rows.map((row) => [row.id as NotificationId, readState(row, deviceId)]));
-    },
-    async valuesOf(deviceId, sensorIds) {
-      const rows = await reader.all<ValueRow>(selectValues, deviceId, sensorIds);
-      return new Map(
-        rows.map(({ sensor_id, value, received_at: receivedAt }) => [
-          sensor_id as SensorId,
-          { value: parseJson(value), receivedAt },
-        ]),
-      );
-    },
-    finish: ({ ids, states, deviceId, values }) =>
-      writer.call(async (tx) => {
-        tx.send(deleteLooks, ids);
-        sendNotificationStates(tx, states);
-        if (values === undefined) return;
-        const all = [...values.values()];
-        tx.send(
-          ...([upsertValues, deviceId, [...values.keys()]] as const),
-          all.map(({ receivedAt }) => receivedAt),
-          all.map(({ value }) => writeJson(value)),
-        );
-      }),
+    line: async (deviceId) => (await lineOf(deviceId)) ?? [],
+    statesOf: async (deviceId, ids) => (await statesOf({ deviceId, ids })) ?? new Map(),
+    valuesOf: async (deviceId, ids) => (await valuesOf({ deviceId, ids })) ?? new Map(),
+    finish: createJoinedCalls<LookEnd, EndOutcome>(
+      writer,
+      (tx, ends) => endLooks(tx, member, ends),
+      sharedLookLimits.keysMax,
+    ),
+    take: (id, from) => writer.call(async (tx) => tx.send(takeLook, member, id, from)),
     async left() {
       const rows = await reader.all<LookRow>(selectLeft, member, lookLimits.looksPerSweep);
       return rows.map((row) => ({ ...toLook(row), deviceId: row.device_id as DeviceId }));
     },
   };
 }
+
+/** Looks of many devices read and end together. */
+const sharedLookLimits = { keysMax: 100, underWayMax: 2 } as const;
 
 const toLook = ({ id, member, is_left, entry, fired }: LookRow): WaitingLook => ({
   ...{ id, member, isLeft: is_left, text: entry },

@@ -21,9 +21,12 @@ const countOwned = 'select count(*) as n from notifications where nocase(owner) 
 const selectDetails = 'select details from notifications where id = $1';
 const changeNotification = `
   update notifications set details = $1, is_active = $2, modified_at = $3 where id = $4`;
-const upsertState = `
+const upsertStates = `
   insert into notification_states (notification, bucket, device_id, state)
-  select position, $2, $3, $4 from notifications where id = $1
+  select position, given.bucket, given.device_id, given.state
+  from unnest($1::text[], $2::smallint[], $3::text[], $4::text[])
+    as given (id, bucket, device_id, state)
+  join notifications using (id)
   on conflict (notification, device_id)
     do update set state = excluded.state, revision = notification_states.revision + 1`;
 const deleteStates = `
@@ -63,23 +66,17 @@ export async function updateNotification(
   return 'updated';
 }
 
-/** Keeps states in this commit, and waits for none of them. */
+/** Keeps states in this commit, each of its own rule and device, and waits for none of them. */
 export function sendNotificationStates(
   { send }: Pick<Sender, 'send'>,
   changes: readonly StateChange[],
 ): void {
-  for (const { notificationId, deviceId, state } of changes) {
-    const place = [notificationId, bucketOf(deviceId), deviceId] as const;
-    send(upsertState, ...place, JSON.stringify(state));
-  }
-}
-
-export async function saveNotificationStates(
-  session: Session,
-  changes: readonly StateChange[],
-): Promise<void> {
-  for (const { notificationId, deviceId, state } of changes) {
-    const place = [notificationId, bucketOf(deviceId), deviceId] as const;
-    await session.run(upsertState, ...place, JSON.stringify(state));
-  }
+  if (changes.length === 0) return;
+  send(
+    upsertStates,
+    changes.map(({ notificationId }) => notificationId),
+    changes.map(({ deviceId }) => bucketOf(deviceId)),
+    changes.map(({ deviceId }) => deviceId),
+    changes.map(({ state }) => JSON.stringify(state)),
+  );
 }

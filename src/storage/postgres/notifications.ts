@@ -23,7 +23,7 @@ import { found, type Session } from './connection.ts';
 import { fireNotifications } from './firing.ts';
 import {
   insertNotification,
-  saveNotificationStates,
+  sendNotificationStates,
   updateNotification,
 } from './notification-writes.ts';
 import type { ClaimContext } from './store-context.ts';
@@ -85,7 +85,7 @@ export function createNotificationStore({
       writer.call(async (tx) =>
         (await tx.run(deleteNotification, id)) === 0 ? 'missing' : 'removed',
       ),
-    saveStates: (changes) => writer.call((tx) => saveNotificationStates(tx, changes)),
+    saveStates: (changes) => writer.call(async (tx) => sendNotificationStates(tx, changes)),
     fire: (firings) => writer.call((tx) => fireNotifications(tx, firings, member)),
     deliveries: (id, { limit, offset }) =>
       reader.inSnapshot(async (session) => {

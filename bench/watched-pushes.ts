@@ -1,0 +1,145 @@
+// What rules cost the pushes of two processes on one PostgreSQL that syncs each commit:
+// node bench/watched-pushes.ts [--rounds 5] [--seconds 2] [--connections 64, at each process]
+// [--only plain,calm,kept,several]
+import { parseArgs } from 'node:util';
+import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
+import { freePort } from '../src/cli/bench/free-port.ts';
+import type { SliceFigures, Traffic } from '../src/cli/bench/load-slice.ts';
+import { median, withConnections } from '../src/cli/bench/rounds.ts';
+import { table } from '../src/cli/bench/table.ts';
+import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    connections: { type: 'string', default: '64' },
+    only: { type: 'string', default: 'plain,calm,kept,several' },
+  },
+});
+const sliceMs = Number(values.seconds) * 1_000;
+const devices = 200;
+const sensorIds = ['t', 'u'];
+
+/** A rule on each device of a kind; none: nothing looks at it. */
+const allKinds = [
+  { name: 'plain', meaning: 'no rule', expression: undefined },
+  { name: 'calm', meaning: 'a rule that never fires', expression: 't > 1000' },
+  { name: 'kept', meaning: 'a rule that remembers', expression: 't > 50 for 1h clear t < 20' },
+  { name: 'several', meaning: 'a rule over two sensors', expression: 't > 1000; u > 5' },
+] as const;
+const kinds = allKinds.filter(({ name }) => values.only.split(',').includes(name));
+const places = [
+  { meaning: 'each process its own devices', isShared: false },
+  { meaning: 'both the same devices', isShared: true },
+] as const;
+
+async function call(url: string, path: string, token: string | undefined, json: unknown) {
+  const response = await fetch(`${url}/api/v2${path}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(json),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text}`);
+  return text;
+}
+
+async function populate(url: string, token: string): Promise<void> {
+  for (const { name, expression } of kinds) {
+    for (let at = 0; at < devices; at += 1) {
+      const id = `${name}-${at}`;
+      const sensors = sensorIds.map((sensorId) => ({ id: sensorId }));
+      await call(url, '/devices', token, { id, sensors });
+      if (expression === undefined) continue;
+      const condition = { devices: [id], sensors: sensorIds, expression };
+      const action = { usernames: ['admin'], channels: ['webhook'], message: 'it is hot' };
+      await call(url, '/notifications', token, { condition, action });
+    }
+  }
+}
+
+/** Pushes in turn to devices of a kind: from `first` on, each `step`th. */
+function trafficOf(token: string, kind: string, first: number, step: number): Traffic {
+  let sequences = 0;
+  return {
+    expectedStatus: 204,
+    next() {
+      sequences += 1;
+      return sequences - 1;
+    },
+    requestOf(sequence) {
+      const id = `${kind}-${(first + sequence * step) % devices}`;
+      const sensor = sensorIds[Math.floor(sequence / devices) % sensorIds.length];
+      const body = `{"value":${sequence % 100}}`;
+      return (
+        `POST /api/v2/devices/${id}/sensors/${sensor}/value HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
+        `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`
+      );
+    },
+    acknowledge: () => undefined,
+  };
+}
+
+/** Both processes under load at the same time; together. */
+async function slice(ports: readonly number[], traffics: readonly Traffic[]) {
+  const { signal } = new AbortController();
+  const count = Number(values.connections);
+  const figures: SliceFigures[] = [];
+  const run = (port: number, traffic: Traffic) =>
+    withConnections({ port, count, signal }, async (load) => {
+      figures.push(await load(traffic, sliceMs));
+    });
+  await Promise.all(ports.map((port, at) => run(port, traffics[at] as Traffic)));
+  const refused = figures.find((one) => one.refused > 0);
+  if (refused !== undefined) throw new Error(`refused: ${refused.refusal}`);
+  return {
+    perSecond: figures.reduce((sum, one) => sum + one.perSecond, 0),
+    p50Ms: Math.max(...figures.map((one) => one.p50Ms)),
+    p99Ms: Math.max(...figures.map((one) => one.p99Ms)),
+  };
+}
+
+const server = await startPostgres({ isDurable: true });
+try {
+  const environment = {
+    KIPIMO_DATABASE_URL: await schemaUrl(server.url, 'watched'),
+    KIPIMO_PROCESSES: 'several',
+  };
+  using directories = new DisposableStack();
+  const start = async () =>
+    startBenchService(directories.use(temporaryDirectory()).path, {
+      mqttPort: await freePort(),
+      environment,
+    });
+  await using one = await start();
+  await using other = await start();
+  const token = await call(one.url, '/auth/token', undefined, benchLogin);
+  await populate(one.url, token);
+  const loads = places.flatMap((place) => kinds.map((kind) => ({ ...place, kind })));
+  const all = loads.map((load) => ({ load, slices: [] as Awaited<ReturnType<typeof slice>>[] }));
+  // Taking turns, so that the noise of others is everybody's.
+  for (let round = 0; round <= Number(values.rounds); round += 1) {
+    for (const { load, slices } of all) {
+      const traffics = [0, 1].map((at) =>
+        trafficOf(token, load.kind.name, at, load.isShared ? 1 : 2),
+      );
+      const made = await slice([one.port, other.port], traffics);
+      if (round > 0) slices.push(made);
+    }
+  }
+  const rows = all.map(({ load, slices }) => [
+    `${load.kind.meaning}, ${load.meaning}`,
+    `${Math.round(median(slices.map(({ perSecond }) => perSecond)))}/s`,
+    `${median(slices.map(({ p50Ms }) => p50Ms)).toFixed(1)} ms`,
+    `${median(slices.map(({ p99Ms }) => p99Ms)).toFixed(1)} ms`,
+  ]);
+  process.stdout.write(`${table([['pushes of two processes', 'both', 'p50', 'p99'], ...rows])}\n`);
+} finally {
+  await server.close();
+}
