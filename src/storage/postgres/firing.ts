@@ -12,11 +12,9 @@ import type { WriteSession } from './writer.ts';
 /** Whoever has the first look in line at the device makes it, and those behind it. */
 const selectWindow = `
   select position, owner, is_active, last_fired_at,
-    case when $2::text is null then true else coalesce(
-      (select first.member = $3 from looks join lateral (
-         select member from looks as line where line.device_id = looks.device_id
-         order by place limit 1) as first on true
-       where looks.id = $2), $4) as is_in_turn
+    $2::text is null or coalesce(
+      (select (select member from looks as line where line.device_id = own.device_id
+        order by place limit 1) = $3 from looks as own where id = $2), $4) as is_in_turn
   from notifications where id = $1`;
 const countWaiting = `
   select count(*) as n from
