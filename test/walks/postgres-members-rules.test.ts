@@ -51,7 +51,7 @@ describe('rules of processes that share a database', {
     const pushes = await looks.pushes();
     assert.equal(pushes.length, 240);
     assert.deepEqual(await firings(other), firingsOf(pushes));
-    assert.equal(await looks.waiting(), 0);
+    await until(async () => (await looks.waiting()) === 0, 'the end of all looks');
   });
 
   test('have one window', async () => {

@@ -2,10 +2,10 @@ import { createHexId } from '../../lib/secret-token.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
 import type { NewLook } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
-import type { DeviceId } from '../ids.ts';
+import type { DeviceId, NotificationId } from '../ids.ts';
 import { memberLimits } from '../members/member-limits.ts';
 import { lookLimits } from './look-limits.ts';
-import type { EndOutcome, LookStore, WaitingLook } from './look-store.ts';
+import type { EndOutcome, Line, LookStore, WaitingLook } from './look-store.ts';
 
 /** A look that is the next on its device, and its push. */
 export interface PushInTurn {
@@ -13,24 +13,33 @@ export interface PushInTurn {
   readonly push: StoredPush;
 }
 
-/** What becomes of looks when it is their turn; `rest`: what waits behind them, all they know. */
+/** What is known of a device when looks at it have their turn. */
+export interface InTurn {
+  /** What waits behind them. */
+  readonly rest: readonly WaitingLook[];
+  /** What rules remember of it. */
+  readonly remembered: Line['states'];
+  /** Hears what became of each look, before they end. */
+  readonly onMade?: (outcomes: readonly PromiseSettledResult<void>[]) => void;
+}
+
+/** What becomes of looks when it is their turn. */
 export interface LookMaking {
-  /**
-   * Makes them one after the other, and ends them; answers what became of each. Undefined: another
-   * process makes them now.
-   */
+  /** Makes them one after the other, tells what became of each, and ends them. */
   makePushes(
     deviceId: DeviceId,
     some: readonly PushInTurn[],
-    rest: readonly WaitingLook[],
-  ): Promise<readonly PromiseSettledResult<void>[] | undefined>;
+    turn: InTurn,
+  ): Promise<EndOutcome>;
+  /** Rules on what was pushed, as far as that can be said at once. */
+  rulesOn(deviceId: DeviceId, pushes: Iterable<StoredPush>): readonly NotificationId[];
   /** The look with its push as others were told of it; undefined: no push calls for it. */
   inTurnOf(look: WaitingLook): PushInTurn | undefined;
   /** Makes what other processes left by what is stored of it, and ends it. */
   makeAgain(
     deviceId: DeviceId,
     left: readonly WaitingLook[],
-    rest: readonly WaitingLook[],
+    turn: InTurn,
   ): Promise<EndOutcome>;
 }
 
@@ -94,18 +103,26 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
     look?.settle(outcome);
   }
 
-  /** What could not be made is tried again soon: those who pushed were refused, others wait. */
-  function makeLater(deviceId: DeviceId, ids: readonly string[]): void {
-    const tries = (unmade.get(deviceId)?.tries ?? 0) + 1;
-    const all = new Set([...(unmade.get(deviceId)?.ids ?? []), ...ids]);
-    unmade.delete(deviceId);
-    if (all.size === 0 || tries > lookLimits.againTriesMax) return;
-    unmade.set(deviceId, { ids: all, tries });
-    const { againMsMin, againMsMax } = lookLimits;
-    const ms = Math.min(againMsMin * 2 ** (tries - 1), againMsMax);
+  /** Nobody waits for these any more, and they are not over. */
+  function remember(deviceId: DeviceId, some: readonly string[]): void {
+    const { ids = [], tries = 0 } = unmade.get(deviceId) ?? {};
+    const all = new Set([...ids, ...some]);
+    if (all.size > 0) unmade.set(deviceId, { ids: all, tries });
+  }
+
+  /** What could not be made is tried again soon, with growing pauses, and then swept. */
+  function makeLater(deviceId: DeviceId): void {
+    const { ids, tries = 0 } = unmade.get(deviceId) ?? {};
+    if (ids === undefined) return;
+    if (tries >= lookLimits.againTriesMax) {
+      unmade.delete(deviceId);
+      return;
+    }
+    unmade.set(deviceId, { ids, tries: tries + 1 });
+    const ms = Math.min(lookLimits.againMsMin * 2 ** tries, lookLimits.againMsMax);
     setTimeout(() => {
-      const ids = unmade.get(deviceId)?.ids;
-      if (ids !== undefined) void start(deviceId, ids);
+      const left = unmade.get(deviceId)?.ids;
+      if (left !== undefined) void start(deviceId, left);
     }, ms).unref();
   }
 
@@ -119,7 +136,8 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
         (reason: unknown) => {
           const ids = [...(own.get(deviceId)?.keys() ?? [])];
           for (const id of ids) settle(deviceId, id, { status: 'rejected', reason });
-          makeLater(deviceId, ids);
+          remember(deviceId, ids);
+          makeLater(deviceId);
         },
       )
       .finally(() => {
@@ -150,7 +168,8 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
         (isLost(id) || performance.now() - since > lookLimits.lateMs));
     while (late !== undefined || own.has(deviceId)) {
       const before = [...(own.get(deviceId)?.keys() ?? [])];
-      const line = await store.line(deviceId);
+      const read = await store.line(deviceId, making.rulesOn(deviceId, ownPushes(deviceId)));
+      const { looks: line, states: remembered } = read;
       endThoseGone(deviceId, before, line);
       const [first] = line;
       if (first !== undefined && first.member !== store.member) {
@@ -170,11 +189,12 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
       const left = firstOf(line, isLeftNow);
       let outcome: MadeOutcome;
       if (left.length > 0) {
-        outcome = await atOnce.run(() => making.makeAgain(deviceId, left, line.slice(left.length)));
+        const turn = { rest: line.slice(left.length), remembered };
+        outcome = await atOnce.run(() => making.makeAgain(deviceId, left, turn));
       } else if (!own.has(deviceId)) {
         return;
       } else {
-        outcome = await makeOwn(deviceId, line);
+        outcome = await makeOwn(deviceId, read);
       }
       if (outcome === 'taken') patienceMs *= lookLimits.patienceFactor;
       if (outcome === 'waits') {
@@ -199,7 +219,8 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
   }
 
   /** Where the first in line is one of ours, and with it those of others right behind it. */
-  async function makeOwn(deviceId: DeviceId, line: readonly WaitingLook[]): Promise<MadeOutcome> {
+  async function makeOwn(deviceId: DeviceId, read: Line): Promise<MadeOutcome> {
+    const { looks: line, states: remembered } = read;
     const ofDevice = own.get(deviceId);
     const [first] = line;
     const found = first && ofDevice?.get(first.id);
@@ -218,12 +239,23 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
       some.push(inTurn);
     }
     const rest = line.slice(some.length);
-    const outcomes = await atOnce.run(() => making.makePushes(deviceId, some, rest));
-    if (outcomes === undefined) return 'taken';
-    some.forEach(({ look }, at) => {
-      settle(deviceId, look.id, outcomes[at] ?? over);
-    });
-    return 'ended';
+    const ids = some.map(({ look }) => look.id);
+    const onMade = (outcomes: readonly PromiseSettledResult<void>[]): void => {
+      ids.forEach((id, at) => {
+        settle(deviceId, id, outcomes[at] ?? over);
+      });
+    };
+    try {
+      const turn = { rest, remembered, onMade };
+      return await atOnce.run(() => making.makePushes(deviceId, some, turn));
+    } catch (error) {
+      remember(deviceId, ids);
+      throw error;
+    }
+  }
+
+  function* ownPushes(deviceId: DeviceId): Iterable<StoredPush> {
+    for (const { push } of own.get(deviceId)?.values() ?? []) if (push !== undefined) yield push;
   }
 
   function inTurnOf(deviceId: DeviceId, look: WaitingLook): PushInTurn | undefined {

@@ -1,11 +1,11 @@
 import type { Log } from '../../lib/log.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { DomainError } from '../errors.ts';
-import type { DeviceId, SensorId } from '../ids.ts';
+import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { compacted } from './compact-value.ts';
 import { countHad } from './look.ts';
-import type { LookMaking, PushInTurn } from './look-line.ts';
+import type { InTurn, LookMaking, PushInTurn } from './look-line.ts';
 import type { EndOutcome, LookedValue, LookStore, WaitingLook } from './look-store.ts';
 import type { LookValues } from './look-values.ts';
 import { createPushLooks, ownerFor, type PushLookParts } from './push-looks.ts';
@@ -26,21 +26,26 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
   const { book, devices, states, looks, values, refresh, pushesOf } = parts;
   const lookAtPushes = createPushLooks(parts);
 
-  /** Makes these looks, one after the other, and ends them. Answers what became of each push. */
+  /** Makes these looks, one after the other, tells what became of them, and ends them. */
   async function makePushes(
     deviceId: DeviceId,
     some: readonly PushInTurn[],
-    rest: readonly WaitingLook[],
-  ): Promise<readonly PromiseSettledResult<void>[] | undefined> {
+    { rest, remembered, onMade }: InTurn,
+  ): Promise<EndOutcome> {
     const pushes = some.map(({ push }) => push);
-    const device = await devices.find(deviceId);
+    const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
     let outcomes: readonly PromiseSettledResult<void>[] = [];
     let looked: ReadonlyMap<SensorId, LookedValue> | undefined;
     if (device !== undefined && pushes.length > 0) {
       const rules = new Set(
         pushes.flatMap(({ sensorId }) => book.index.rulesOn(deviceId, sensorId, ownerFor(device))),
       );
-      await refresh(deviceId, rules);
+      const isKnown = ({ notification }: Rule) => remembered.has(notification.id);
+      states.refresh(deviceId, remembered);
+      await refresh(
+        deviceId,
+        [...rules].filter((rule) => !isKnown(rule)),
+      );
       const known = await values.forPushes(device, rules, some, rest);
       if (known.has(deviceId)) looked = lastOf(pushes);
       const looking = lookAtPushes(pushes, {
@@ -55,10 +60,21 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
       const unstored = outcomes.find(isUnstored);
       if (unstored !== undefined) throw unstored.reason;
     }
+    // Until it is ended it waits in the database, for whoever makes it: pushes need not wait.
+    onMade?.(outcomes);
     const ids = some.map(({ look }) => look.id);
     const left = { ids, deviceId, states: states.takeUnsaved(deviceId) };
-    const ended = await looks.finish(looked === undefined ? left : { ...left, values: looked });
-    return ended === 'ended' ? outcomes : undefined;
+    return looks.finish(looked === undefined ? left : { ...left, values: looked });
+  }
+
+  /** Rules on what was pushed, as far as that can be said at once. */
+  function rulesOn(deviceId: DeviceId, pushes: Iterable<StoredPush>): readonly NotificationId[] {
+    const device = parts.peekDevice(deviceId);
+    if (device === undefined) return [];
+    const sensors = new Set([...pushes].map(({ sensorId }) => sensorId));
+    const owner = ownerFor(device);
+    const rules = [...sensors].flatMap((id) => book.index.rulesOn(deviceId, id, owner));
+    return [...new Set(rules.map(({ notification }) => notification.id))];
   }
 
   function inTurnOf(look: WaitingLook): PushInTurn | undefined {
@@ -70,7 +86,7 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
   async function makeAgain(
     deviceId: DeviceId,
     left: readonly WaitingLook[],
-    rest: readonly WaitingLook[],
+    turn: InTurn,
   ): Promise<EndOutcome> {
     const some = left.flatMap((look) => inTurnOf(look) ?? []);
     const kept = new Set(some.map(({ look }) => look));
@@ -82,7 +98,7 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
       if (others[0] === left[0]) return 'ended';
     }
     try {
-      return (await makePushes(deviceId, some, rest)) === undefined ? 'taken' : 'ended';
+      return await makePushes(deviceId, some, turn);
     } catch (error) {
       if (error instanceof DomainError) throw error;
       // One that cannot be understood must not keep the device from being looked at.
@@ -91,7 +107,7 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
     }
   }
 
-  return { makePushes, makeAgain, inTurnOf };
+  return { makePushes, makeAgain, inTurnOf, rulesOn };
 }
 
 /** A firing that is stored came after the looks before it: none of these is made again. */

@@ -18,6 +18,12 @@ export interface WaitingLook {
   readonly fired: ReadonlySet<string>;
 }
 
+/** What waits on a device, and what rules remember that were asked for. */
+export interface Line {
+  readonly looks: readonly WaitingLook[];
+  readonly states: ReadonlyMap<NotificationId, StoredState>;
+}
+
 /** What a rule remembers of one device, as it is stored. */
 export interface StoredState {
   readonly state: DeviceState | undefined;
@@ -52,8 +58,11 @@ export interface LookStore {
   readonly member: number;
   /** Files a look that no push calls for. */
   file(look: NewLook): Promise<void>;
-  /** Looks that wait on the device, as many as `looksInLineMax`: the first is the next. */
-  line(deviceId: DeviceId): Promise<readonly WaitingLook[]>;
+  /**
+   * Looks that wait on the device, as many as `looksInLineMax`: the first is the next. With what
+   * these rules remember of it at that moment, as `statesOf` answers.
+   */
+  line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<Line>;
   /** What these rules remember of the device; those that went are absent. */
   statesOf(
     deviceId: DeviceId,

@@ -64,7 +64,7 @@ export function createLookValues(parts: LookValueParts): LookValues {
       const ahead = [...behind, ...parts.pushesOf(waiting)].filter(isOther);
       const found = await valuesWithout(device, ahead);
       const line = await looks.line(device.id);
-      const now = line.filter(({ id }) => !made.includes(id));
+      const now = line.looks.filter(({ id }) => !made.includes(id));
       if (isSame(now, waiting) || tries >= lookLimits.valuesTriesMax) return found;
       waiting = now;
     }

@@ -3,6 +3,7 @@ import type { DeviceId, NotificationId, SensorId } from '../../domain/ids.ts';
 import { lookLimits } from '../../domain/notifications/look-limits.ts';
 import type {
   EndOutcome,
+  Line,
   LookEnd,
   LookStore,
   StoredState,
@@ -24,10 +25,18 @@ const insertAll = `
     with ordinality as given (id, member, device_id, entry, place) order by place`;
 const columns = `
   id, looks.member, device_id, coalesce(state <> 'serving', true) as is_left, entry, fired`;
+/** One statement sees one commit: what rules remember when these are the looks that wait. */
 const selectLines = `
-  select line.* from unnest($1::text[]) as asked (device) cross join lateral (
-    select place, ${columns} from looks left join members using (member)
-    where device_id = asked.device order by place limit $2) as line
+  select line.*, null::float8 as last_fired_at, null::text as state
+  from unnest($1::integer[], $2::text[]) as asked (at, device) cross join lateral (
+    select asked.at, place, ${columns} from looks left join members using (member)
+    where device_id = asked.device order by place limit $3) as line
+  union all
+  select at, null, id, 0, asked.device, false, '', '', last_fired_at, notification_states.state
+  from unnest($4::integer[], $5::text[], $6::text[]) as asked (at, device, notification)
+  join notifications on id = asked.notification
+  left join notification_states
+    on notification_states.notification = position and device_id = asked.device
   order by place`;
 const selectLeft = `
   select ${columns} from looks left join members using (member)
@@ -51,10 +60,11 @@ const upsertValues = `
   on conflict (device_id, sensor_id)
     do update set received_at = excluded.received_at, value = excluded.value`;
 const markFired = `update looks set fired = fired || $2::text || ' ' where id = $1`;
+/** Of looks that still wait, whose the first one on the same device is. */
 const selectFirst = `
-  select device as device_id,
-    (select member from looks where device_id = device order by place limit 1) as member
-  from unnest($1::text[]) as asked (device)`;
+  select id, (select member from looks as line where line.device_id = looks.device_id
+    order by place limit 1) as member
+  from looks where id = any($1::text[])`;
 const takeLook = 'update looks set member = $1 where id = $2 and member = $3';
 const deleteLooks = 'delete from looks where id = any($1::text[])';
 
@@ -72,6 +82,11 @@ interface ValueRow {
   readonly sensor_id: string;
   readonly received_at: number;
   readonly value: string;
+}
+
+interface LineRow extends LookRow, StateRow {
+  /** Null: it is what a rule remembers. */
+  readonly place: number | null;
 }
 
 interface StateRow {
@@ -139,14 +154,14 @@ async function endLooks(
   member: number,
   ends: readonly LookEnd[],
 ): Promise<readonly EndOutcome[]> {
-  const devices = ends.map(({ deviceId }) => deviceId);
-  const rows = await tx.all<{ device_id: string; member: number | null }>(selectFirst, devices);
-  const ours = new Set(rows.filter((row) => row.member === member).map((row) => row.device_id));
-  const isOurs = ({ deviceId }: LookEnd) => ours.has(deviceId);
+  const ids = ends.flatMap((end) => end.ids);
+  const rows = await tx.all<{ id: string; member: number }>(selectFirst, ids);
+  const ours = new Set(rows.filter((row) => row.member === member).map(({ id }) => id));
+  const isOurs = (end: LookEnd) => end.ids.every((id) => ours.has(id));
   const ended = ends.filter(isOurs);
   tx.send(
     deleteLooks,
-    ended.flatMap(({ ids }) => ids),
+    ended.flatMap((end) => end.ids),
   );
   sendNotificationStates(
     tx,
@@ -170,7 +185,7 @@ async function endLooks(
 /** Looks in PostgreSQL. */
 export function createLookStore({ reader, writer, damaged, member }: ClaimContext): LookStore {
   const readState = (
-    { id, state, last_fired_at: at }: StateRow,
+    { id, state, last_fired_at: at }: Omit<StateRow, 'at'>,
     deviceId: DeviceId,
   ): StoredState => {
     const read = () => (state === null ? undefined : stateFromText(state));
@@ -179,11 +194,27 @@ export function createLookStore({ reader, writer, damaged, member }: ClaimContex
       lastFiredAt: at ?? undefined,
     };
   };
-  const lineOf = createSharedLooks<DeviceId, readonly WaitingLook[]>(async (ids) => {
-    const rows = await reader.all<LookRow>(selectLines, ids, lookLimits.looksInLineMax);
-    const lines = Map.groupBy(rows, ({ device_id: id }) => id as DeviceId);
-    return new Map([...lines].map(([id, line]) => [id, line.map(toLook)]));
+  const lineOf = createSharedLooks(async (asked: readonly Asked<NotificationId>[]) => {
+    const rows = await reader.all<LineRow>(
+      selectLines,
+      asked.map((_, at) => at),
+      asked.map(({ deviceId }) => deviceId),
+      lookLimits.looksInLineMax,
+      ...asColumns(asked),
+    );
+    const byDevice = Map.groupBy(rows, ({ at }) => at);
+    return new Map(
+      asked.map((one, at) => [one, lineFrom(byDevice.get(at) ?? [], one.deviceId)] as const),
+    );
   }, sharedLookLimits);
+  const lineFrom = (rows: readonly LineRow[], deviceId: DeviceId): Line => ({
+    looks: rows.flatMap((row) => (row.place === null ? [] : toLook(row))),
+    states: new Map(
+      rows.flatMap((row) =>
+        row.place === null ? [[row.id as NotificationId, readState(row, deviceId)]] : [],
+      ),
+    ),
+  });
   const statesOf = createSharedLooks(async (asked: readonly Asked<NotificationId>[]) => {
     const rows = await reader.all<StateRow>(selectStates, ...asColumns(asked));
     return byAsked(asked, rows, (row, { deviceId }) => [
@@ -202,7 +233,8 @@ export function createLookStore({ reader, writer, damaged, member }: ClaimContex
   return {
     member,
     file: (look) => writer.call(async (tx) => fileLooks(tx, [{ look, text: '' }])),
-    line: async (deviceId) => (await lineOf(deviceId)) ?? [],
+    line: async (deviceId, ids = []) =>
+      (await lineOf({ deviceId, ids })) ?? { looks: [], states: new Map() },
     statesOf: async (deviceId, ids) => (await statesOf({ deviceId, ids })) ?? new Map(),
     valuesOf: async (deviceId, ids) => (await valuesOf({ deviceId, ids })) ?? new Map(),
     finish: createJoinedCalls<LookEnd, EndOutcome>(
