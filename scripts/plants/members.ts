@@ -5,7 +5,6 @@ const live = 'test/walks/postgres-members-live.test.ts';
 const sessions = 'test/walks/postgres-members-sessions.test.ts';
 const membership = 'src/storage/postgres/membership.ts';
 const rules = 'test/walks/postgres-members-rules.test.ts';
-const inTurn = 'src/domain/notifications/notifier-in-turn.ts';
 const lookValues = 'src/domain/notifications/look-values.ts';
 const sharedFeed = 'src/feed/shared-feed.ts';
 const logReading = 'src/feed/log-reading.ts';
@@ -65,10 +64,33 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'a rule knows what it came to at another process',
     ...{ file: rules, test: 'remember what any of them was pushed', says: /it fired at the other/ },
     patches: [
+      patch('src/domain/notifications/look-making.ts', 'states.refresh(deviceId, remembered);', ''),
+    ],
+  },
+  {
+    name: 'a push does not wait for looks of a process that stands still',
+    ...{ file: rules, test: 'wait for no process that stands still', says: /waited for another/ },
+    patches: [
       patch(
-        inTurn,
-        'if (ids.length > 0) states.refresh(deviceId, await looks.statesOf(deviceId, ids));',
-        'void ids;',
+        'src/domain/notifications/look-turns.ts',
+        'if (first.isLeft || (isLate && inTurnOf(deviceId, first) !== undefined)) {',
+        'if (first.isLeft) {',
+      ),
+    ],
+  },
+  {
+    name: 'whoever lost its turn at a device keeps nothing of its look',
+    ...{
+      file: 'src/storage/postgres/looks.test.ts',
+      test: 'are taken once',
+      says: /ended|fired/,
+    },
+    patches: [
+      patch('src/storage/postgres/looks.ts', 'ends.filter(isOurs)', 'ends'),
+      patch(
+        'src/storage/postgres/firing.ts',
+        "if (!found.is_in_turn) return { kind: 'taken' };",
+        '',
       ),
     ],
   },

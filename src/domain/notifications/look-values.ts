@@ -5,8 +5,8 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { PushInTurn } from './in-turn.ts';
 import { lookLimits } from './look-limits.ts';
-import type { PushInTurn } from './look-line.ts';
 import type { LookedValue, LookStore, WaitingLook } from './look-store.ts';
 import type { Rule } from './rule.ts';
 import {

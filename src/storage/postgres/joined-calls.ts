@@ -33,7 +33,10 @@ export function createJoinedCalls<Item, Answer>(
           asked.map(({ item }) => item),
         );
       });
-      asked.forEach(({ resolve }, at) => resolve(answers[at] as Answer));
+      asked.forEach(({ resolve }, at) => {
+        // The work answers one for each.
+        resolve(answers[at] as Answer);
+      });
     } catch (error) {
       if (gathering === asked) gathering = undefined;
       // Of a database that is away, or full, each alone would hear the same.

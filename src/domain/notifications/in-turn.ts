@@ -1,0 +1,34 @@
+import type { StoredPush } from '../datapoints/feed.ts';
+import type { DeviceId, NotificationId } from '../ids.ts';
+import type { EndOutcome, Line, WaitingLook } from './look-store.ts';
+
+/** A look that is the next on its device, and its push. */
+export interface PushInTurn {
+  readonly look: WaitingLook;
+  readonly push: StoredPush;
+}
+
+/** What is known of a device when looks at it have their turn. */
+export interface InTurn {
+  /** What waits behind them. */
+  readonly rest: readonly WaitingLook[];
+  /** What rules remember of it. */
+  readonly remembered: Line['states'];
+  /** Hears what became of each look, before they end. */
+  readonly onMade?: (outcomes: readonly PromiseSettledResult<void>[]) => void;
+}
+
+/** What becomes of looks when it is their turn. */
+export interface LookMaking {
+  /** Makes them one after the other, tells what became of each, and ends them. */
+  makePushes(deviceId: DeviceId, some: readonly PushInTurn[], turn: InTurn): Promise<EndOutcome>;
+  /** Rules on what was pushed, as far as that can be said at once. */
+  rulesOn(deviceId: DeviceId, pushes: Iterable<StoredPush>): readonly NotificationId[];
+  /** The look with its push as others were told of it; undefined: no push calls for it. */
+  inTurnOf(look: WaitingLook): PushInTurn | undefined;
+  /** Makes what other processes left by what is stored of it, and ends it. */
+  makeAgain(deviceId: DeviceId, left: readonly WaitingLook[], turn: InTurn): Promise<EndOutcome>;
+}
+
+/** A look that no push calls for: makes it, and ends it. */
+export type LookTask = (rest: readonly WaitingLook[]) => Promise<EndOutcome>;

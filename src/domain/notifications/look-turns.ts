@@ -1,0 +1,177 @@
+import { createSemaphore } from '../../lib/semaphore.ts';
+import type { DeviceId } from '../ids.ts';
+import { memberLimits } from '../members/member-limits.ts';
+import type { LookMaking, PushInTurn } from './in-turn.ts';
+import { lookLimits } from './look-limits.ts';
+import type { EndOutcome, Line, LookStore, WaitingLook } from './look-store.ts';
+import type { OwnLooks } from './own-looks.ts';
+import type { UnmadeLooks } from './unmade-looks.ts';
+
+export interface LookTurnParts {
+  readonly store: LookStore;
+  readonly making: LookMaking;
+  readonly own: OwnLooks;
+  readonly unmade: UnmadeLooks;
+}
+
+/** The line of a device, from the point of view of this process. */
+export interface LookTurns {
+  /**
+   * Makes looks at the device while it is the turn of this process, until none of its own waits;
+   * `late`: looks of its own that nobody makes any more, until they and what others left first are
+   * over as well. Throws what the database refuses.
+   */
+  workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void>;
+}
+
+/** Waits: the first in line is for somebody else, or not known here yet. */
+type MadeOutcome = EndOutcome | 'waits' | 'over';
+
+const over: PromiseSettledResult<void> = { status: 'fulfilled', value: undefined };
+
+/** What is known of the line of one device while it is worked off. */
+interface Progress {
+  readonly late: ReadonlySet<string> | undefined;
+  readonly taken: Set<string>;
+  /** When something of it was over. */
+  since: number;
+  /** How long another process that lives may take for the first look. */
+  patienceMs: number;
+  waitsFor: { readonly id: string; readonly since: number } | undefined;
+}
+
+export function createLookTurns({ store, making, own, unmade }: LookTurnParts): LookTurns {
+  const atOnce = createSemaphore({
+    parallelMax: lookLimits.looksAtOnceMax,
+    waitingMax: lookLimits.looksWaitingMax,
+  });
+
+  async function workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
+    const now = performance.now();
+    const progress: Progress = {
+      ...{ late, taken: new Set(), since: now },
+      ...{ patienceMs: lookLimits.patienceMs, waitsFor: undefined },
+    };
+    let pauseMs: number = lookLimits.pauseMsMin;
+    while (late !== undefined || own.has(deviceId)) {
+      const outcome = await goOn(deviceId, progress);
+      if (outcome === 'over') return;
+      if (outcome === 'waits') {
+        await pause(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, lookLimits.pauseMsMax);
+        continue;
+      }
+      if (outcome === 'taken') progress.patienceMs *= lookLimits.patienceFactor;
+      progress.since = performance.now();
+      pauseMs = lookLimits.pauseMsMin;
+    }
+  }
+
+  async function goOn(deviceId: DeviceId, progress: Progress): Promise<MadeOutcome> {
+    const before = own.idsOf(deviceId);
+    const read = await store.line(deviceId, making.rulesOn(deviceId, own.pushesTo(deviceId)));
+    const { looks: line, states: remembered } = read;
+    endThoseGone(deviceId, before, line);
+    const [first] = line;
+    if (first !== undefined && first.member !== store.member) {
+      return waitOrTake(deviceId, first, progress);
+    }
+    const left = firstOf(line, (look) => isLeftNow(deviceId, look, progress));
+    if (left.length > 0) {
+      const turn = { rest: line.slice(left.length), remembered };
+      return atOnce.run(() => making.makeAgain(deviceId, left, turn));
+    }
+    return own.has(deviceId) ? makeOwn(deviceId, read) : 'over';
+  }
+
+  /** The first look of a process that ended is ours at once; of one that lives, after a while. */
+  async function waitOrTake(
+    deviceId: DeviceId,
+    first: WaitingLook,
+    progress: Progress,
+  ): Promise<MadeOutcome> {
+    if (progress.waitsFor?.id !== first.id) {
+      progress.waitsFor = { id: first.id, since: performance.now() };
+    }
+    const isLate = performance.now() - progress.waitsFor.since > progress.patienceMs;
+    if (first.isLeft || (isLate && inTurnOf(deviceId, first) !== undefined)) {
+      await store.take(first.id, first.member);
+      progress.taken.add(first.id);
+      return 'ended';
+    }
+    return own.has(deviceId) ? 'waits' : 'over';
+  }
+
+  function isLeftNow(deviceId: DeviceId, look: WaitingLook, progress: Progress): boolean {
+    const { id, member, isLeft } = look;
+    if (isLeft) return true;
+    if (member !== store.member || own.find(deviceId, id) !== undefined) return false;
+    const { late, taken, since } = progress;
+    if (late?.has(id) === true || taken.has(id) || unmade.has(deviceId, id)) return true;
+    // A moment after a commit, its looks are not among our own yet.
+    return performance.now() - since > lookLimits.lateMs;
+  }
+
+  /** Another process made them. */
+  function endThoseGone(
+    deviceId: DeviceId,
+    before: readonly string[],
+    line: readonly WaitingLook[],
+  ): void {
+    if (line.length >= lookLimits.looksInLineMax) return;
+    const waiting = new Set(line.map(({ id }) => id));
+    for (const id of before) if (!waiting.has(id)) own.settle(deviceId, id, over);
+  }
+
+  /** Where the first in line is one of ours, and with it pushes at others right behind it. */
+  async function makeOwn(deviceId: DeviceId, read: Line): Promise<MadeOutcome> {
+    const { looks: line, states: remembered } = read;
+    const [first] = line;
+    const found = first && own.find(deviceId, first.id);
+    if (first === undefined || found === undefined) return 'waits';
+    const { task } = found;
+    if (task !== undefined) {
+      const ended = await atOnce.run(() => task(line.slice(1)));
+      if (ended === 'ended') own.settle(deviceId, first.id, over);
+      return ended;
+    }
+    const some: PushInTurn[] = [];
+    for (const look of line) {
+      const inTurn = inTurnOf(deviceId, look);
+      if (inTurn === undefined) break;
+      some.push(inTurn);
+    }
+    const ids = some.map(({ look }) => look.id);
+    const onMade = (outcomes: readonly PromiseSettledResult<void>[]): void => {
+      ids.forEach((id, at) => {
+        own.settle(deviceId, id, outcomes[at] ?? over);
+      });
+    };
+    try {
+      const turn = { rest: line.slice(some.length), remembered, onMade };
+      return await atOnce.run(() => making.makePushes(deviceId, some, turn));
+    } catch (error) {
+      unmade.add(deviceId, ids);
+      throw error;
+    }
+  }
+
+  function inTurnOf(deviceId: DeviceId, look: WaitingLook): PushInTurn | undefined {
+    const push = own.find(deviceId, look.id)?.push;
+    if (push !== undefined) return { look, push };
+    if (look.member === store.member) return undefined;
+    const told = making.inTurnOf(look);
+    // What others are told of a longer push is not all of it.
+    const isWhole = (told?.push.datapoints.length ?? 0) < memberLimits.datapointsPerEntryMax;
+    return isWhole ? told : undefined;
+  }
+
+  return { workOff };
+}
+
+function firstOf<Item>(items: readonly Item[], isOne: (item: Item) => boolean): readonly Item[] {
+  const end = items.findIndex((item) => !isOne(item));
+  return end < 0 ? items : items.slice(0, end);
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,39 @@
+import type { DeviceId } from '../ids.ts';
+import { lookLimits } from './look-limits.ts';
+
+/** Looks of this process that the database refused: nobody waits for them here any more. */
+export interface UnmadeLooks {
+  has(deviceId: DeviceId, id: string): boolean;
+  add(deviceId: DeviceId, ids: readonly string[]): void;
+  /** Calls for those of the device again soon, after pauses that grow; in the end they are swept. */
+  again(deviceId: DeviceId): void;
+  /** They were made. */
+  forget(deviceId: DeviceId): void;
+}
+
+/** None yet; `make` is called for a device when its looks are to be tried again. */
+export function createUnmadeLooks(make: (deviceId: DeviceId) => void): UnmadeLooks {
+  const unmade = new Map<DeviceId, { readonly ids: ReadonlySet<string>; readonly tries: number }>();
+  return {
+    has: (deviceId, id) => unmade.get(deviceId)?.ids.has(id) === true,
+    add(deviceId, some) {
+      const { ids = [], tries = 0 } = unmade.get(deviceId) ?? {};
+      const all = new Set([...ids, ...some]);
+      if (all.size > 0) unmade.set(deviceId, { ids: all, tries });
+    },
+    again(deviceId) {
+      const { ids, tries = 0 } = unmade.get(deviceId) ?? {};
+      if (ids === undefined) return;
+      if (tries >= lookLimits.againTriesMax) {
+        unmade.delete(deviceId);
+        return;
+      }
+      unmade.set(deviceId, { ids, tries: tries + 1 });
+      const ms = Math.min(lookLimits.againMsMin * 2 ** tries, lookLimits.againMsMax);
+      setTimeout(() => {
+        if (unmade.has(deviceId)) make(deviceId);
+      }, ms).unref();
+    },
+    forget: (deviceId) => void unmade.delete(deviceId),
+  };
+}
