@@ -2,12 +2,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { findPostgres, onServer, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
+import {
+  findPostgres,
+  onServer,
+  type PostgresServer,
+  sharedPostgres,
+  startPostgres,
+} from '../postgres-server.ts';
 import { type MemberProcess, membersOf } from './member-processes.ts';
 import { createNumbers, firingsOf, keepLooks, makeField, modelled, until } from './rule-model.ts';
 
 /** Less than it takes until a process counts as ended. */
 const servedMsMax = 3_000;
+/** From the moment in which the database takes connections again. */
+const recoveryMsMax = 3_000;
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
 
 describe('rules of processes that share a database', {
@@ -117,6 +125,40 @@ describe('rules of processes that share a database', {
     }
     await push(other, 't', 33);
     assert.deepEqual(await firings(other), [1]);
+  });
+
+  test('are made again soon after the database was killed', async () => {
+    const own = await startPostgres();
+    try {
+      const start = await membersOf(own, 'members_away');
+      await using one = await start();
+      await using other = await start();
+      const { push, tryPush } = await makeField(one, ['t'], ['t > 30 clear t < 25']);
+      await push(other, 't', 20);
+      const servedAt = new Map<MemberProcess, number>();
+      let isOver = false;
+      const load = async (at: MemberProcess): Promise<void> => {
+        for (let n = 0; !isOver; n += 1) {
+          if ((await tryPush(at, 't', n % 50)) === 204) servedAt.set(at, performance.now());
+          else await wait(20);
+        }
+      };
+      const loads = [one, other, one, other].map(load);
+      await wait(500);
+      await own.stop('SIGKILL');
+      await wait(500);
+      await own.start();
+      const backAt = performance.now();
+      const isServed = async () => [one, other].every((at) => (servedAt.get(at) ?? 0) > backAt);
+      await until(isServed, 'pushes are answered again', recoveryMsMax);
+      isOver = true;
+      await Promise.all(loads);
+      const count = 'select count(*)::integer as n from members_away.looks';
+      const waiting = async (): Promise<number> => (await onServer(own.url, count)).rows[0].n;
+      await until(async () => (await waiting()) === 0, 'the end of all looks');
+    } finally {
+      await own.close();
+    }
   });
 
   test('tell a silence once, and again only after the sensor was heard', async () => {

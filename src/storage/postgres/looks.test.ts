@@ -23,7 +23,7 @@ after(async () => (await server)?.close());
 
 const device = deviceId('d1');
 const rule = aNotification('n1');
-const raised = { raised: true };
+const raised = { isRaised: true } as const;
 
 /** A process that shares the schema. */
 interface Process extends Pick<Storage, 'notifications' | 'close'> {
