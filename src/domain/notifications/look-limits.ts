@@ -2,6 +2,8 @@
 export const lookLimits = {
   /** Looks that wait on one device and are read at once; more wait behind them. */
   looksInLineMax: 500,
+  /** Of looks of others that are made with one's own: their texts are read at once. */
+  charactersOfOthersMax: 65_536,
   /** Looks whose process ended, read at once. */
   looksPerSweep: 1_000,
   /** Devices that are looked at at the same time: what they read and end is joined. */

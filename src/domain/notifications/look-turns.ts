@@ -136,7 +136,10 @@ export function createLookTurns({ store, making, own, unmade }: LookTurnParts): 
       return ended;
     }
     const some: PushInTurn[] = [];
+    let charactersOfOthers = 0;
     for (const look of line) {
+      if (look.member !== store.member) charactersOfOthers += look.text.length;
+      if (charactersOfOthers > lookLimits.charactersOfOthersMax) break;
       const inTurn = inTurnOf(deviceId, look);
       if (inTurn === undefined) break;
       some.push(inTurn);
