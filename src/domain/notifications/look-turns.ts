@@ -49,7 +49,7 @@ export function createLookTurns({ store, making, own, unmade }: LookTurnParts): 
   async function workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
     const now = performance.now();
     const progress: Progress = {
-      ...{ late, taken: new Set(), since: now },
+      ...{ late, taken: new Set<string>(), since: now },
       ...{ patienceMs: lookLimits.patienceMs, waitsFor: undefined },
     };
     let pauseMs: number = lookLimits.pauseMsMin;
