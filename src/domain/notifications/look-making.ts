@@ -53,7 +53,7 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
         isLate: () => false,
         isRepeatedByCaller: true,
         known,
-        had: hadBefore(states, some),
+        had: hadBefore(states, some, rest),
       });
       await looking.run();
       outcomes = await Promise.allSettled(pushes.map(looking.firingsOf));
@@ -110,15 +110,20 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
   return { makePushes, makeAgain, inTurnOf, rulesOn };
 }
 
-/** A firing that is stored came after the looks before it: none of these is made again. */
-function hadBefore(states: StateBook, some: readonly PushInTurn[]) {
+/**
+ * A firing that is stored came after the looks before it: none of these is made again, also where
+ * the look that it came of is still behind them. That a look fired its mark says alone: processes
+ * receive in another order than they commit, so times do not.
+ */
+function hadBefore(states: StateBook, some: readonly PushInTurn[], rest: readonly WaitingLook[]) {
   const places = new Map(some.map(({ push }, place) => [push, place]));
   return (rule: Rule, push: StoredPush): number => {
     const { id } = rule.notification;
+    if (rest.some(({ fired }) => fired.has(id))) return push.datapoints.length;
     const lastFired = some.findLastIndex(({ look }) => look.fired.has(id));
     const place = places.get(push) ?? 0;
     if (place > lastFired) return 0;
-    return place < lastFired ? push.datapoints.length : countHad(states, rule, push);
+    return place < lastFired ? push.datapoints.length : Math.max(1, countHad(states, rule, push));
   };
 }
 

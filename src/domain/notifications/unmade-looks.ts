@@ -1,11 +1,11 @@
 import type { DeviceId } from '../ids.ts';
 import { lookLimits } from './look-limits.ts';
 
-/** Looks of this process that the database refused: nobody waits for them here any more. */
+/** Looks that the database refused: nobody waits for them here any more. */
 export interface UnmadeLooks {
   has(deviceId: DeviceId, id: string): boolean;
   add(deviceId: DeviceId, ids: readonly string[]): void;
-  /** Calls for those of the device again soon, after pauses that grow; in the end they are swept. */
+  /** Calls for those of the device again soon, after growing pauses; in the end they are swept. */
   again(deviceId: DeviceId): void;
   /** They were made. */
   forget(deviceId: DeviceId): void;

@@ -29,7 +29,7 @@ function createStage(work: (items: readonly string[]) => readonly string[]) {
   return { ask, begin, groups };
 }
 
-test('who comes before the commit begins is in it, so many at a time, and is answered', async () => {
+test('who comes before the commit begins is in it, so many at a time', async () => {
   const { ask, begin, groups } = createStage((items) => items.map((item) => `${item} done`));
   const first = ['a', 'b', 'c', 'd'].map(ask);
   await begin();
