@@ -112,13 +112,18 @@ async function compareOnce(
 
 const placeholderFor = (token: string): string => '#'.repeat(token.length);
 
-/** Without the letters of the token, also where a body that was stored ends within it. */
-const masked = (text: string, token: string): string =>
-  text.replaceAll(/(bearer +)([\w-]+)/gi, (_, scheme: string, letters: string) => {
+/**
+ * Without the letters of the token, also where a body that was stored ends within it; and without
+ * the tags of what is read with them, which differ as the tokens do.
+ */
+function masked(text: string, token: string): string {
+  const hidden = text.replaceAll(/(bearer +)([\w-]+)/gi, (_, scheme: string, letters: string) => {
     let same = 0;
     while (same < letters.length && letters[same] === token[same]) same += 1;
     return scheme + '#'.repeat(same) + letters.slice(same);
   });
+  return hidden === text ? text : hidden.replaceAll(/etag: W\/"[^"]*"/g, 'etag: of a token');
+}
 
 /** All that is answered until the connection ends, without the date. */
 async function talk(
