@@ -43,6 +43,18 @@ export async function membersOf(
   };
 }
 
+/** Two processes on a schema that was emptied, and a device of ama's with a sensor and a pump. */
+export async function fieldOf(server: PostgresServer, schema: string) {
+  const start = await membersOf(server, schema);
+  const one = await start();
+  const other = await start();
+  const ama = await signUp(one, 'ama');
+  const json = { id: 'field', sensors: [{ id: 's' }], actuators: [{ id: 'pump' }] };
+  const made = await one.call({ method: 'POST', path: '/devices', token: ama, json });
+  assert.equal(made.status, 204);
+  return { one, other, ama };
+}
+
 /** Answers a token. */
 export async function signUp(
   { call }: Pick<MemberProcess, 'call'>,

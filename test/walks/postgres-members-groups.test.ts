@@ -1,21 +1,13 @@
 // In a process of its own: it starts a database server and several processes that share it.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import mqtt, { type MqttClient } from 'mqtt';
-import { findPostgres, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
-import { type MemberProcess, membersOf, signUp } from './member-processes.ts';
+import { noPostgres, postgresOfTests } from '../postgres-schemas.ts';
+import { fieldOf, type MemberProcess } from './member-processes.ts';
 
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const skip = isAbsent && 'needs PostgreSQL';
 const patienceMs = 15_000;
 const topic = 'devices/field/sensors/s/value';
-
-let server: PostgresServer | undefined;
-before(async () => {
-  if (!isAbsent) server = await sharedPostgres();
-});
-after(() => server?.close());
 
 async function until(isTrue: () => boolean, what: () => string): Promise<void> {
   const giveUpAt = performance.now() + patienceMs;
@@ -25,18 +17,7 @@ async function until(isTrue: () => boolean, what: () => string): Promise<void> {
   }
 }
 
-/** Two processes, and a device of ama's. */
-async function field(schema: string) {
-  assert.ok(server);
-  const start = await membersOf(server, schema);
-  const one = await start();
-  const other = await start();
-  const ama = await signUp(one, 'ama');
-  const json = { id: 'field', sensors: [{ id: 's' }], actuators: [{ id: 'pump' }] };
-  const made = await one.call({ method: 'POST', path: '/devices', token: ama, json });
-  assert.equal(made.status, 204);
-  return { one, other, ama };
-}
+const field = async (schema: string) => fieldOf(await postgresOfTests(), schema);
 
 /** A member of the group `pair`, and what it got. */
 interface Listener {
@@ -83,7 +64,7 @@ const range = (from: number, to: number): string[] =>
 const sorted = (values: readonly string[]): string[] =>
   values.toSorted((a, b) => Number(a) - Number(b));
 
-describe('groups of processes that share a database', { skip }, () => {
+describe('groups of processes that share a database', { skip: noPostgres }, () => {
   for (const qos of [0, 1, 2] as const) {
     test(`one member of all processes gets a message with QoS ${qos}`, async () => {
       const { one, other, ama } = await field(`groups_${qos}`);

@@ -27,6 +27,19 @@ describe('rules of processes that share a database', {
   });
   after(() => server.close());
 
+  /** A look as a push of the process that started last leaves it when it is killed after it. */
+  async function leaveLook(schema: string): Promise<void> {
+    const entry = JSON.stringify([
+      ...['datapoints', 'field', 't'],
+      ...[{ t: [1], r: [Date.now()], m: [0], n: [31] }, null],
+    ]);
+    await onServer(
+      server.url,
+      `insert into ${schema}.looks (id, member, device_id, entry)
+       select 'left', max(member), 'field', '${entry}' from ${schema}.members`,
+    );
+  }
+
   test('remember what any of them was pushed', async () => {
     const start = await membersOf(server, 'members_states');
     await using one = await start();
@@ -80,16 +93,7 @@ describe('rules of processes that share a database', {
     await using one = await start();
     await using other = await start();
     const { push, firings } = await makeField(one, ['t'], ['t > 30 clear t < 25']);
-    // What a push of the other one leaves that is killed right after its commit.
-    const entry = JSON.stringify([
-      ...['datapoints', 'field', 't'],
-      ...[{ t: [1], r: [Date.now()], m: [0], n: [31] }, null],
-    ]);
-    await onServer(
-      server.url,
-      `insert into ${schema}.looks (id, member, device_id, entry)
-       select 'left', max(member), 'field', '${entry}' from ${schema}.members`,
-    );
+    await leaveLook(schema);
     other.running.kill('SIGKILL');
     // Its turn comes first: what it raised does not fire again.
     const killedAt = performance.now();
@@ -106,15 +110,7 @@ describe('rules of processes that share a database', {
     await using other = await start();
     const { push, firings } = await makeField(one, ['t'], ['t > 30 clear t < 25']);
     await push(other, 't', 20);
-    const entry = JSON.stringify([
-      ...['datapoints', 'field', 't'],
-      ...[{ t: [1], r: [Date.now()], m: [0], n: [31] }, null],
-    ]);
-    await onServer(
-      server.url,
-      `insert into ${schema}.looks (id, member, device_id, entry)
-       select 'still', max(member), 'field', '${entry}' from ${schema}.members`,
-    );
+    await leaveLook(schema);
     process.kill(other.running.pid, 'SIGSTOP');
     try {
       const stoppedAt = performance.now();

@@ -1,13 +1,12 @@
 // In a process of its own: it starts a database server and several processes that share it.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Packet } from 'mqtt-packet';
-import { findPostgres, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
-import { type MemberProcess, membersOf, signUp } from './member-processes.ts';
+import { noPostgres, postgresOfTests } from '../postgres-schemas.ts';
+import { fieldOf, type MemberProcess } from './member-processes.ts';
 import { connectPeer, type Peer } from './mqtt-peer.ts';
 
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
 const patienceMs = 10_000;
 
 async function until(isTrue: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
@@ -98,27 +97,9 @@ async function publish(
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, at) => from + at);
 
-const skip = isAbsent && 'needs PostgreSQL';
-let server: PostgresServer | undefined;
-before(async () => {
-  if (!isAbsent) server = await sharedPostgres();
-});
-after(() => server?.close());
+const field = async (schema: string) => fieldOf(await postgresOfTests(), schema);
 
-/** Two processes, and a device of ama's. */
-async function field(schema: string) {
-  assert.ok(server);
-  const start = await membersOf(server, schema);
-  const one = await start();
-  const other = await start();
-  const ama = await signUp(one, 'ama');
-  const json = { id: 'field', sensors: [{ id: 's' }], actuators: [{ id: 'pump' }] };
-  const made = await one.call({ method: 'POST', path: '/devices', token: ama, json });
-  assert.equal(made.status, 204);
-  return { one, other, ama };
-}
-
-describe('MQTT sessions of processes that share a database', { skip }, () => {
+describe('MQTT sessions of processes that share a database', { skip: noPostgres }, () => {
   const goesOn = (qos: 1 | 2) => async () => {
     const { one, other, ama } = await field(`session_moves_${qos}`);
     await using _one = one;
@@ -264,7 +245,7 @@ describe('MQTT sessions of processes that share a database', { skip }, () => {
   });
 });
 
-describe('what processes that share a database keep of MQTT besides', { skip }, () => {
+describe('what processes that share a database keep of MQTT besides', { skip: noPostgres }, () => {
   test('what is retained at one process is there for who subscribes at the other', async () => {
     const { one, other, ama } = await field('session_retained');
     await using _one = one;

@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../test/postgres-server.ts';
+import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
+import { onServer } from '../../../test/postgres-server.ts';
 import { hourMs } from '../../domain/datapoints/retention/retention.ts';
 import { silentLog } from '../../lib/log.ts';
 import { aDevice, aSensor, noon, username } from '../contract/builders.ts';
@@ -21,19 +16,6 @@ import { openMoveSource } from '../sqlite/move/move-source.ts';
 import { openSqlite } from '../sqlite/sqlite-storage.ts';
 import { digestOf } from './digest.ts';
 import { movedTables } from './tables.ts';
-
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const skip = isAbsent ? 'needs PostgreSQL' : false;
-
-let server: Promise<PostgresServer> | undefined;
-after(async () => (await server)?.close());
-
-async function emptyDatabase(name: string): Promise<string> {
-  server ??= sharedPostgres();
-  const { url } = await server;
-  await onServer(url, `drop schema if exists "${name}" cascade`);
-  return schemaUrl(url, name);
-}
 
 const odd = `'Maji, 测 \uffff0 ''"\\ ' || char(10)`;
 
@@ -124,14 +106,14 @@ async function digests(directory: string): Promise<ReadonlyMap<string, object>> 
   return found;
 }
 
-describe('moving everything to another engine', { skip }, () => {
+describe('moving everything to another engine', { skip: noPostgres }, () => {
   test('there and back, every table is the same', async () => {
     const directory = await filled();
     const before = await digests(directory);
     for (const [name, digest] of before) {
       assert.ok(Reflect.get(digest, 'rows') > 0, `nothing is tried of ${name}`);
     }
-    const url = await emptyDatabase('move-there');
+    const url = await emptySchemaCalled('move-there');
     const postgres: StoragePlace = { kind: 'postgres', url };
     const told: number[] = [];
     const there = await move({ kind: 'sqlite', directory }, postgres, {
@@ -153,7 +135,7 @@ describe('moving everything to another engine', { skip }, () => {
   });
 
   test('what was moved is read, added to and removed as what was made there', async () => {
-    const url = await emptyDatabase('move-used');
+    const url = await emptySchemaCalled('move-used');
     await move({ kind: 'sqlite', directory: await filled() }, { kind: 'postgres', url }, quiet);
     const storage = await openPostgres({ url, log: silentLog });
     const s1 = sensor('d1', 's1');
@@ -177,11 +159,11 @@ describe('moving everything to another engine', { skip }, () => {
   });
 });
 
-describe('moving that does not go well', { skip }, () => {
+describe('moving that does not go well', { skip: noPostgres }, () => {
   test('one that broke off goes on with the same, and nothing else starts on it', async () => {
     const directory = await filled();
     const from: StoragePlace = { kind: 'sqlite', directory };
-    const url = await emptyDatabase('move-half');
+    const url = await emptySchemaCalled('move-half');
     const back = temporaryDirectory({ after });
     const way = async (source: StoragePlace, target: StoragePlace, other: () => Promise<void>) => {
       for (const pages of [1, 16, 19, 60]) {
@@ -215,7 +197,7 @@ describe('moving that does not go well', { skip }, () => {
   test('while a service runs on either nothing is moved', async () => {
     const directory = await filled();
     const from: StoragePlace = { kind: 'sqlite', directory };
-    const url = await emptyDatabase('move-busy');
+    const url = await emptySchemaCalled('move-busy');
     const to: StoragePlace = { kind: 'postgres', url };
     const sqlite = await openSqlite({ directory, log: silentLog });
     await assert.rejects(move(from, to, quiet), /is in use by another kipimo/);
@@ -230,7 +212,7 @@ describe('moving that does not go well', { skip }, () => {
   });
 
   test('what changes behind its back is told, and no service starts on it', async () => {
-    const url = await emptyDatabase('move-changed');
+    const url = await emptySchemaCalled('move-changed');
     const directory = await filled();
     let isChanged = false;
     const changed = move(
@@ -255,7 +237,7 @@ describe('moving that does not go well', { skip }, () => {
   test('no table and no column of either engine is forgotten', async () => {
     const directory = temporaryDirectory({ after });
     await (await openSqlite({ directory, log: silentLog })).close();
-    const url = await emptyDatabase('move-columns');
+    const url = await emptySchemaCalled('move-columns');
     await (await openPostgres({ url, log: silentLog })).close();
     using database = new DatabaseSync(join(directory, 'kipimo.db'));
     const inSqlite = database

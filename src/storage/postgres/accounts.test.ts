@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../test/postgres-server.ts';
+import { describe, test } from 'node:test';
+import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
+import { onServer } from '../../../test/postgres-server.ts';
 import { silentLog } from '../../lib/log.ts';
 import { aDevice, aSensor, aUser, noon, userId } from '../contract/builders.ts';
 import { at, push } from '../contract/datapoint-builders.ts';
@@ -14,20 +9,9 @@ import { openAccounts } from './accounts.ts';
 import { readMigrations } from './migrate.ts';
 import { openPostgres } from './postgres-storage.ts';
 
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-
-let server: PostgresServer | undefined;
-after(() => server?.close());
-
-async function emptySchemaNamed(name: string): Promise<string> {
-  server ??= await sharedPostgres();
-  await onServer(server.url, `drop schema if exists "${name}" cascade`);
-  return schemaUrl(server.url, name);
-}
-
-describe('accounts beside a service', { skip: isAbsent ? 'needs PostgreSQL' : false }, () => {
+describe('accounts beside a service', { skip: noPostgres }, () => {
   test('a command takes its turn between the commits of the service', async () => {
-    const url = await emptySchemaNamed('accounts-turns');
+    const url = await emptySchemaCalled('accounts-turns');
     const storage = await openPostgres({ url, log: silentLog });
     await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));
     const { users, close } = await openAccounts(url, { makes: false, textOf: JSON.stringify });
@@ -53,9 +37,9 @@ describe('accounts beside a service', { skip: isAbsent ? 'needs PostgreSQL' : fa
   });
 
   test('tables of an earlier version are changed while no service runs', async () => {
-    const url = await emptySchemaNamed('accounts-version');
+    const url = await emptySchemaCalled('accounts-version');
     const storage = await openPostgres({ url, log: silentLog });
-    await emptySchemaNamed('accounts-version');
+    await emptySchemaCalled('accounts-version');
     const version = 'create table schema_version (version integer); insert into schema_version';
     await onServer(url, `${readMigrations()[0]?.sql}; ${version} values (1)`);
     await assert.rejects(

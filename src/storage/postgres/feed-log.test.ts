@@ -1,29 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../test/postgres-server.ts';
+import { test } from 'node:test';
+import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
+import { onServer } from '../../../test/postgres-server.ts';
 import type { FeedLog } from '../../domain/members/feed-log.ts';
 import { silentLog } from '../../lib/log.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { openPostgres } from './postgres-storage.ts';
 
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const skip = isAbsent ? 'needs PostgreSQL' : false;
-
-let server: Promise<PostgresServer> | undefined;
-after(async () => (await server)?.close());
-
 /** The logs of several processes on one empty schema. */
 async function openLogs(name: string, count: number) {
-  server ??= sharedPostgres();
-  const { url: serverUrl } = await server;
-  await onServer(serverUrl, `drop schema if exists "${name}" cascade`);
-  const url = await schemaUrl(serverUrl, name);
+  const url = await emptySchemaCalled(name);
   const opened = new AsyncDisposableStack();
   const logs: FeedLog[] = [];
   for (let at = 0; at < count; at += 1) {
@@ -32,7 +18,7 @@ async function openLogs(name: string, count: number) {
     assert.ok(storage.members);
     logs.push(storage.members.log);
   }
-  return { logs, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { url, logs, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 async function readAll(log: FeedLog): Promise<readonly string[]> {
@@ -44,7 +30,7 @@ async function readAll(log: FeedLog): Promise<readonly string[]> {
   }
 }
 
-test('what several wrote is read in the order of their commits', { skip }, async () => {
+test('what several wrote is read in the order of their commits', { skip: noPostgres }, async () => {
   await using three = await openLogs('feed_log_order', 3);
   const [reader, one, other] = three.logs;
   assert.ok(reader && one && other);
@@ -65,7 +51,9 @@ test('what several wrote is read in the order of their commits', { skip }, async
   assert.deepEqual(await readAll(reader), written);
 });
 
-test('a process knows what others had written before its commit', { skip }, async () => {
+test('a process knows what others had written before its commit', {
+  skip: noPostgres,
+}, async () => {
   await using two = await openLogs('feed_log_before', 2);
   const [one, other] = two.logs;
   assert.ok(one && other);
@@ -78,16 +66,14 @@ test('a process knows what others had written before its commit', { skip }, asyn
   assert.equal(one.before(), position?.place);
 });
 
-test('what was written lately is kept, though all have acknowledged it', { skip }, async () => {
+test('what was written lately is kept, though all have acknowledged it', {
+  skip: noPostgres,
+}, async () => {
   await using two = await openLogs('feed_log_tidy', 2);
   const [one, other] = two.logs;
   assert.ok(one && other);
   const isKept = async (text: string): Promise<boolean> => {
-    const { url } = await (server ?? sharedPostgres());
-    const found = await onServer(
-      url,
-      `select 1 from feed_log_tidy.feed_log where entry = '${text}'`,
-    );
+    const found = await onServer(two.url, `select 1 from feed_log where entry = '${text}'`);
     return found.rowCount === 1;
   };
   for (const text of ['before', 'after']) {

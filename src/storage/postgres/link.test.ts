@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../test/postgres-server.ts';
+import { describe, test } from 'node:test';
+import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
+import { onServer } from '../../../test/postgres-server.ts';
 import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
@@ -15,18 +10,6 @@ import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openLink } from './link.ts';
 import { openPostgres } from './postgres-storage.ts';
 import { createWriter } from './writer.ts';
-
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const skip = isAbsent ? 'needs PostgreSQL' : false;
-
-let server: Promise<PostgresServer> | undefined;
-const schema = async (name: string): Promise<string> => {
-  server ??= sharedPostgres();
-  const { url } = await server;
-  await onServer(url, `drop schema if exists "${name}" cascade`);
-  return schemaUrl(url, name);
-};
-after(async () => (await server)?.close());
 
 const open = (url: string) => openPostgres({ url, log: silentLog });
 const sensor = { deviceId: deviceId('d'), sensorId: sensorId('s') };
@@ -38,9 +21,9 @@ const cut = (url: string) =>
     `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'kipimo %'`,
   );
 
-describe('the connection that writes', { skip }, () => {
+describe('the connection that writes', { skip: noPostgres }, () => {
   test('of processes that start at once on an empty database one serves it', async () => {
-    const url = await schema('at_once');
+    const url = await emptySchemaCalled('at_once');
     const outcomes = await Promise.allSettled([open(url), open(url), open(url)]);
     const opened = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? one.reason : []));
@@ -54,7 +37,7 @@ describe('the connection that writes', { skip }, () => {
   });
 
   test('everything is there after closing and opening again', async () => {
-    const url = await schema('again');
+    const url = await emptySchemaCalled('again');
     const first = await open(url);
     await first.users.insert(aUser('ana'), 'hash');
     await first.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
@@ -70,7 +53,7 @@ describe('the connection that writes', { skip }, () => {
   });
 
   test('connections that are cut again and again lose and double nothing', async () => {
-    const url = await schema('cut');
+    const url = await emptySchemaCalled('cut');
     let reached = 0;
     const warn = (_: object, what: string): void => {
       if (what === 'the database was reached again') reached += 1;
@@ -101,7 +84,7 @@ describe('the connection that writes', { skip }, () => {
   });
 
   test('a process that was replaced changes nothing, and says so', async () => {
-    const url = await schema('replaced');
+    const url = await emptySchemaCalled('replaced');
     const storage = await open(url);
     await onServer(url, `update writers set member = 'another'`);
     await assert.rejects(storage.users.insert(aUser('ana'), 'hash'), (error) => {
@@ -116,7 +99,7 @@ describe('the connection that writes', { skip }, () => {
   });
 
   test('a statement that nobody waits for refuses its call, and no other', async () => {
-    const url = await schema('sent');
+    const url = await emptySchemaCalled('sent');
     const writer = createWriter(await openLink({ url, log: silentLog }), silentLog);
     const write = (name: string, ...behind: readonly string[]) =>
       writer.call(async ({ run, send, all }) => {
@@ -141,11 +124,11 @@ describe('the connection that writes', { skip }, () => {
   });
 
   test('tables of a newer version, or of another program, are left alone', async () => {
-    const newer = await schema('newer');
+    const newer = await emptySchemaCalled('newer');
     await (await open(newer)).close();
     await onServer(newer, 'update schema_version set version = 999');
     await assert.rejects(open(newer), /version 999, and this kipimo knows versions up to/);
-    const strange = await schema('strange');
+    const strange = await emptySchemaCalled('strange');
     await onServer(strange, 'create table customers (id integer)');
     await assert.rejects(open(strange), /tables of another program/);
   });
@@ -161,9 +144,9 @@ describe('the connection that writes', { skip }, () => {
   });
 });
 
-describe('processes that share a database', { skip }, () => {
+describe('processes that share a database', { skip: noPostgres }, () => {
   test('lose and double nothing, and give up who is gone', async () => {
-    const url = await schema('shared');
+    const url = await emptySchemaCalled('shared');
     const share = () => openPostgres({ url, log: silentLog, serving: 'shared' });
     const [first, second, third] = await Promise.all([share(), share(), share()]);
     await first.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));

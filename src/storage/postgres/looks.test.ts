@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../test/postgres-server.ts';
+import { describe, test } from 'node:test';
+import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import type { FiringOutcome } from '../../domain/notifications/delivery.ts';
 import type { LookStore } from '../../domain/notifications/look-store.ts';
 import { silentLog } from '../../lib/log.ts';
@@ -14,12 +8,6 @@ import { aUser, deviceId, noon } from '../contract/builders.ts';
 import { aNotification } from '../contract/notifications.contract.ts';
 import type { Storage } from '../storage.ts';
 import { openPostgres } from './postgres-storage.ts';
-
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const skip = isAbsent ? 'needs PostgreSQL' : false;
-
-let server: Promise<PostgresServer> | undefined;
-after(async () => (await server)?.close());
 
 const device = deviceId('d1');
 const rule = aNotification('n1');
@@ -32,10 +20,7 @@ interface Process extends Pick<Storage, 'notifications' | 'close'> {
 
 /** Two processes, and a rule. */
 async function openTwo(name: string): Promise<readonly [Process, Process]> {
-  server ??= sharedPostgres();
-  const { url: serverUrl } = await server;
-  await onServer(serverUrl, `drop schema if exists "${name}" cascade`);
-  const url = await schemaUrl(serverUrl, name);
+  const url = await emptySchemaCalled(name);
   const share = async (): Promise<Process & Storage> => {
     const storage = await openPostgres({ url, log: silentLog, serving: 'shared' });
     assert.ok(storage.looks);
@@ -72,7 +57,7 @@ const lineAt = async ({ looks }: Process) => {
   };
 };
 
-describe('looks of processes that share a database', { skip }, () => {
+describe('looks of processes that share a database', { skip: noPostgres }, () => {
   test('are made by whoever has the first in line, with those of others behind it', async () => {
     const [one, other] = await openTwo('looks_first');
     await file(one, 'a');

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../test/postgres-server.ts';
+import { describe, test } from 'node:test';
+import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
+import { onServer } from '../../../test/postgres-server.ts';
 import type { ClaimedDelivery, NewDelivery } from '../../domain/notifications/delivery.ts';
 import { silentLog } from '../../lib/log.ts';
 import { aUser, deviceId, noon, userId } from '../contract/builders.ts';
@@ -14,18 +9,9 @@ import { aNotification } from '../contract/notifications.contract.ts';
 import type { Storage } from '../storage.ts';
 import { openPostgres } from './postgres-storage.ts';
 
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const skip = isAbsent ? 'needs PostgreSQL' : false;
-
-let server: Promise<PostgresServer> | undefined;
-after(async () => (await server)?.close());
-
 /** Opens a schema, which is emptied first, as each of several processes does. */
 async function openTwo(name: string): Promise<readonly [Storage, Storage, string]> {
-  server ??= sharedPostgres();
-  const { url: serverUrl } = await server;
-  await onServer(serverUrl, `drop schema if exists "${name}" cascade`);
-  const url = await schemaUrl(serverUrl, name);
+  const url = await emptySchemaCalled(name);
   const share = () => openPostgres({ url, log: silentLog, serving: 'shared' });
   return [await share(), await share(), url];
 }
@@ -63,7 +49,7 @@ async function giveUp(by: Storage, gone: Storage): Promise<void> {
   assert.equal(await by.members?.giveUp(own, beat), 'lost');
 }
 
-describe('the outbox of processes that share a database', { skip }, () => {
+describe('the outbox of processes that share a database', { skip: noPostgres }, () => {
   test('hands each delivery to one of them', async () => {
     const [one, other] = await openTwo('outbox_claims');
     await fileWith(

@@ -1,27 +1,11 @@
-import { after, describe } from 'node:test';
-import {
-  emptySchema,
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../test/postgres-server.ts';
+import { describe } from 'node:test';
+import { noPostgres, postgresOfTests } from '../../../test/postgres-schemas.ts';
+import { emptySchema, onServer, schemaUrl } from '../../../test/postgres-server.ts';
 import { silentLog } from '../../lib/log.ts';
 import { retentionContract, storageContract } from '../contract/storage-contract.ts';
 import type { Storage } from '../storage.ts';
 import { openPostgres } from './postgres-storage.ts';
 import { hotLimits } from './timeseries/hot-limits.ts';
-
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const skip = isAbsent ? 'needs PostgreSQL' : false;
-
-let server: Promise<PostgresServer> | undefined;
-const started = (): Promise<PostgresServer> => {
-  server ??= sharedPostgres();
-  return server;
-};
-after(async () => (await server)?.close());
 
 /** A few datapoints fill chunks, so that hours lie in several, and steps end within them. */
 const tiny = {
@@ -31,13 +15,13 @@ const tiny = {
 };
 
 async function openEmpty(datapointLimits = hotLimits): Promise<Storage> {
-  const url = await schemaUrl((await started()).url, 'contract');
+  const url = await schemaUrl((await postgresOfTests()).url, 'contract');
   const { rows } = await onServer(url, `select to_regclass('users') is not null as there`);
   if (rows[0].there) await emptySchema(url);
   return openPostgres({ url, log: silentLog, datapointLimits });
 }
 
-describe('the postgres engine', { skip }, () => {
+describe('the postgres engine', { skip: noPostgres }, () => {
   storageContract(() => openEmpty());
   describe('small chunks', () => retentionContract(() => openEmpty(tiny)));
 });

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../test/postgres-server.ts';
+import { describe, test } from 'node:test';
+import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
+import { onServer } from '../../../test/postgres-server.ts';
 import type { HourTally } from '../../domain/datapoints/retention/hours.ts';
 import { dayMs, hourMs } from '../../domain/datapoints/retention/retention.ts';
 import { hoursPerStep } from '../../domain/datapoints/retention/summarise-with-hours.ts';
@@ -14,17 +9,9 @@ import { silentLog } from '../../lib/log.ts';
 import { aDevice, aSensor, deviceId, sensorId } from '../contract/builders.ts';
 import { openPostgres } from './postgres-storage.ts';
 
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-
-let server: Promise<PostgresServer> | undefined;
-after(async () => (await server)?.close());
-
 /** An empty database with a device that has a sensor. */
 async function openWithSensor(name: string) {
-  server ??= sharedPostgres();
-  const { url: all } = await server;
-  await onServer(all, `drop schema if exists "${name}" cascade`);
-  const url = await schemaUrl(all, name);
+  const url = await emptySchemaCalled(name);
   const storage = await openPostgres({ url, log: silentLog });
   await storage.devices.insert(aDevice('d1', { sensors: [aSensor('s1')] }));
   return { url, storage };
@@ -37,7 +24,7 @@ const anHour = (at: number): HourTally => ({
   ...{ first: at, last: at, rise: 0, fall: 0 },
 });
 
-describe('retention in PostgreSQL', { skip: isAbsent ? 'needs PostgreSQL' : false }, () => {
+describe('retention in PostgreSQL', { skip: noPostgres }, () => {
   test('what is no number of days, after damage, deletes nothing', async () => {
     const { url, storage } = await openWithSensor('retention-days');
     const scope = { kind: 'device', deviceId: sensor.deviceId } as const;

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../test/postgres-server.ts';
+import { describe, test } from 'node:test';
+import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { ClaimRequest, SharedSessions } from '../../domain/messaging/session-store.ts';
@@ -15,19 +9,10 @@ import { silentLog } from '../../lib/log.ts';
 import type { Storage } from '../storage.ts';
 import { openPostgres } from './postgres-storage.ts';
 
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const skip = isAbsent ? 'needs PostgreSQL' : false;
-
-let server: Promise<PostgresServer> | undefined;
-after(async () => (await server)?.close());
-
 /** Two processes on one empty schema. */
 async function twoOf(name: string) {
-  server ??= sharedPostgres();
-  const { url } = await server;
-  await onServer(url, `drop schema if exists "${name}" cascade`);
-  const shared = await schemaUrl(url, name);
-  const open = () => openPostgres({ url: shared, log: silentLog, serving: 'shared' });
+  const url = await emptySchemaCalled(name);
+  const open = () => openPostgres({ url, log: silentLog, serving: 'shared' });
   const one = await open();
   const two = await open();
   return { one, two, a: sharedOf(one), b: sharedOf(two) };
@@ -79,7 +64,7 @@ async function openSession({ mqttSessions }: Storage): Promise<void> {
   ]);
 }
 
-describe('MQTT sessions of several processes', { skip }, () => {
+describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
   test('what others change of a session than who claimed it last is refused', async () => {
     const { one, two, a, b } = await twoOf('claims_refuse');
     await using closing = new AsyncDisposableStack();
@@ -169,7 +154,7 @@ describe('MQTT sessions of several processes', { skip }, () => {
   });
 });
 
-describe('messages for groups of sessions that processes share', { skip }, () => {
+describe('messages for groups of sessions that processes share', { skip: noPostgres }, () => {
   const claimOf = (message: string, fields: Partial<ShareClaim> = {}): ShareClaim => ({
     ...{ group: 'g', message, token: 1, isHere: true, isSettled: false, isAgain: false },
     ...fields,

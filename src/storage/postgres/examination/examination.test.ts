@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import {
-  findPostgres,
-  onServer,
-  type PostgresServer,
-  schemaUrl,
-  sharedPostgres,
-} from '../../../../test/postgres-server.ts';
+import { describe, test } from 'node:test';
+import { emptySchemaCalled, noPostgres } from '../../../../test/postgres-schemas.ts';
+import { onServer } from '../../../../test/postgres-server.ts';
 import { hourMs, startOfDay } from '../../../domain/datapoints/retention/retention.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
@@ -15,12 +10,6 @@ import type { Examination } from '../../examination/examination.ts';
 import { openPostgres } from '../postgres-storage.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
 import { examine } from './examination.ts';
-
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const skip = isAbsent ? 'needs PostgreSQL' : false;
-
-let server: Promise<PostgresServer> | undefined;
-after(async () => (await server)?.close());
 
 const small = {
   ...hotLimits,
@@ -35,12 +24,8 @@ let schemas = 0;
 
 /** A database without a service, with datapoints of two sensors in chunks and outside. */
 async function filled(): Promise<string> {
-  server ??= sharedPostgres();
-  const { url: all } = await server;
   schemas += 1;
-  const name = `examination-${schemas}`;
-  await onServer(all, `drop schema if exists "${name}" cascade`);
-  const url = await schemaUrl(all, name);
+  const url = await emptySchemaCalled(`examination-${schemas}`);
   const storage = await open(url);
   await storage.users.insert(aUser('alice'), 'hash');
   await storage.devices.insert(aDevice('d', { sensors: [aSensor('s1'), aSensor('s2')] }));
@@ -159,7 +144,7 @@ const plants: readonly (readonly [what: string, sql: string, sentence: RegExp])[
   ],
 ];
 
-describe('the examination of a database', { skip }, () => {
+describe('the examination of a database', { skip: noPostgres }, () => {
   test('one in which all is well is found so, in use or not', async () => {
     const url = await filled();
     const found = await look(url);
@@ -208,8 +193,7 @@ describe('the examination of a database', { skip }, () => {
   });
 
   test('what has no tables is refused', async () => {
-    server ??= sharedPostgres();
-    const url = await schemaUrl((await server).url, 'examination-empty');
+    const url = await emptySchemaCalled('examination-empty');
     await assert.rejects(look(url), /holds no data of Kipimo/);
   });
 });

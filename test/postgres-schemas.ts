@@ -1,0 +1,29 @@
+import { after } from 'node:test';
+import {
+  findPostgres,
+  onServer,
+  type PostgresServer,
+  schemaUrl,
+  sharedPostgres,
+} from './postgres-server.ts';
+
+const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
+
+/** For `skip`: why tests with a server of PostgreSQL cannot run; false: they can. */
+export const noPostgres: string | false = isAbsent ? 'needs PostgreSQL' : false;
+
+let server: Promise<PostgresServer> | undefined;
+after(async () => (await server)?.close());
+
+/** The server of the tests of this process, started for the first that asks, closed at the end. */
+export function postgresOfTests(): Promise<PostgresServer> {
+  server ??= sharedPostgres();
+  return server;
+}
+
+/** The URL of a schema on it that has nothing yet: an empty database for Kipimo. */
+export async function emptySchemaCalled(name: string): Promise<string> {
+  const { url } = await postgresOfTests();
+  await onServer(url, `drop schema if exists "${name}" cascade`);
+  return schemaUrl(url, name);
+}
