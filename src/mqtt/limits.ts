@@ -65,6 +65,8 @@ export const mqttLimits = {
   groupMembersAskedMax: 64,
   /** Messages left to processes with a connected member of their group, and looked at again. */
   sharesLeftMax: 10_000,
+  /** The same in bytes. */
+  sharesLeftBytesMax: 16 * 1_048_576,
   /** Retained messages handed to a new subscription before others have their turn. */
   retainedPerTurn: 50,
   /** Topics whose retained value was removed by a correction, and comes back when it is undone. */

@@ -152,6 +152,16 @@ const wrong: readonly (readonly [name: string, change: Partial<History>, says: R
     },
     /connected twice/,
   ],
+  [
+    'of a group nobody gets one',
+    {
+      received: [received('s.1', 1, { session: 'group 1' })],
+      subscriptions: [
+        { ...subscription, session: 'group', members: new Set(['group 1', 'group 2']) },
+      ],
+    },
+    /group never got s\.2/,
+  ],
   ['a will is lost', { deaths: [{ client: 'c', wills: 0 }] }, /came 0 times/],
   ['a will comes twice', { deaths: [{ client: 'c', wills: 2 }] }, /came 2 times/],
 ];

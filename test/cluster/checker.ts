@@ -114,8 +114,9 @@ function checkReads({ sent, reads }: History): readonly string[] {
 /** At least once, in the order of each publisher; with QoS 2 on both sides exactly once. */
 function checkDelivered(history: History, subscription: Subscription): readonly string[] {
   const { session, sensors, from, until, qos } = subscription;
+  const members = subscription.members ?? new Set([session]);
   const complaints: string[] = [];
-  const received = history.received.filter((one) => one.session === session);
+  const received = history.received.filter((one) => members.has(one.session));
   const times = timesOf(received.map(({ mark }) => mark));
   const sent = history.sent.filter((one) => sensors.has(one.sensor));
   for (const one of sent) {
@@ -138,8 +139,14 @@ function checkDelivered(history: History, subscription: Subscription): readonly 
   }
   return [
     ...complaints,
-    ...checkOrder(session, received, known),
-    ...checkRepeats(session, received),
+    ...[...Map.groupBy(received, (one) => one.session)].flatMap(([member, own]) => [
+      // What one member did not get another one gets later [MQTT5 4.6].
+      ...(subscription.members === undefined ? checkOrder(member, own, known) : []),
+      ...checkRepeats(
+        member,
+        own.filter(({ mark }) => known.get(mark)?.sends === 1),
+      ),
+    ]),
   ];
 }
 

@@ -11,6 +11,7 @@ import {
 import { startPublisher, startSubscriber } from './mqtt-load.ts';
 import { openNotices } from './notices.ts';
 import { startRevoker } from './revoke-load.ts';
+import { startRetainer, startWanderer } from './wanderer-load.ts';
 
 /** All clients of a run. */
 export interface Clients {
@@ -77,6 +78,10 @@ async function startMqtt(history: History, targets: readonly HttpTarget[]) {
     startSubscriber(history, targets, { name: `subscriber-${qos}`, qos, sensors: heard }),
   );
   await Promise.all(subscribers.map(({ subscribed }) => subscribed));
+  const group = await startGroup(history, targets);
+  const wanderer = startWanderer(history, targets);
+  await wanderer.ready;
+  const retainer = startRetainer(history, targets);
   const publishers = published.map((one) => startPublisher(history, targets, one));
   const marksDue = () =>
     history.sent
@@ -85,15 +90,40 @@ async function startMqtt(history: History, targets: readonly HttpTarget[]) {
   return {
     async conclude(): Promise<string> {
       for (const publisher of publishers) publisher.rest();
+      wanderer.rest();
+      await retainer.stop();
       const settled = await untilRest(() => publishers.every((one) => one.underWay() === 0));
       await Promise.all(publishers.map((one) => one.stop()));
       const due = marksDue();
       const drained = await untilRest(() =>
-        subscribers.every((one) => one.lacks(due).length === 0),
+        [...subscribers, group].every((one) => one.lacks(due).length === 0),
       );
-      await Promise.all(subscribers.map((one) => one.stop()));
-      return `publishers at rest after ${settled} ms, subscribers after ${drained} ms`;
+      const mourned = await untilRest(wanderer.mourned);
+      await Promise.all([...subscribers, group, wanderer].map((one) => one.stop()));
+      return (
+        `publishers at rest after ${settled} ms, subscribers after ${drained} ms, ` +
+        `wills after ${mourned} ms`
+      );
     },
+  };
+}
+
+/** Members of a shared subscription, which go from process to process. */
+async function startGroup(history: History, targets: readonly HttpTarget[]) {
+  const names = ['group-1', 'group-2', 'group-3'];
+  const options = { sensors: publishedSensors, prefix: '$share/crew/', isMember: true };
+  const members = names.map((name) =>
+    startSubscriber(history, targets, { ...options, name, qos: 2 }),
+  );
+  await Promise.all(members.map(({ subscribed }) => subscribed));
+  history.subscriptions.push({
+    ...{ session: 'group', members: new Set(names), qos: 2, sensors: new Set(publishedSensors) },
+    ...{ from: performance.now(), until: Number.POSITIVE_INFINITY },
+  });
+  return {
+    lacks: (marks: readonly string[]) =>
+      members.reduce((left, member) => member.lacks(left), marks),
+    stop: async () => void (await Promise.all(members.map((one) => one.stop()))),
   };
 }
 

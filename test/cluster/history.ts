@@ -31,6 +31,8 @@ export interface Subscription {
   readonly session: string;
   readonly qos: 1 | 2;
   readonly sensors: ReadonlySet<string>;
+  /** Sessions of which one gets each message; absent: the session itself. */
+  readonly members?: ReadonlySet<string>;
   readonly from: number;
   readonly until: number;
 }
@@ -79,6 +81,12 @@ export interface Connected {
   until: number;
 }
 
+/** How long a client that comes back at another process waited for CONNACK. */
+export interface Takeover {
+  readonly at: number;
+  readonly ms: number;
+}
+
 /** A client with a will that ended without a goodbye, and how often its will came. */
 export interface Death {
   readonly client: string;
@@ -98,6 +106,9 @@ export interface History {
   readonly revocations: Revocation[];
   readonly connected: Connected[];
   readonly deaths: Death[];
+  readonly takeovers: Takeover[];
+  /** From the begin of each fault until all were served again. */
+  readonly disturbed: { readonly from: number; readonly until: number }[];
   /** What a client saw that no service may do, in words. */
   readonly oddities: string[];
 }
@@ -107,5 +118,6 @@ export function emptyHistory(): History {
   return {
     ...{ sent: [], reads: [], stored: [], subscriptions: [], received: [], rules: [] },
     ...{ messages: [], revocations: [], connected: [], deaths: [], oddities: [] },
+    ...{ takeovers: [], disturbed: [] },
   };
 }

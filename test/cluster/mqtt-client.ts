@@ -18,9 +18,11 @@ export interface MqttClientOptions {
   /** Of the account it logs in with; absent: a guest. */
   readonly account?: { readonly username: string; readonly password: string };
   /** Sent with CONNECT. */
-  readonly will?: { readonly topic: string; readonly payload: string };
+  will?(): { readonly topic: string; readonly payload: string };
   onConnected(link: MqttLink, isSessionPresent: boolean): void;
   onPacket(link: MqttLink, packet: Packet): void;
+  /** The connection is over. */
+  onEnded?(): void;
 }
 
 /** A client with a session that is kept, which connects again whenever its connection is lost. */
@@ -46,6 +48,9 @@ export function startClient(options: MqttClientOptions): MqttClient {
   // Not all at the first.
   let at = clientId.charCodeAt(clientId.length - 1);
 
+  const willOf = ({ topic, payload }: { topic: string; payload: string }) => ({
+    ...{ topic, payload: Buffer.from(payload), qos: 2 as const, retain: false },
+  });
   const connectPacket = (): Packet => ({
     ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: version, clientId, clean: false },
     ...{ keepalive: 60, properties: { sessionExpiryInterval: sessionSeconds } },
@@ -53,12 +58,7 @@ export function startClient(options: MqttClientOptions): MqttClient {
       username: account.username,
       password: Buffer.from(account.password),
     }),
-    ...(options.will !== undefined && {
-      will: {
-        ...{ topic: options.will.topic, payload: Buffer.from(options.will.payload) },
-        ...{ qos: 1 as const, retain: false },
-      },
-    }),
+    ...(options.will !== undefined && { will: willOf(options.will()) }),
   });
 
   async function live(): Promise<void> {
@@ -74,6 +74,7 @@ export function startClient(options: MqttClientOptions): MqttClient {
       },
     };
     let heardAt = performance.now();
+    let askedAt = heardAt;
     const connected = { client: clientId, from: 0, until: Number.POSITIVE_INFINITY };
     const parser = mqttPacket.parser({ protocolVersion: version });
     parser.on('packet', (packet) => {
@@ -82,6 +83,8 @@ export function startClient(options: MqttClientOptions): MqttClient {
       else if (packet.reasonCode === 0) {
         connected.from = heardAt;
         history.connected.push(connected);
+        const ms = heardAt - askedAt;
+        if (packet.sessionPresent) history.takeovers.push({ at: askedAt, ms });
         link = current;
         options.onConnected(current, packet.sessionPresent);
       } else own.destroy();
@@ -96,11 +99,15 @@ export function startClient(options: MqttClientOptions): MqttClient {
       if (performance.now() - heardAt > silenceMsMax) own.destroy();
       else if (link === current) current.send({ cmd: 'pingreq' });
     }, pingMs);
-    own.once('connect', () => current.send(connectPacket()));
+    own.once('connect', () => {
+      askedAt = performance.now();
+      current.send(connectPacket());
+    });
     if (!own.destroyed) await once(own, 'close').catch(() => undefined);
     clearInterval(watch);
     connected.until = performance.now();
     link = undefined;
+    options.onEnded?.();
     at += 1;
     if (!isOver) await wait(pauseMs);
   }

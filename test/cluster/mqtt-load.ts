@@ -119,6 +119,8 @@ export interface SubscriberOptions {
   readonly account?: MqttClientOptions['account'];
   /** Before the topic, for instance `$share/pair/`. */
   readonly prefix?: string;
+  /** Of a group, which gets as a whole what one alone would. */
+  readonly isMember?: boolean;
 }
 
 /** A client that receives; its session goes on whatever becomes of its connection. */
@@ -135,7 +137,7 @@ export interface Subscriber extends Load {
 export function startSubscriber(
   history: History,
   targets: readonly HttpTarget[],
-  { name, qos, sensors, account, prefix = '' }: SubscriberOptions,
+  { name, qos, sensors, account, prefix = '', isMember = false }: SubscriberOptions,
 ): Subscriber {
   const { promise: subscribed, resolve } = Promise.withResolvers<void>();
   /** Packet ids of QoS 2 whose exchange is not over: what a client keeps on its own disk. */
@@ -170,7 +172,15 @@ export function startSubscriber(
       if (packet.cmd === 'suback' && !isSubscribed) {
         isSubscribed = true;
         const [from, until] = [performance.now(), Number.POSITIVE_INFINITY];
-        history.subscriptions.push({ session: name, qos, sensors: new Set(sensors), from, until });
+        if (!isMember) {
+          history.subscriptions.push({
+            session: name,
+            qos,
+            sensors: new Set(sensors),
+            from,
+            until,
+          });
+        }
         resolve();
       }
       if (packet.cmd === 'pubrel') {

@@ -58,6 +58,7 @@ export async function openStory(options: StoryOptions): Promise<Story> {
           await fault.inflict({ members, database, nats }, random);
           const mendedAt = performance.now();
           const ms = await untilServed(history, clients.served, mendedAt);
+          history.disturbed.push({ from: beganAt, until: mendedAt + ms });
           const began = `${(beganAt / 1_000).toFixed(2)} s ${fault.name}`;
           const took = Math.round(mendedAt - beganAt);
           say(`${began}: ${took} ms, all served after ${Math.round(ms)} ms`);
@@ -69,6 +70,7 @@ export async function openStory(options: StoryOptions): Promise<Story> {
         say(
           `${summaryOf(history)}; ${said}; lives ${members.map((one) => one.lives()).join(', ')}`,
         );
+        say(`takeovers: ${takeoversOf(history)}`);
         return history;
       },
       [Symbol.asyncDispose]: closeAll,
@@ -103,6 +105,8 @@ async function startMembers(
       environment: {
         KIPIMO_ADMIN_PASSWORD: 'admin-password-1',
         KIPIMO_WEBHOOK_PRIVATE: 'allowed',
+        // Ten rounds take longer than a login lasts.
+        KIPIMO_TOKEN_TTL_S: '86400',
         ...(processes > 1 && { KIPIMO_PROCESSES: 'several' }),
       },
     });
@@ -151,6 +155,19 @@ async function readAll(
       else history.stored.push({ at: name, sensor, beganAt: performance.now(), marks });
     }
   }
+}
+
+/** While nothing was broken, and in all. */
+function takeoversOf({ takeovers, disturbed }: History): string {
+  const isCalm = (at: number) => !disturbed.some(({ from, until }) => at > from && at < until);
+  const calm = takeovers.filter(({ at }) => isCalm(at)).map(({ ms }) => ms);
+  const inOrder = calm.toSorted((one, other) => one - other);
+  const quantile = (part: number): string =>
+    `${(inOrder[Math.floor(part * inOrder.length)] ?? Number.NaN).toFixed(1)} ms`;
+  return (
+    `${takeovers.length}, while nothing was broken ${calm.length}: ` +
+    `median ${quantile(0.5)}, p99 ${quantile(0.99)}`
+  );
 }
 
 function summaryOf({ sent, received, messages, reads }: History): string {

@@ -185,6 +185,11 @@ export interface SharedSessions {
   adopt(): Promise<readonly ClaimedSession[]>;
   /** Makes some wills that processes left which ended this process's. None: no more. */
   adoptWills(): Promise<readonly StoredWill[]>;
+  /**
+   * Takes care that no process that serves takes the will of this turn any more, to publish it;
+   * false: another one has taken it. One that ends leaves it all the same.
+   */
+  beginWill(key: SessionKey, turn: number): Promise<boolean>;
   /** Some of what is logged behind this place, by all processes, in the order of their commits. */
   missed(after: number): Promise<readonly LogEntry[]>;
   /** Changes what is claimed of messages for groups, and answers what became of each claim. */

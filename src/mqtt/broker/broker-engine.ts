@@ -1,7 +1,7 @@
 import type { Budgets } from '../../domain/budgets/budgets.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { Message } from '../../domain/messaging/message.ts';
-import type { SessionStore } from '../../domain/messaging/session-store.ts';
+import type { SessionStore, SharedSessions } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createBreather, runInSteps } from '../../lib/event-loop.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
@@ -56,7 +56,7 @@ interface Engine {
   readonly retained: RetainedMessages;
   readonly router: Router;
   /** Wills the hooks have not answered. */
-  readonly underWay: Set<Promise<void>>;
+  readonly underWay: Set<Promise<boolean>>;
   /** When sweep() was called last. */
   sweptAt: Instant;
 }
@@ -163,9 +163,9 @@ function buildEngine(options: BrokerOptions): Engine {
   });
   const retained = createRetainedMessages({ journal, budgets, clock });
   const completion = createPublishCompletion({ router, retained, counters });
-  const underWay = new Set<Promise<void>>();
-  const publish = (will: PendingWill): Promise<void> => {
-    const published = publishWill(will, { clock, completion, handOnShares });
+  const underWay = new Set<Promise<boolean>>();
+  const publish = (will: PendingWill): Promise<boolean> => {
+    const published = publishOwnWill(will, store.shared, { clock, completion, handOnShares });
     underWay.add(published);
     return published.finally(() => underWay.delete(published));
   };
@@ -239,17 +239,34 @@ function createFlusher(): Flusher {
   };
 }
 
-/** The hooks are asked as for any publish, with the rights of this moment. */
+/** One that another process took with its client is published there; no other one takes this. */
+function publishOwnWill(
+  will: PendingWill,
+  shared: Pick<SharedSessions, 'beginWill'> | undefined,
+  context: Parameters<typeof publishWill>[1],
+): Promise<boolean> {
+  const { publisher: key } = will.message;
+  if (will.turn === 0 || shared === undefined || key === undefined) {
+    return publishWill(will, context);
+  }
+  return shared.beginWill(key, will.turn).then(
+    (isOwn) => (isOwn ? publishWill(will, context) : true),
+    () => false,
+  );
+}
+
+/** The hooks are asked as for any publish, with the rights of this moment; false: ask again. */
 function publishWill(
   { client, message, expirySeconds }: PendingWill,
   { clock, completion, handOnShares }: Pick<BrokerContext, 'clock' | 'completion' | 'handOnShares'>,
-): Promise<void> {
+): Promise<boolean> {
   const sent: Message =
     expirySeconds === undefined
       ? message
       : { ...message, expiresAt: clock.now() + expirySeconds * 1_000 };
   return client.publish(sent).then(
     async (settled) => {
+      if (settled.kind === 'unavailable') return false;
       const { payer } = client;
       // Thousands of wills may be due at once.
       for (;;) {
@@ -258,9 +275,10 @@ function publishWill(
         await promise;
       }
       completion.finish(sent, settled);
+      return true;
     },
     // A client that is gone cannot be told, and cannot send it again.
-    () => undefined,
+    () => true,
   );
 }
 

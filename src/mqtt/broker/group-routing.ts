@@ -13,8 +13,7 @@ import type { SharedTarget, Target } from './subscription-tree.ts';
 
 /** Hands messages to one member of a group. */
 export interface GroupRouting {
-  /** `isAgain`: only what a process had claimed that ended, or that it gave back. */
-  route(delivery: Delivery, group: SharedTarget, isAgain?: boolean): void;
+  route(delivery: Delivery, group: SharedTarget, how?: Partial<Manner>): void;
 }
 
 /** A message on its way to one member of a group. */
@@ -23,10 +22,20 @@ interface Round {
   readonly delivery: Delivery;
   readonly group: SharedTarget;
   readonly members: Iterator<Target, undefined>;
+  readonly how: Manner;
+}
+
+/** How a message is looked at. */
+interface Manner {
+  /** Only what a process had claimed that ended, or that it gave back. */
   readonly isAgain: boolean;
-  /** Whether it is not left to other processes any more. */
+  /** How often it was left to other processes. */
+  readonly tries: number;
+  /** Whether it is not left to them any more. */
   readonly isLast: boolean;
 }
+
+const usual: Manner = { isAgain: false, tries: 0, isLast: false };
 
 /** A member that may have a message, and how. */
 interface Chosen {
@@ -47,13 +56,13 @@ export function createGroupRouting(options: {
   const { outbound, journal, counters, clock, claims, termsFor } = options;
 
   /** One member gets it: the next one that is there and may, else one that will be. */
-  function route(delivery: Delivery, group: SharedTarget, isAgain = false, isLast = false): void {
+  function route(delivery: Delivery, group: SharedTarget, how: Partial<Manner> = usual): void {
     const { message } = delivery;
     const { turn } = group;
     if (turn.waiting === undefined) {
       const members = inTurn(group);
       turn.next = (turn.next + 1) % 0x4000_0000;
-      walk({ message, delivery, group, members, isAgain, isLast });
+      walk({ message, delivery, group, members, how: { ...usual, ...how } });
       return;
     }
     if (turn.waiting.length >= mqttLimits.deliveriesWaitingMax) {
@@ -64,7 +73,7 @@ export function createGroupRouting(options: {
     const { promise, resolve } = Promise.withResolvers<void>();
     journal.hold(promise, message.payer);
     turn.waiting.push(() => {
-      route(delivery, group, isAgain, isLast);
+      route(delivery, group, how);
       resolve();
     });
   }
@@ -114,17 +123,21 @@ export function createGroupRouting(options: {
 
   /** Where other processes have members as well, it is claimed first. */
   function choose(round: Round, target: Target): void {
-    const { message, delivery, group, isAgain } = round;
+    const { message, delivery, group, how } = round;
     const terms = termsFor(message, target);
     if (terms === undefined) return;
     const name = claims && shareNameOf(message);
     if (claims === undefined || name === undefined) {
-      if (!isAgain) outbound.offer(target.session, delivery, terms);
+      if (!how.isAgain) outbound.offer(target.session, delivery, terms);
       return;
     }
     const isHere = target.session.link !== undefined;
     // Nobody waits for what comes at most once.
-    if (terms.qos === 0 && (!isHere || isAgain)) return;
+    if (terms.qos === 0 && (!isHere || how.isAgain)) return;
+    if (terms.qos === 0 && claims.waiting() >= mqttLimits.deliveriesWaitingMax) {
+      counters.dropped.queue_full += 1;
+      return;
+    }
     const chosen = { target, terms, share: { group: group.name, message: name } };
     const claimed = claim(claims, { ...round, delivery: delivery.detached() }, chosen);
     if (terms.qos > 0) journal.hold(claimed, message.payer);
@@ -132,17 +145,19 @@ export function createGroupRouting(options: {
 
   async function claim(own: Shares, round: Round, chosen: Chosen): Promise<void> {
     const { target, terms, share } = chosen;
-    const { delivery, group, isAgain, isLast } = round;
+    const { message, delivery, group, how } = round;
     const { link, isDurable } = target.session;
     const outcome = await own.claim({
-      ...{ ...share, isAgain, isHere: link !== undefined || isLast },
+      ...{ ...share, isAgain: how.isAgain, isHere: link !== undefined || how.isLast },
       isSettled: terms.qos === 0 || (terms.qos === 2 && !isDurable),
     });
     if (outcome === 'won') give(own, round, chosen);
     else if (outcome === 'left') {
-      own.later((isNowLast) =>
-        route(new Delivery(delivery.message, clock.now()), group, isAgain, isNowLast),
-      );
+      own.later({
+        ...{ bytes: message.payload.length, tries: how.tries },
+        tryAgain: (tries, isLast) =>
+          route(new Delivery(delivery.message, clock.now()), group, { ...how, tries, isLast }),
+      });
     }
   }
 
@@ -154,10 +169,10 @@ export function createGroupRouting(options: {
       !isOver(session, delivery) &&
       (session.link !== undefined || terms.qos > 0);
     const heir = isThere(target) ? target : [...inTurn(group)].find(isThere);
-    const how = heir && (heir === target ? terms : termsFor(message, heir));
-    if (heir !== undefined && how !== undefined)
-      outbound.offer(heir.session, delivery, { ...how, share });
-    else if (terms.qos > 0) own.giveBack(share);
+    const its = heir && (heir === target ? terms : termsFor(message, heir));
+    if (heir !== undefined && its !== undefined) {
+      outbound.offer(heir.session, delivery, { ...its, share });
+    } else if (terms.qos > 0) own.giveBack(share);
   }
 
   return { route };

@@ -213,6 +213,25 @@ test('a will that its client may not publish any more is not published', async (
   assert.deepEqual(topicsOf(await reader.take()), []);
 });
 
+test('a will that the service cannot take now is published when it can', async () => {
+  const { broker, hooks, pass } = await testBroker();
+  const reader = await connectPeer(broker, { clientId: 'reader' });
+  await subscribe(reader, { topic: '#' });
+  const will = { topic: 'w', payload: Buffer.from(''), qos: 0 as Qos, retain: false };
+  const peer = await connectPeer(broker, { will });
+  const { answerPublish } = hooks;
+  hooks.answerPublish = () => ({ kind: 'unavailable' });
+  peer.drop();
+  assert.deepEqual(topicsOf(await reader.take()), []);
+  pass(1_500);
+  assert.deepEqual(topicsOf(await reader.take()), []);
+  hooks.answerPublish = answerPublish;
+  pass(1_500);
+  assert.deepEqual(topicsOf(await reader.take()), ['w']);
+  pass(1_500);
+  assert.deepEqual(topicsOf(await reader.take()), []);
+});
+
 test('retained messages come with a new subscription, as its retain handling asks', async () => {
   const { broker } = await testBroker();
   await broker.retain(aMessage('a/1', { retain: true }));

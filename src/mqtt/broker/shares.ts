@@ -17,8 +17,10 @@ export interface Shares {
   settle(share: Share): void;
   /** Nobody here can have it: other processes look for it again. */
   giveBack(share: Share): void;
+  /** How many claims nobody has decided. */
+  waiting(): number;
   /** Tries again what was left to a process with a connected member, once a second. */
-  later(tryAgain: (isLast: boolean) => void): void;
+  later(left: Left): void;
   /** What happens every second: who is there, and what was left to others. */
   sweep(): void;
   /** Tells the others of which groups a member is connected here. */
@@ -27,6 +29,13 @@ export interface Shares {
   onGivenBack(listener: () => void): void;
   /** Resolves when all is written, or when the store has failed often enough to give up. */
   finish(): Promise<void>;
+}
+
+/** A message that was left to another process. */
+export interface Left {
+  readonly bytes: number;
+  readonly tries: number;
+  tryAgain(tries: number, isLast: boolean): void;
 }
 
 interface Step {
@@ -62,8 +71,9 @@ export function createShares(options: {
   let isLeaving = false;
   let token = 0;
   let here = new Set<string>();
-  let left: { tries: number; readonly tryAgain: (isLast: boolean) => void }[] = [];
-  let isRetrying = false;
+  let left: Left[] = [];
+  let leftBytes = 0;
+  let undecided = 0;
   let isFinishing = false;
   let written: Promise<void> | undefined;
   const listeners: (() => void)[] = [];
@@ -99,12 +109,14 @@ export function createShares(options: {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const outcomes = await shared.share({ ...step, claims, notes });
+        undecided -= claims.length;
         for (const [at, { resolve }] of claims.entries()) resolve(outcomes[at] ?? 'taken');
         if (notes.length > 0) for (const listener of listeners) listener();
         return;
       } catch (error) {
         log.warn({ err: error }, 'messages for groups could not be claimed; trying again');
         if (isFinishing && attempt >= finalAttemptsMax) {
+          undecided -= claims.length;
           for (const { resolve } of claims) resolve('taken');
           return;
         }
@@ -128,12 +140,8 @@ export function createShares(options: {
   function retryLeft(): void {
     const waiting = left;
     left = [];
-    isRetrying = true;
-    for (const one of waiting) {
-      one.tries += 1;
-      one.tryAgain(one.tries >= triesMax);
-    }
-    isRetrying = false;
+    leftBytes = 0;
+    for (const one of waiting) one.tryAgain(one.tries + 1, one.tries + 1 >= triesMax);
   }
 
   return {
@@ -141,6 +149,7 @@ export function createShares(options: {
       const name = JSON.stringify([claim.group, claim.message]);
       const { promise, resolve } = Promise.withResolvers<ShareOutcome>();
       token += 1;
+      undecided += 1;
       stepFor(name).claims.set(name, { ...claim, token, resolve });
       leave();
       return promise;
@@ -153,9 +162,17 @@ export function createShares(options: {
       stepFor('').givenBack.push(share);
       leave();
     },
-    later(tryAgain) {
-      if (left.length >= mqttLimits.sharesLeftMax && !isRetrying) tryAgain(true);
-      else left.push({ tries: 0, tryAgain });
+    waiting: () => undecided,
+    later(one) {
+      const isFull =
+        left.length >= mqttLimits.sharesLeftMax ||
+        leftBytes + one.bytes > mqttLimits.sharesLeftBytesMax;
+      if (isFull) {
+        one.tryAgain(one.tries, true);
+        return;
+      }
+      left.push(one);
+      leftBytes += one.bytes;
     },
     sweep() {
       tellHere();

@@ -40,25 +40,43 @@ export interface Wills {
 /** A will without its texts and bytes. */
 const willBytes = 512;
 
-/** `settled`: of a will that other processes know of, that it is not to be published any more. */
+/** How often one is tried that the service could not take, a second apart. */
+const triesMax = 60;
+
+/**
+ * `publish` answers whether that is over: the service may be unavailable, and is asked again.
+ * `settled`: of a will that other processes know of, that it is not to be published any more.
+ */
 export function createWills(
   bytes: Budget,
-  publish: (will: PendingWill) => Promise<void>,
+  publish: (will: PendingWill) => Promise<boolean>,
   settled: (will: Pick<PendingWill, 'message' | 'turn'>, payer: Payer) => void,
 ): Wills {
   const pending = new Map<SessionKey, PendingWill>();
+  let untaken: { readonly will: PendingWill; readonly tries: number }[] = [];
+  let isOver = false;
 
   function discard({ payer }: Heir, will: Pick<PendingWill, 'message' | 'turn'>): void {
     bytes.release(payer, sizeOf(will.message));
     if (will.turn > 0) settled(will, payer);
   }
 
-  function publishOnce(will: PendingWill): void {
+  function publishOnce(will: PendingWill, tries = 1): void {
     const { client, message, turn } = will;
     bytes.release(client.payer, sizeOf(message));
-    const published = publish(will);
-    // Rather twice than never, if the process ends in between.
-    if (turn > 0) void published.then(() => settled(will, client.payer));
+    void publish(will).then((isDone) => {
+      // Rather twice than never, if the process ends in between.
+      if (isDone && turn > 0) settled(will, client.payer);
+      if (isDone || isOver || tries >= triesMax) return;
+      if (bytes.take(client.payer, sizeOf(message)) !== undefined) return;
+      untaken.push({ will, tries });
+    });
+  }
+
+  function tryAgain(): void {
+    const waiting = untaken;
+    untaken = [];
+    for (const { will, tries } of waiting) publishOnce(will, tries + 1);
   }
 
   function publishNow(key: SessionKey): void {
@@ -84,9 +102,13 @@ export function createWills(
     },
     publishNow,
     sweep(now) {
+      if (untaken.length > 0) tryAgain();
       for (const [key, will] of pending) if (will.dueAt <= now) publishNow(key);
     },
     publishAll() {
+      // What others know of they publish.
+      isOver = true;
+      tryAgain();
       for (const key of pending.keys()) publishNow(key);
     },
   };

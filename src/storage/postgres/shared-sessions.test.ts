@@ -130,6 +130,29 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.equal(await log.append('[2]'), undefined, 'nobody else is there to be told');
   });
 
+  test('a will that a process publishes no other one takes that serves', async () => {
+    const { one, two, a, b } = await twoOf('claims_begun');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => two.close());
+    const message = aMessage('w', { publisher: key, payer });
+    const will = { key, delayMs: 0, message };
+    const first = await a.claim(claiming({ will }));
+    assert.ok(first !== 'elsewhere');
+    assert.equal(await b.beginWill(key, first.turn), false);
+    assert.equal(await a.beginWill(key, first.turn), true);
+    const taken = await b.claim(claiming({ isForced: true }));
+    assert.ok(taken !== 'elsewhere');
+    assert.equal(taken.will, undefined);
+    // Of the next connection.
+    const next = await a.claim(claiming({ will, isForced: true }));
+    assert.ok(next !== 'elsewhere');
+    assert.equal(await a.beginWill(key, first.turn), true);
+    const again = await b.claim(claiming({ isForced: true }));
+    assert.ok(again !== 'elsewhere');
+    assert.equal(again.will?.turn, next.turn);
+    await one.close();
+  });
+
   test('a will is of who has the client, and goes with the process', async () => {
     const { one, two, a, b } = await twoOf('claims_wills');
     await using closing = new AsyncDisposableStack();

@@ -16,7 +16,7 @@ import { insertRecord } from './session-writes.ts';
 import { applyShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexKey } from './text.ts';
-import { adoptWills, putWill, takeWill } from './wills.ts';
+import { adoptWills, beginWill, putWill, takeWill } from './wills.ts';
 import type { WriteSession } from './writer.ts';
 
 const selectOwner = `
@@ -108,6 +108,7 @@ export function createSharedSessions({
         );
         return outcomes;
       }),
+    beginWill: (key, turn) => writer.call((tx) => beginWill(tx, { key, owner: member, turn })),
     missed: (after) => reader.all<LogEntry>(selectMissed, after, postgresLimits.logEntriesPerRead),
     caughtUp: (keys) =>
       writer.call(async (tx) => {

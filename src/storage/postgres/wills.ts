@@ -30,18 +30,21 @@ const put = `
     payer, topic, payload, qos, properties, expires_at, publisher)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
   on conflict (key) do update set
-    owner = excluded.owner, turn = excluded.turn, delay_ms = excluded.delay_ms,
+    owner = excluded.owner, turn = excluded.turn, is_begun = false, delay_ms = excluded.delay_ms,
     expiry_seconds = excluded.expiry_seconds, retain = excluded.retain, payer = excluded.payer,
     topic = excluded.topic, payload = excluded.payload, qos = excluded.qos,
     properties = excluded.properties, expires_at = excluded.expires_at,
     publisher = excluded.publisher`;
 const take = `
-  delete from mqtt_wills where key = $1 and owner <> $2 and ($3 or ${ended})
+  delete from mqtt_wills where key = $1 and owner <> $2 and (($3 and not is_begun) or ${ended})
   returning ${willColumns}`;
 const adopt = `
   update mqtt_wills set owner = $1 where key in (
     select key from mqtt_wills where ${ended} order by key limit $2)
   returning ${willColumns}`;
+/** The client may have come back to this process since, with another will. */
+const begin = `
+  update mqtt_wills set is_begun = is_begun or turn = $3 where key = $1 and owner = $2`;
 const settle = 'delete from mqtt_wills where key = $1 and turn = $2';
 
 const keyOf = (key: SessionKey): string => indexKey(JSON.stringify(keyParts(key)));
@@ -75,6 +78,14 @@ export async function adoptWills(
 ): Promise<readonly StoredWill[]> {
   const rows = await session.all<WillRow>(adopt, own, most);
   return rows.flatMap((row) => willFrom(row, damaged) ?? []);
+}
+
+/** Keeps it from others that serve; false: one of them has taken it. */
+export async function beginWill(
+  session: Session,
+  { key, owner, turn }: { key: SessionKey; owner: number; turn: number },
+): Promise<boolean> {
+  return (await session.run(begin, keyOf(key), owner, turn)) > 0;
 }
 
 /** The will of this turn was published, or is not to be. */
