@@ -1,10 +1,10 @@
 import type { FeedLog, LogPosition } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 
-/** Waits until every process that serves has acted on an entry of the log. */
+/** Waits until processes that serve have acted on an entry of the log. */
 export interface Barrier {
-  /** Resolves then, or after a second, or at the end. */
-  heardByAll(position: LogPosition): Promise<void>;
+  /** Resolves when all have, or this one, or after a second, or at the end. */
+  heard(position: LogPosition, by?: number): Promise<void>;
   /** Somebody may have acted on something. */
   news(): void;
   /** Nobody waits any more. */
@@ -19,11 +19,11 @@ export function createBarrier(shared: Pick<FeedLog, 'isHeard'>): Barrier {
   };
   return {
     news,
-    async heardByAll(position) {
+    async heard(position, by) {
       const until = performance.now() + memberLimits.barrierMs;
       while (performance.now() < until && !isOver) {
         const next = nextNews(waiting, Math.min(memberLimits.logLookMs, until - performance.now()));
-        if (await shared.isHeard(position).catch(() => false)) return;
+        if (await shared.isHeard(position, by).catch(() => false)) return;
         await next;
       }
     },

@@ -59,10 +59,11 @@ function createLog() {
         positions.set(own, new Map(read));
         news();
       },
-      async isHeard({ writer, place }) {
+      async isHeard({ writer, place }, by) {
         reach();
         return [...positions].every(
-          ([member, heard]) => member === writer || (heard.get(writer) ?? 0) >= place,
+          ([member, heard]) =>
+            member === writer || member !== (by ?? member) || (heard.get(writer) ?? 0) >= place,
         );
       },
       tidy: async () => undefined,
@@ -243,6 +244,20 @@ describe('a feed whose changes others hear', () => {
     assert.ok(position);
     assert.equal(await other.isHeard(position), false);
     assert.equal(one.feed.held?.areAny(), false);
+  });
+
+  test('whoever is asked alone is waited for alone', async (context) => {
+    const shared = createLog();
+    const one = await join(context, shared, 1);
+    const asked = await join(context, shared, 2);
+    const heard: string[] = [];
+    asked.feed.peers.onTold(async (text) => void heard.push(text));
+    // It stands still.
+    shared.open(3);
+    const begunAt = performance.now();
+    await one.feed.peers.ask('wanted', 2);
+    assert.deepEqual(heard, ['wanted']);
+    assert.ok(performance.now() - begunAt < memberLimits.barrierMs, 'it waited for another one');
   });
 
   test('what cannot be acted on keeps nobody from what is behind it', async (context) => {

@@ -62,10 +62,10 @@ export function createSharedFeed(options: {
     }
   }
 
-  /** Resolves when all have acted on it, or had time to. */
-  async function tellAll(text: string): Promise<void> {
+  /** Resolves when all have acted on it, or this one, or had time to. */
+  async function tellAll(text: string, by?: number): Promise<void> {
     const position = await shared.append(text);
-    if (position !== undefined) await barrier.heardByAll(position);
+    if (position !== undefined) await barrier.heard(position, by);
   }
 
   /** One that cannot be acted on keeps nobody from those behind it. */
@@ -188,11 +188,14 @@ function createTalk() {
     async acted(): Promise<void> {
       for (const work of works) await work();
     },
-    toldBy: (log: Pick<FeedLog, 'append'>, tellAll: (entry: string) => Promise<void>) => ({
+    toldBy: (
+      log: Pick<FeedLog, 'append'>,
+      tellAll: (entry: string, by: number) => Promise<void>,
+    ) => ({
       async tell(text: string): Promise<void> {
         await log.append(entryOf(text));
       },
-      ask: (text: string) => tellAll(entryOf(text)),
+      ask: (text: string, by: number) => tellAll(entryOf(text), by),
       entryOf,
       onTold: (listener: (text: string) => Promise<void>): void => void listeners.push(listener),
       onActed: (work: () => Promise<void>): void => void works.push(work),

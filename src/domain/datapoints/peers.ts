@@ -7,8 +7,8 @@ export interface Peers {
   origin(): MessageOrigin;
   /** Resolves when it will reach them. Throws DomainError unavailable when the database is away. */
   tell(text: string): Promise<void>;
-  /** Resolves when all of them have acted on it, or after a second. Throws as `tell`. */
-  ask(text: string): Promise<void>;
+  /** Tells all. Resolves when this one has acted on it, or after a second. Throws as `tell`. */
+  ask(text: string, by: number): Promise<void>;
   /** Calls back with what others tell, in the order of each, one after the other. */
   onTold(listener: (text: string) => Promise<void>): void;
   /** Others are told that this process has acted on what they wrote when this has resolved. */

@@ -25,8 +25,8 @@ export interface FeedLog {
   before(): number;
   /** Tells the others that all that was read has been acted on. */
   acknowledge(): Promise<void>;
-  /** Whether every other process that serves has acknowledged the entry. */
-  isHeard(position: LogPosition): Promise<boolean>;
+  /** Whether every other process that serves has acknowledged the entry, or this one has. */
+  isHeard(position: LogPosition, by?: number): Promise<boolean>;
   /** Drops what all have acknowledged, and was there when this was called before. */
   tidy(): Promise<void>;
   /** Calls back when there may be something to read or an acknowledgement, soon but not surely. */

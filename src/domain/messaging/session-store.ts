@@ -174,13 +174,18 @@ export interface ClaimedSession extends StoredSession {
   readonly heard: ReadonlyMap<number, number>;
 }
 
+/** Another process that serves has the session. */
+export interface Elsewhere {
+  readonly owner: number;
+}
+
 /**
  * Sessions of several processes: each belongs to one, which alone may change it. Every method
  * throws DomainError unavailable when the database is away.
  */
 export interface SharedSessions {
-  /** Makes a session this process's from now on; 'elsewhere': a process that serves has it. */
-  claim(request: ClaimRequest): Promise<Claim | 'elsewhere'>;
+  /** Makes a session this process's from now on, unless a process that serves has it. */
+  claim(request: ClaimRequest): Promise<Claim | Elsewhere>;
   /** Makes some sessions of processes that ended, or of nobody, this process's. None: no more. */
   adopt(): Promise<readonly ClaimedSession[]>;
   /** Makes some wills that processes left which ended this process's. None: no more. */

@@ -111,11 +111,11 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     // What was changed before is written before, or refused.
     await journal.synced();
     const claimed = await ask(false);
-    if (claimed !== 'elsewhere') return claimed;
+    if (!('owner' in claimed)) return claimed;
     lose(registry.find(key));
-    await peers.ask(writeTalk({ kind: 'wanted', ...who }));
+    await peers.ask(writeTalk({ kind: 'wanted', ...who }), claimed.owner);
     const forced = await ask(true);
-    if (forced === 'elsewhere') throw new Error('a session that is forced is elsewhere');
+    if ('owner' in forced) throw new Error('a session that is forced is elsewhere');
     return forced;
   }
 

@@ -34,6 +34,7 @@ const acknowledge = `
 const findDeaf = `
   select 1 as found from members
   where state = 'serving' and member <> $1
+    and ($3::integer is null or member = $3)
     and coalesce((positions::json ->> $1::text)::bigint, 0) < $2 limit 1`;
 /**
  * What every member that serves has acknowledged; what the own process wrote it knows. For sessions
@@ -111,8 +112,8 @@ export function createFeedLog(options: {
     async acknowledge() {
       await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
     },
-    async isHeard({ writer: from, place }) {
-      return (await connection.first(findDeaf, from, place)) === undefined;
+    async isHeard({ writer: from, place }, by) {
+      return (await connection.first(findDeaf, from, place, by ?? null)) === undefined;
     },
     async tidy() {
       if (tidyUpTo > 0) {

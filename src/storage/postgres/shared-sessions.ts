@@ -4,6 +4,7 @@ import type {
   Claim,
   ClaimedSession,
   ClaimRequest,
+  Elsewhere,
   SharedSessions,
 } from '../../domain/messaging/session-store.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
@@ -64,7 +65,7 @@ export function createSharedSessions({
     claim: (request) =>
       writer.call(async (tx) => {
         const claimed = await claim(tx, request, { member, damaged });
-        if (claimed === 'elsewhere') return claimed;
+        if ('owner' in claimed) return claimed;
         const { key, isForced, will: given } = request;
         const will = await takeWill(tx, key, { own: member, isForced, damaged });
         if (given !== undefined) {
@@ -128,13 +129,14 @@ async function claim(
   tx: WriteSession,
   request: ClaimRequest,
   { member, damaged }: Own,
-): Promise<Claim | 'elsewhere'> {
+): Promise<Claim | Elsewhere> {
   const key = indexKey(JSON.stringify(keyParts(request.key)));
   const row = await tx.first<{ session: number; owner: number | null; isServed: boolean }>(
     ...[selectOwner, key],
   );
+  const owner = row?.isServed === true ? row.owner : null;
   const isOwn = row?.owner === member;
-  if (row?.isServed === true && !isOwn && !request.isForced) return 'elsewhere';
+  if (owner !== null && !isOwn && !request.isForced) return { owner };
   const turn = (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
   tellOthers(tx, [{ text: request.note(turn) }]);
   if (row === undefined) {
