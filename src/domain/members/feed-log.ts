@@ -25,7 +25,10 @@ export interface FeedLog {
   before(): number;
   /** Tells the others that all that was read has been acted on. */
   acknowledge(): Promise<void>;
-  /** Whether every other process that serves has acknowledged the entry, or this one has. */
+  /**
+   * Whether every other process that serves has acknowledged the entry. Of one alone: or is cut off,
+   * so that there is nobody to wait for.
+   */
   isHeard(position: LogPosition, by?: number): Promise<boolean>;
   /** Drops what all have acknowledged, and was there when this was called before. */
   tidy(): Promise<void>;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import type { FeedLog } from '../../domain/members/feed-log.ts';
+import type { MemberStore } from '../../domain/members/member-store.ts';
 import { silentLog } from '../../lib/log.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { openPostgres } from './postgres-storage.ts';
@@ -12,13 +13,15 @@ async function openLogs(name: string, count: number) {
   const url = await emptySchemaCalled(name);
   const opened = new AsyncDisposableStack();
   const logs: FeedLog[] = [];
+  const members: MemberStore[] = [];
   for (let at = 0; at < count; at += 1) {
     const storage = await openPostgres({ url, log: silentLog, serving: 'shared' });
     opened.defer(() => storage.close());
     assert.ok(storage.members);
     logs.push(storage.members.log);
+    members.push(storage.members);
   }
-  return { url, logs, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { url, logs, members, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 async function readAll(log: FeedLog): Promise<readonly string[]> {
@@ -84,4 +87,30 @@ test('what was written lately is kept, though all have acknowledged it', {
     assert.ok(await isKept(text), text);
   }
   assert.equal(await isKept('before'), false);
+});
+
+test('whoever is asked alone is waited for while it has a connection', {
+  skip: noPostgres,
+}, async () => {
+  await using three = await openLogs('feed_log_alone', 3);
+  const [one, other, third] = three.members;
+  assert.ok(one && other && third);
+  await other.beat();
+  const position = await one.log.append('wanted');
+  assert.ok(position);
+  const isHeard = async () =>
+    Promise.all([one.log.isHeard(position), one.log.isHeard(position, other.own)]);
+  assert.deepEqual(await isHeard(), [false, false]);
+  await other.log.read();
+  await other.log.acknowledge();
+  assert.deepEqual(await isHeard(), [false, true], 'the third one has not heard it');
+  // Its process is killed: it acknowledges nothing any more.
+  const next = await one.log.append('wanted again');
+  assert.ok(next);
+  assert.equal(await one.log.isHeard(next, other.own), false);
+  await onServer(
+    three.url,
+    `select pg_terminate_backend(backend, 5000) from members where member = ${other.own}`,
+  );
+  assert.equal(await one.log.isHeard(next, other.own), true);
 });

@@ -34,8 +34,13 @@ const acknowledge = `
 const findDeaf = `
   select 1 as found from members
   where state = 'serving' and member <> $1
-    and ($3::integer is null or member = $3)
     and coalesce((positions::json ->> $1::text)::bigint, 0) < $2 limit 1`;
+/** That one, if it has a connection still: who was killed has none, and is not waited for. */
+const isDeaf = `
+  select 1 as found from members
+  where state = 'serving' and member = $3
+    and coalesce((positions::json ->> $1::text)::bigint, 0) < $2
+    and (backend is null or backend in (select pid from pg_stat_activity))`;
 /**
  * What every member that serves has acknowledged; what the own process wrote it knows. For sessions
  * that are not adopted yet, or behind, all is kept that may be for them.
@@ -113,7 +118,11 @@ export function createFeedLog(options: {
       await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
     },
     async isHeard({ writer: from, place }, by) {
-      return (await connection.first(findDeaf, from, place, by ?? null)) === undefined;
+      const deaf =
+        by === undefined
+          ? await connection.first(findDeaf, from, place)
+          : await connection.first(isDeaf, from, place, by);
+      return deaf === undefined;
     },
     async tidy() {
       if (tidyUpTo > 0) {

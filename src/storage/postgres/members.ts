@@ -7,7 +7,8 @@ import type { Writer } from './writer.ts';
 // A beat that a crash of the server takes back does no harm: the next one moves again.
 const countUp = `
   with counted as (
-    update members set beat = beat + 1 where member = $1 and state = 'serving' returning member)
+    update members set beat = beat + 1, backend = pg_backend_pid()
+    where member = $1 and state = 'serving' returning member)
   select set_config('synchronous_commit', 'off', true), count(*)::integer as counted from counted`;
 const selectMembers = 'select member as id, beat, state from members order by member';
 const giveUp = `
