@@ -28,7 +28,7 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'a change is answered when the others have heard of it',
     ...{ file: members, test: 'is refused at the other once', says: /taken back|shared|401/ },
     patches: [
-      patch(sharedFeed, 'await barrier.heardByAll(position)', 'void barrier.heardByAll(position)'),
+      patch(sharedFeed, 'await barrier.heard(position, by)', 'void barrier.heard(position, by)'),
     ],
   },
   {

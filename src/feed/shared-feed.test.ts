@@ -245,7 +245,9 @@ describe('a feed whose changes others hear', () => {
     assert.equal(await other.isHeard(position), false);
     assert.equal(one.feed.held?.areAny(), false);
   });
+});
 
+describe('what a process writes for others', () => {
   test('whoever is asked alone is waited for alone', async (context) => {
     const shared = createLog();
     const one = await join(context, shared, 1);

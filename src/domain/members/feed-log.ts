@@ -26,8 +26,8 @@ export interface FeedLog {
   /** Tells the others that all that was read has been acted on. */
   acknowledge(): Promise<void>;
   /**
-   * Whether every other process that serves has acknowledged the entry. Of one alone: or is cut off,
-   * so that there is nobody to wait for.
+   * Whether every other process that serves has acknowledged the entry. Of one alone: or is cut
+   * off, so that there is nobody to wait for.
    */
   isHeard(position: LogPosition, by?: number): Promise<boolean>;
   /** Drops what all have acknowledged, and was there when this was called before. */
