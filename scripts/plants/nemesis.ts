@@ -38,4 +38,31 @@ export const plantsUnderNemesis: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'what was found in the log is not queued twice, under a nemesis',
+    ...suite,
+    says: /subscriber-2 got \S+ \d times/,
+    patches: [patch('src/mqtt/broker/catch-up.ts', 'if (isHeard || found.has', 'if (found.has')],
+  },
+  {
+    name: 'who was given up can commit nothing, under a nemesis',
+    ...suite,
+    says: /is lost|never got|times|twice|after/,
+    patches: [
+      patch('src/storage/postgres/membership.ts', "connection}' and not ended", "connection}'"),
+      patch('src/storage/postgres/members.ts', "if (row?.counted !== 1) return 'lost';", ''),
+    ],
+  },
+  {
+    name: 'what a process changes of the session of another one is refused, under a nemesis',
+    ...suite,
+    says: /never got|times|twice|after/,
+    patches: [
+      patch(
+        'src/storage/postgres/session-writes.ts',
+        'own === undefined || row.owner === own',
+        "typeof own !== 'string'",
+      ),
+    ],
+  },
 ];

@@ -26,6 +26,8 @@ export interface StoryOptions {
   readonly seed: number;
   /** What is done to them, each once in a round. */
   readonly faults: readonly Fault[];
+  /** Whether several processes tell each other over NATS as well. */
+  readonly hasHints: boolean;
 }
 
 const schema = 'cluster';
@@ -43,7 +45,8 @@ export async function openStory(options: StoryOptions): Promise<Story> {
   try {
     const database = await startPair();
     ends.push(() => database.close());
-    const nats = options.processes > 1 && hasNats ? await startNats() : undefined;
+    const wantsNats = options.processes > 1 && options.hasHints && hasNats;
+    const nats = wantsNats ? await startNats() : undefined;
     ends.push(() => nats?.stop());
     const natsPort = nats === undefined ? undefined : Number(new URL(nats.url).port);
     const members = await startMembers(options, { history, database, ends, natsPort });
