@@ -119,8 +119,8 @@ async function connectTo({ servers, isTls, ...who }: NatsSetting): Promise<NatsC
 export function withHints(log: FeedLog, hints: Hints): FeedLog {
   return {
     ...log,
-    async append(text) {
-      const position = await log.append(text);
+    async append(text, settled) {
+      const position = await log.append(text, settled);
       if (position !== undefined) hints.say();
       return position;
     },

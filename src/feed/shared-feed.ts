@@ -2,7 +2,7 @@ import type { Change } from '../domain/changes.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { FeedLog } from '../domain/members/feed-log.ts';
+import type { FeedLog, WillName } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import type { Log } from '../lib/log.ts';
 import { createBarrier } from './barrier.ts';
@@ -192,8 +192,8 @@ function createTalk() {
       log: Pick<FeedLog, 'append'>,
       tellAll: (entry: string, by: number) => Promise<void>,
     ) => ({
-      async tell(text: string): Promise<void> {
-        await log.append(entryOf(text));
+      async tell(text: string, settled?: WillName): Promise<void> {
+        await log.append(entryOf(text), settled);
       },
       ask: (text: string, by: number) => tellAll(entryOf(text), by),
       entryOf,

@@ -185,7 +185,11 @@ async function tellOthers(
   message: Message,
 ): Promise<void> {
   message.origin = origin();
-  const told = tell(writeTalk({ kind: 'message', message }));
+  const { willTurn: turn, ...said } = message;
+  const { publisher: key } = message;
+  // In one commit: a process that is killed behind it leaves no will to publish again.
+  const settled = turn === undefined || key === undefined ? undefined : { key, turn };
+  const told = tell(writeTalk({ kind: 'message', message: said }), settled);
   if (message.qos > 0) {
     await told;
     await heardBefore();

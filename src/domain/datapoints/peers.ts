@@ -1,3 +1,4 @@
+import type { WillName } from '../members/feed-log.ts';
 import type { MessageOrigin } from '../messaging/message.ts';
 import type { FeedEvent } from './feed.ts';
 
@@ -5,8 +6,11 @@ import type { FeedEvent } from './feed.ts';
 export interface Peers {
   /** Names the next message that others are told of; all that this process tells has one order. */
   origin(): MessageOrigin;
-  /** Resolves when it will reach them. Throws DomainError unavailable when the database is away. */
-  tell(text: string): Promise<void>;
+  /**
+   * Resolves when it will reach them, and the will that it publishes, if it does, has ended. Throws
+   * DomainError unavailable when the database is away.
+   */
+  tell(text: string, settled?: WillName): Promise<void>;
   /** Tells all. Resolves when this one has acted on it, or after a second. Throws as `tell`. */
   ask(text: string, by: number): Promise<void>;
   /** Calls back with what others tell, in the order of each, one after the other. */

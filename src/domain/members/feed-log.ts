@@ -1,3 +1,5 @@
+import type { SessionKey } from '../messaging/message.ts';
+
 /** Where an entry is: entries of one writer follow one another. */
 export interface LogPosition {
   readonly writer: number;
@@ -9,6 +11,12 @@ export interface LogEntry extends LogPosition {
   readonly text: string;
 }
 
+/** The last will of a client that connected in this turn, of all processes. */
+export interface WillName {
+  readonly key: SessionKey;
+  readonly turn: number;
+}
+
 /**
  * What the processes of one installation tell each other, kept until all of them have read it.
  * Every method throws DomainError unavailable when the database is away.
@@ -16,9 +24,9 @@ export interface LogEntry extends LogPosition {
 export interface FeedLog {
   /**
    * Resolves when the entry is durable, with its place; undefined when no other process serves,
-   * so that none was written.
+   * so that none was written. In that commit the will ends which the entry publishes.
    */
-  append(text: string): Promise<LogPosition | undefined>;
+  append(text: string, settled?: WillName): Promise<LogPosition | undefined>;
   /** The first of what others wrote and this process has not read, in the order of commits. */
   read(): Promise<readonly LogEntry[]>;
   /** The last place that others had written when this process began its newest commit; 0: none. */

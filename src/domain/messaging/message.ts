@@ -24,6 +24,8 @@ export interface Message {
   readonly publisher?: SessionKey;
   /** Who pays for the room it takes while it is retained. */
   readonly payer?: Payer;
+  /** A last will: in which turn its client connected, of all processes; not kept. */
+  readonly willTurn?: number;
   /** Set when other processes are told of it; not kept. */
   origin?: MessageOrigin;
   /** When the value that it tells was received, which came by another protocol; not kept. */

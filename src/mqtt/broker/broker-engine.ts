@@ -257,13 +257,14 @@ function publishOwnWill(
 
 /** The hooks are asked as for any publish, with the rights of this moment; false: ask again. */
 function publishWill(
-  { client, message, expirySeconds }: PendingWill,
+  { client, message, expirySeconds, turn }: PendingWill,
   { clock, completion, handOnShares }: Pick<BrokerContext, 'clock' | 'completion' | 'handOnShares'>,
 ): Promise<boolean> {
-  const sent: Message =
-    expirySeconds === undefined
-      ? message
-      : { ...message, expiresAt: clock.now() + expirySeconds * 1_000 };
+  const sent: Message = {
+    ...message,
+    ...(expirySeconds !== undefined && { expiresAt: clock.now() + expirySeconds * 1_000 }),
+    ...(turn > 0 && { willTurn: turn }),
+  };
   return client.publish(sent).then(
     async (settled) => {
       if (settled.kind === 'unavailable') return false;

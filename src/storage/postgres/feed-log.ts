@@ -4,6 +4,7 @@ import { fileLooks } from './looks.ts';
 import { type MemberConnection, notify } from './member-connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { dropHereOfEnded, dropShares } from './shares.ts';
+import { settleWill } from './wills.ts';
 import type { Writer, WriteSession } from './writer.ts';
 
 const insert = 'insert into feed_log (writer, entry) values ($1, $2) returning place';
@@ -92,10 +93,11 @@ export function createFeedLog(options: {
   }
 
   return {
-    append: (text) =>
+    append: (text, settled) =>
       writer.call(async (tx) => {
         // Nobody joins meanwhile: that is a commit, and has its turn.
         await tx.first('select');
+        if (settled !== undefined) await settleWill(tx, settled.key, settled.turn);
         if (tx.others() === undefined) return undefined;
         const row = await tx.first<{ place: number }>(insert, own, text);
         if (row === undefined) return undefined;

@@ -153,6 +153,21 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await one.close();
   });
 
+  test('a will that was told to others ended in that commit', async () => {
+    const { one, two, a, b } = await twoOf('claims_told');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => two.close());
+    const will = { key, delayMs: 0, message: aMessage('w', { publisher: key, payer }) };
+    const claimed = await a.claim(claiming({ will }));
+    assert.ok('turn' in claimed);
+    const { turn } = claimed;
+    assert.ok(await one.members?.log.append('[1]', { key, turn: turn - 1 }));
+    assert.equal(await a.beginWill(key, turn), true, 'of another connection');
+    assert.ok(await one.members?.log.append('[2]', { key, turn }));
+    await one.close();
+    assert.deepEqual(await b.adoptWills(), []);
+  });
+
   test('a will is of who has the client, and goes with the process', async () => {
     const { one, two, a, b } = await twoOf('claims_wills');
     await using closing = new AsyncDisposableStack();
