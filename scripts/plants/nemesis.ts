@@ -53,16 +53,4 @@ export const plantsUnderNemesis: readonly Plant[] = [
       patch('src/storage/postgres/members.ts', "if (row?.counted !== 1) return 'lost';", ''),
     ],
   },
-  {
-    name: 'what a process changes of the session of another one is refused, under a nemesis',
-    ...suite,
-    says: /never got|times|twice|after/,
-    patches: [
-      patch(
-        'src/storage/postgres/session-writes.ts',
-        'own === undefined || row.owner === own',
-        "typeof own !== 'string'",
-      ),
-    ],
-  },
 ];
