@@ -1,5 +1,3 @@
-import type { SessionKey } from '../messaging/message.ts';
-
 /** Where an entry is: entries of one writer follow one another. */
 export interface LogPosition {
   readonly writer: number;
@@ -13,7 +11,8 @@ export interface LogEntry extends LogPosition {
 
 /** The last will of a client that connected in this turn, of all processes. */
 export interface WillName {
-  readonly key: SessionKey;
+  /** Of its session. */
+  readonly key: string;
   readonly turn: number;
 }
 

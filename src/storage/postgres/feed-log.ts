@@ -1,5 +1,6 @@
 import type { Note } from '../../domain/datapoints/datapoint-store.ts';
 import type { FeedLog, LogEntry } from '../../domain/members/feed-log.ts';
+import type { SessionKey } from '../../domain/messaging/message.ts';
 import { fileLooks } from './looks.ts';
 import { type MemberConnection, notify } from './member-connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -97,7 +98,7 @@ export function createFeedLog(options: {
       writer.call(async (tx) => {
         // Nobody joins meanwhile: that is a commit, and has its turn.
         await tx.first('select');
-        if (settled !== undefined) await settleWill(tx, settled.key, settled.turn);
+        if (settled !== undefined) await settleWill(tx, settled.key as SessionKey, settled.turn);
         if (tx.others() === undefined) return undefined;
         const row = await tx.first<{ place: number }>(insert, own, text);
         if (row === undefined) return undefined;
