@@ -149,8 +149,8 @@ export interface Claim {
   readonly turn: number;
   /** What was kept of it, unless it is known. */
   readonly session?: ClaimedSession;
-  /** The will of the connection before, of a process that will not publish it any more. */
-  readonly will?: StoredWill;
+  /** Wills of connections before, of a process that will not publish them: this one's now. */
+  readonly wills: readonly StoredWill[];
 }
 
 /** The last will of a client. */

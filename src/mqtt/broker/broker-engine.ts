@@ -31,7 +31,7 @@ import { createShares } from './shares.ts';
 import { createSubscriptionTree, type SubscriptionTree } from './subscription-tree.ts';
 import { writeTalk } from './talk.ts';
 import { createTurns } from './turns.ts';
-import { createWills, type PendingWill } from './wills.ts';
+import { createWills, type PendingWill, type Publication } from './wills.ts';
 import { createWorkShares } from './work-shares.ts';
 
 export interface BrokerOptions {
@@ -56,7 +56,7 @@ interface Engine {
   readonly retained: RetainedMessages;
   readonly router: Router;
   /** Wills the hooks have not answered. */
-  readonly underWay: Set<Promise<boolean>>;
+  readonly underWay: Set<Promise<Publication>>;
   /** When sweep() was called last. */
   sweptAt: Instant;
 }
@@ -163,8 +163,8 @@ function buildEngine(options: BrokerOptions): Engine {
   });
   const retained = createRetainedMessages({ journal, budgets, clock });
   const completion = createPublishCompletion({ router, retained, counters });
-  const underWay = new Set<Promise<boolean>>();
-  const publish = (will: PendingWill): Promise<boolean> => {
+  const underWay = new Set<Promise<Publication>>();
+  const publish = (will: PendingWill): Promise<Publication> => {
     const published = publishOwnWill(will, store.shared, { clock, completion, handOnShares });
     underWay.add(published);
     return published.finally(() => underWay.delete(published));
@@ -244,22 +244,22 @@ function publishOwnWill(
   will: PendingWill,
   shared: Pick<SharedSessions, 'beginWill'> | undefined,
   context: Parameters<typeof publishWill>[1],
-): Promise<boolean> {
+): Promise<Publication> {
   const { publisher: key } = will.message;
   if (will.turn === 0 || shared === undefined || key === undefined) {
     return publishWill(will, context);
   }
   return shared.beginWill(key, will.turn).then(
-    (isOwn) => (isOwn ? publishWill(will, context) : true),
-    () => false,
+    (isOwn) => (isOwn ? publishWill(will, context) : 'elsewhere'),
+    () => 'unavailable',
   );
 }
 
-/** The hooks are asked as for any publish, with the rights of this moment; false: ask again. */
+/** The hooks are asked as for any publish, with the rights of this moment. */
 function publishWill(
   { client, message, expirySeconds, turn }: PendingWill,
   { clock, completion, handOnShares }: Pick<BrokerContext, 'clock' | 'completion' | 'handOnShares'>,
-): Promise<boolean> {
+): Promise<Publication> {
   const sent: Message = {
     ...message,
     ...(expirySeconds !== undefined && { expiresAt: clock.now() + expirySeconds * 1_000 }),
@@ -267,7 +267,7 @@ function publishWill(
   };
   return client.publish(sent).then(
     async (settled) => {
-      if (settled.kind === 'unavailable') return false;
+      if (settled.kind === 'unavailable') return 'unavailable';
       const { payer } = client;
       // Thousands of wills may be due at once.
       for (;;) {
@@ -276,10 +276,10 @@ function publishWill(
         await promise;
       }
       completion.finish(sent, settled);
-      return true;
+      return 'over';
     },
     // A client that is gone cannot be told, and cannot send it again.
-    () => true,
+    () => 'over',
   );
 }
 

@@ -81,12 +81,15 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     return inTurn(key, async () => {
       taking.set(key, 0);
       try {
-        const { turn, session, will } = await claim(key, client);
+        const { turn, session, wills: left } = await claim(key, client);
+        const isContinued = session !== undefined && !client.cleanStart;
+        for (const will of left) {
+          // Who comes back in time is not mourned.
+          if (isContinued && will.delayMs > 0) settle(key, will.turn, client.payer);
+          else inherit(options, { ...will, delayMs: 0 });
+        }
         if ((taking.get(key) ?? 0) > turn) throw new Error('the client connected elsewhere');
-        if (session !== undefined) restore([session], !client.cleanStart);
-        // Who comes back in time is not mourned.
-        const isBack = session !== undefined && !client.cleanStart && (will?.delayMs ?? 0) > 0;
-        if (will !== undefined && !isBack) inherit(options, { ...will, delayMs: 0, turn: 0 });
+        if (session !== undefined) restore([session], isContinued);
         open(turn);
         const isOpen = registry.find(key)?.claimedAt === turn;
         if (client.will !== undefined && !isOpen) settle(key, turn, client.payer);

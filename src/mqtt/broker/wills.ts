@@ -43,13 +43,16 @@ const willBytes = 512;
 /** How often one is tried that the service could not take, a second apart. */
 const triesMax = 60;
 
+/** Whether a will was published: it is over, or the service was unavailable, or another one does. */
+export type Publication = 'over' | 'unavailable' | 'elsewhere';
+
 /**
- * `publish` answers whether that is over: the service may be unavailable, and is asked again.
+ * `publish` is asked again where the service was unavailable.
  * `settled`: of a will that other processes know of, that it is not to be published any more.
  */
 export function createWills(
   bytes: Budget,
-  publish: (will: PendingWill) => Promise<boolean>,
+  publish: (will: PendingWill) => Promise<Publication>,
   settled: (will: Pick<PendingWill, 'message' | 'turn'>, payer: Payer) => void,
 ): Wills {
   const pending = new Map<SessionKey, PendingWill>();
@@ -64,10 +67,10 @@ export function createWills(
   function publishOnce(will: PendingWill, tries = 1): void {
     const { client, message, turn } = will;
     bytes.release(client.payer, sizeOf(message));
-    void publish(will).then((isDone) => {
+    void publish(will).then((publication) => {
       // Rather twice than never, if the process ends in between.
-      if (isDone && turn > 0) settled(will, client.payer);
-      if (isDone || isOver || tries >= triesMax) return;
+      if (publication === 'over' && turn > 0) settled(will, client.payer);
+      if (publication !== 'unavailable' || isOver || tries >= triesMax) return;
       if (bytes.take(client.payer, sizeOf(message)) !== undefined) return;
       untaken.push({ will, tries });
     });

@@ -98,8 +98,12 @@ export function createFeedLog(options: {
       writer.call(async (tx) => {
         // Nobody joins meanwhile: that is a commit, and has its turn.
         await tx.first('select');
-        if (settled !== undefined) await settleWill(tx, settled.key as SessionKey, settled.turn);
+        // Where nobody is told, its own subscribers get it first.
         if (tx.others() === undefined) return undefined;
+        if (settled !== undefined) {
+          const { key, turn } = settled;
+          await settleWill(tx, { key: key as SessionKey, owner: own, turn });
+        }
         const row = await tx.first<{ place: number }>(insert, own, text);
         if (row === undefined) return undefined;
         tx.atEnd(notify);

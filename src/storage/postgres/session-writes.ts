@@ -115,7 +115,9 @@ async function apply(applying: Applying, change: SessionChange): Promise<void> {
       await session.run(deleteRetained, indexKey(change.topic), change.expiredAt ?? null);
       return;
     case 'will_settled':
-      await settleWill(session, change.key, change.turn);
+      if (applying.own !== undefined) {
+        await settleWill(session, { key: change.key, owner: applying.own, turn: change.turn });
+      }
       return;
     default: {
       const number = await find(applying, change.key);

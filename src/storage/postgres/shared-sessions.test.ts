@@ -15,7 +15,7 @@ async function twoOf(name: string) {
   const open = () => openPostgres({ url, log: silentLog, serving: 'shared' });
   const one = await open();
   const two = await open();
-  return { one, two, a: sharedOf(one), b: sharedOf(two) };
+  return { one, two, a: sharedOf(one), b: sharedOf(two), open };
 }
 
 function sharedOf({ mqttSessions }: Storage): SharedSessions {
@@ -32,6 +32,8 @@ const claiming = (fields: Partial<ClaimRequest> = {}): ClaimRequest => ({
   ...{ isKnown: false, isForced: false, note: (turn) => `!${turn}` },
   ...fields,
 });
+
+const turnOf = ({ turn }: { readonly turn: number }): number => turn;
 
 const aMessage = (topic: string, fields: Partial<Message> = {}): Message => ({
   ...{ topic, payload: Buffer.from(topic), qos: 1, retain: false },
@@ -98,7 +100,7 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
       [1],
     );
     // Its own: nothing is read that it knows.
-    assert.deepEqual(Object.keys(await a.claim(claiming({ isKnown: true }))), ['turn']);
+    assert.deepEqual(Object.keys(await a.claim(claiming({ isKnown: true }))), ['turn', 'wills']);
   });
 
   test('what a process left is adopted once, and the log kept for it', async () => {
@@ -142,15 +144,17 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.equal(await a.beginWill(key, first.turn), true);
     const taken = await b.claim(claiming({ isForced: true }));
     assert.ok('turn' in taken);
-    assert.equal(taken.will, undefined);
+    assert.deepEqual(taken.wills, []);
     // Of the next connection.
     const next = await a.claim(claiming({ will, isForced: true }));
     assert.ok('turn' in next);
-    assert.equal(await a.beginWill(key, first.turn), true);
     const again = await b.claim(claiming({ isForced: true }));
     assert.ok('turn' in again);
-    assert.equal(again.will?.turn, next.turn);
+    assert.deepEqual(again.wills.map(turnOf), [next.turn]);
+    assert.equal(await a.beginWill(key, next.turn), false, 'another one has taken it');
     await one.close();
+    // What it had begun nobody else had.
+    assert.deepEqual((await b.adoptWills()).map(turnOf), [first.turn]);
   });
 
   test('a will that was told to others ended in that commit', async () => {
@@ -162,7 +166,8 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.ok('turn' in claimed);
     const { turn } = claimed;
     assert.ok(await one.members?.log.append('[1]', { key, turn: turn - 1 }));
-    assert.equal(await a.beginWill(key, turn), true, 'of another connection');
+    assert.ok(await two.members?.log.append('[1]', { key, turn }));
+    assert.equal(await a.beginWill(key, turn), true, 'of another connection or process');
     assert.ok(await one.members?.log.append('[2]', { key, turn }));
     await one.close();
     assert.deepEqual(await b.adoptWills(), []);
@@ -188,7 +193,26 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await two.mqttSessions.apply([{ kind: 'will_settled', key, turn: second.turn }]);
     const third = await b.claim(claiming());
     assert.ok('turn' in third);
-    assert.equal(third.will, undefined);
+    assert.deepEqual(third.wills, []);
+  });
+
+  test('the will of one connection is not lost when the next one begins elsewhere', async () => {
+    const { one, two, a, b, open } = await twoOf('claims_kept');
+    const three = await open();
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => three.close());
+    const will = { key, delayMs: 0, message: aMessage('w', { publisher: key, payer }) };
+    const first = await a.claim(claiming({ will }));
+    const second = await b.claim(claiming({ will, isForced: true }));
+    assert.ok('turn' in first && 'turn' in second);
+    assert.deepEqual(second.wills.map(turnOf), [first.turn], 'it is taken along');
+    assert.equal(await a.beginWill(key, first.turn), false);
+    await one.mqttSessions.apply([{ kind: 'will_settled', key, turn: first.turn }]);
+    // Whoever took it ends before it was published.
+    await one.close();
+    await two.close();
+    const left = (await sharedOf(three).adoptWills()).map(turnOf);
+    assert.deepEqual(left, [first.turn, second.turn]);
   });
 });
 

@@ -17,7 +17,7 @@ import { insertRecord } from './session-writes.ts';
 import { applyShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexKey } from './text.ts';
-import { adoptWills, beginWill, putWill, takeWill } from './wills.ts';
+import { adoptWills, beginWill, putWill, takeWills } from './wills.ts';
 import type { WriteSession } from './writer.ts';
 
 const selectOwner = `
@@ -67,12 +67,10 @@ export function createSharedSessions({
         const claimed = await claim(tx, request, { member, damaged });
         if ('owner' in claimed) return claimed;
         const { key, isForced, will: given } = request;
-        const will = await takeWill(tx, key, { own: member, isForced, damaged });
-        if (given !== undefined) {
-          await tx.run(own, member);
-          await putWill(tx, member, { ...given, turn: claimed.turn });
-        }
-        return { ...claimed, ...(will !== undefined && { will }) };
+        const wills = await takeWills(tx, key, { own: member, isForced, damaged });
+        if (given !== undefined) await putWill(tx, member, { ...given, turn: claimed.turn });
+        if (given !== undefined || wills.length > 0) await tx.run(own, member);
+        return { ...claimed, wills };
       }),
     async adoptWills() {
       if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
@@ -129,7 +127,7 @@ async function claim(
   tx: WriteSession,
   request: ClaimRequest,
   { member, damaged }: Own,
-): Promise<Claim | Elsewhere> {
+): Promise<Omit<Claim, 'wills'> | Elsewhere> {
   const key = indexKey(JSON.stringify(keyParts(request.key)));
   const row = await tx.first<{ session: number; owner: number | null; isServed: boolean }>(
     ...[selectOwner, key],

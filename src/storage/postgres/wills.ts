@@ -28,28 +28,23 @@ const ended = `owner not in (select member from members where state = 'serving')
 const put = `
   insert into mqtt_wills (key, owner, turn, identity, client_id, delay_ms, expiry_seconds, retain,
     payer, topic, payload, qos, properties, expires_at, publisher)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-  on conflict (key) do update set
-    owner = excluded.owner, turn = excluded.turn, is_begun = false, delay_ms = excluded.delay_ms,
-    expiry_seconds = excluded.expiry_seconds, retain = excluded.retain, payer = excluded.payer,
-    topic = excluded.topic, payload = excluded.payload, qos = excluded.qos,
-    properties = excluded.properties, expires_at = excluded.expires_at,
-    publisher = excluded.publisher`;
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
+/** They stay until they were published: whoever takes them may end before. */
 const take = `
-  delete from mqtt_wills where key = $1 and owner <> $2 and (($3 and not is_begun) or ${ended})
+  update mqtt_wills set owner = $2, is_begun = false
+  where key = $1 and owner <> $2 and (($3 and not is_begun) or ${ended})
   returning ${willColumns}`;
 const adopt = `
-  update mqtt_wills set owner = $1 where key in (
-    select key from mqtt_wills where ${ended} order by key limit $2)
+  update mqtt_wills set owner = $1, is_begun = false where (key, turn) in (
+    select key, turn from mqtt_wills where ${ended} order by key, turn limit $2)
   returning ${willColumns}`;
-/** The client may have come back to this process since, with another will. */
 const begin = `
-  update mqtt_wills set is_begun = is_begun or turn = $3 where key = $1 and owner = $2`;
-const settle = 'delete from mqtt_wills where key = $1 and turn = $2';
+  update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
+const settle = 'delete from mqtt_wills where key = $1 and owner = $2 and turn = $3';
 
 const keyOf = (key: SessionKey): string => indexKey(JSON.stringify(keyParts(key)));
 
-/** Keeps the will of a client that connects, instead of one before. */
+/** Keeps the will of a client that connects, beside one of before that was not published yet. */
 export async function putWill(
   session: Session,
   owner: number,
@@ -61,14 +56,14 @@ export async function putWill(
   await session.run(put, ...about, ...how, ...messageValues(message));
 }
 
-/** Takes the will that a process has that ended, or that is not asked any more. */
-export async function takeWill(
+/** Takes the wills that a process has that ended, or that is not asked any more. */
+export async function takeWills(
   session: Session,
   key: SessionKey,
   { own, isForced, damaged }: { own: number; isForced: boolean; damaged: DamagedRows },
-): Promise<StoredWill | undefined> {
+): Promise<readonly StoredWill[]> {
   const rows = await session.all<WillRow>(take, keyOf(key), own, isForced);
-  return rows.flatMap((row) => willFrom(row, damaged) ?? []).at(0);
+  return rows.flatMap((row) => willFrom(row, damaged) ?? []);
 }
 
 /** Makes some wills of processes that ended this one's. */
@@ -88,9 +83,12 @@ export async function beginWill(
   return (await session.run(begin, keyOf(key), owner, turn)) > 0;
 }
 
-/** The will of this turn was published, or is not to be. */
-export async function settleWill(session: Session, key: SessionKey, turn: number): Promise<void> {
-  await session.run(settle, keyOf(key), turn);
+/** The will of this turn was published, or is not to be; one that another process took stays. */
+export async function settleWill(
+  session: Session,
+  { key, owner, turn }: { key: SessionKey; owner: number; turn: number },
+): Promise<void> {
+  await session.run(settle, keyOf(key), owner, turn);
 }
 
 function willFrom(row: WillRow, damaged: DamagedRows): StoredWill | undefined {
