@@ -43,7 +43,7 @@ const willBytes = 512;
 /** How often one is tried that the service could not take, a second apart. */
 const triesMax = 60;
 
-/** Whether a will was published: it is over, or the service was unavailable, or another one does. */
+/** What became of a will: it is over, the service was unavailable, or another process has it. */
 export type Publication = 'over' | 'unavailable' | 'elsewhere';
 
 /**
