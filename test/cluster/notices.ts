@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { startHttpStub } from '../../src/channels/contract/http-stub.ts';
 import type { History } from './history.ts';
 import { deviceId, exchangeJson, type HttpTarget } from './http-load.ts';
@@ -65,10 +66,18 @@ export async function openNotices(
   };
 }
 
+/** A process that was killed last may still be starting. */
+const patienceMs = 30_000;
+
 /** The texts of deliveries by what tells them apart. */
 async function deliveriesOf(url: string, id: string, token: string): Promise<Map<string, string>> {
   const path = `${url}/api/v2/notifications/${id}/deliveries?limit=1000`;
-  const reply = await exchangeJson(path, { token });
+  const giveUpAt = performance.now() + patienceMs;
+  let reply = await exchangeJson(path, { token });
+  while (reply?.status !== 200 && performance.now() < giveUpAt) {
+    await wait(100);
+    reply = await exchangeJson(path, { token });
+  }
   if (reply?.status !== 200) throw new Error(`no deliveries: ${JSON.stringify(reply)}`);
   const all = reply.json as readonly { readonly message: string; readonly created: string }[];
   return new Map(
