@@ -182,12 +182,6 @@ const both = (
     ? (one ?? other)
     : Promise.all([one, other]).then(ignore);
 
-/** A push that could not be stored by itself, though others of its batch could. */
-interface FailedPush {
-  readonly kind: 'failed';
-  readonly reason: unknown;
-}
-
 /**
  * Stores a batch. When the store fails for a reason that it does not know, one push may be the
  * cause: the batch is tried again in halves, so that the others are stored without it.
@@ -197,7 +191,7 @@ async function appendApart(
   batch: readonly Push[],
   noting: Noting,
   tries = { left: limits.commitTriesMax },
-): Promise<readonly (AppendOutcome | FailedPush)[]> {
+): Promise<readonly AppendOutcome[]> {
   try {
     if (noting.feed.notesOf === undefined) return await store.append(batch);
     return await store.append(batch, (outcomes) => notesOf(batch, outcomes, noting));
@@ -254,10 +248,10 @@ function notesOf(
 }
 
 /** An outcome, and what its push has to wait for; the next commit does not. */
-type Appended = AppendOutcome | FailedPush | (AppendOutcome & { readonly waitsFor: Promise<void> });
+type Appended = AppendOutcome | (AppendOutcome & { readonly waitsFor: Promise<void> });
 
 function withWaits(
-  outcomes: readonly (AppendOutcome | FailedPush)[],
+  outcomes: readonly AppendOutcome[],
   places: readonly number[],
   waits: readonly (Promise<void> | undefined)[],
 ): readonly Appended[] {

@@ -21,7 +21,9 @@ export type AppendOutcome =
       /** What the fresh ones weigh (see `weigh`); absent: nothing. */
       readonly weight?: number;
     }
-  | { readonly kind: 'missing' };
+  | { readonly kind: 'missing' }
+  /** It could not be stored by itself, though others of its batch could. */
+  | { readonly kind: 'failed'; readonly reason: unknown };
 
 /** A look of rules that is filed, for its turn over all processes that serve the same data. */
 export interface NewLook {

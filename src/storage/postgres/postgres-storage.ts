@@ -30,6 +30,8 @@ import {
   createFailureStore,
   createPasswordResetStore,
 } from './short-lived.ts';
+import { type SendingLimits, startSending } from './shards/sending.ts';
+import { openShards } from './shards/shards.ts';
 import { createSocialStore } from './socials.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import type { HotLimits } from './timeseries/hot-limits.ts';
@@ -39,8 +41,11 @@ import { createWriter, type Writer } from './writer.ts';
 export interface PostgresOptions extends LinkOptions {
   /** With the password; it is never logged. */
   readonly url: string;
+  /** Of further databases, which keep chunks; absent: there are none. */
+  readonly shardUrls?: readonly string[];
   readonly reporter?: Pick<Reporter, 'rowSetAside'>;
   readonly datapointLimits?: HotLimits;
+  readonly sendingLimits?: SendingLimits;
 }
 
 /** What processes that share the database know of each other; one alone needs none of it. */
@@ -72,13 +77,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const members = createMembers(options, { link, writer, opened });
   const context = { reader, writer, damaged };
   const claiming = { ...context, member: link.member };
+  const shards = await openShards(options.shardUrls ?? [], { reader, writer, log });
+  opened.defer(() => shards.close());
   const pushed = createDatapointStore({
-    ...context,
-    log,
+    ...{ ...context, log, sent: shards },
     ...(datapointLimits !== undefined && { limits: datapointLimits }),
   });
   opened.defer(() => pushed.close());
   await pushed.start();
+  if (shards.all().length > 0) {
+    const { sendingLimits: limits } = options;
+    const sending = startSending({ context, shards, log, ...(limits && { limits }) });
+    opened.defer(() => sending.close());
+  }
   const filed = createCorrectionStore(context);
   const corrections = createCorrectionBook(filed, await filed.reaches());
   const datapoints = createCorrectedDatapoints(pushed, corrections);
@@ -112,6 +123,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     ...(members !== undefined && { members, looks: createLookStore(claiming) }),
     // A commit of its own number: proves that a change can be made durable.
     ping: () => writer.call(async () => undefined),
+    ...(shards.all().length > 0 && { shardsAway: shards.awayCount }),
     close: () => open.disposeAsync(),
   };
 }

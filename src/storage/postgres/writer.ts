@@ -4,6 +4,7 @@ import type { Sender, Session, Value } from './connection.ts';
 import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
+import { ShardAwayError } from './shards/sent-chunks.ts';
 
 /**
  * What a call does inside the transaction of its group commit. It may be run again when a
@@ -80,7 +81,8 @@ export function createWriter(link: Link, log: Log): Writer {
           return;
         }
         const refusal = isAway ? unavailable(awaySentence, error) : asRefusal(error);
-        health.observe(refusal);
+        // It says nothing of this database.
+        if (!(refusal instanceof ShardAwayError)) health.observe(refusal);
         for (const call of calls) call.reject(refusal);
         return;
       }

@@ -9,6 +9,7 @@ import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-s
 import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import { unavailable } from '../failures.ts';
+import { ShardAwayError } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
 import { findRepeats } from './find-repeats.ts';
 import type { HotLimits } from './hot-limits.ts';
@@ -73,6 +74,10 @@ export async function appendPushes(
       continue;
     }
     const fresh = await stage(session, view, state, push.batch);
+    if (fresh instanceof ShardAwayError) {
+      outcomes.push({ kind: 'failed', reason: fresh });
+      continue;
+    }
     if (fresh.count === 0) {
       outcomes.push({ kind: 'stored', fresh });
       continue;
@@ -125,19 +130,23 @@ async function statesOf(
   return states;
 }
 
-/** What is new of a push; moves the newest timestamp and the last value of its sensor. */
+/**
+ * What is new of a push; moves the newest timestamp and the last value of its sensor. Nobody knows
+ * while datapoints of its time are at a shard that is away: that push alone fails.
+ */
 async function stage(
   session: WriteSession,
   view: ViewSeries,
   state: SeriesState,
   batch: ColumnBatch,
-): Promise<ColumnBatch> {
+): Promise<ColumnBatch | ShardAwayError> {
   if (isBeyond(batch, state.newest)) {
     moveNewest(state, batch);
     state.last = lastOf(batch, undefined) ?? state.last;
     return batch;
   }
-  const repeats = await findRepeats({ ...state, session, view, batch });
+  const repeats = await findRepeats({ ...state, session, view, batch }).catch(unlessAway);
+  if (repeats instanceof ShardAwayError) return repeats;
   const { freshRows, saidRows } = freshOf(batch, repeats);
   const fresh = freshRows.length === batch.count ? batch : selectRows(batch, freshRows);
   moveNewest(state, fresh);
@@ -146,6 +155,11 @@ async function stage(
   // One that was stored already says nothing new.
   if (last !== undefined && freshRows.includes(last)) state.last = { batch, row: last };
   return fresh;
+}
+
+function unlessAway(error: unknown): ShardAwayError {
+  if (error instanceof ShardAwayError) return error;
+  throw error;
 }
 
 /** Whether all datapoints are new for certain: their timestamps ascend beyond all there are. */

@@ -5,12 +5,22 @@ import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
 import { type Taken, takeFromChunk } from '../../chunks/chunk-taking.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
+import { lacking, type SentChunks } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
 
 /** Which sensor's chunks. */
 export interface SeriesKey {
   readonly bucket: number;
   readonly series: number;
+}
+
+/** The chunks of a sensor inside a commit. */
+export interface SeriesChunks {
+  readonly session: WriteSession;
+  readonly key: SeriesKey;
+  readonly limits: ChunkLimits;
+  /** Those that are in other databases. */
+  readonly sent: SentChunks;
 }
 
 /** What is known of a chunk without reading it. */
@@ -23,7 +33,8 @@ interface ChunkRow {
 }
 
 const columns = `
-  id, min_time as "minTime", max_time as "maxTime", count, octet_length(points) as bytes`;
+  id, min_time as "minTime", max_time as "maxTime", count,
+  coalesce(sent_bytes, octet_length(points)) as bytes`;
 const isOf = 'bucket = $1 and series = $2';
 const findChunkFrom = `
   select ${columns} from chunks where ${isOf} and min_time <= $3
@@ -37,12 +48,13 @@ const findNextTime = `
   select min_time as time from chunks where ${isOf} and min_time > $3
   order by min_time, max_time, id limit 1`;
 const isOne = `${isOf} and min_time = $3 and max_time = $4 and id = $5`;
-const readChunk = `select points, summary from chunks where ${isOne}`;
+const readChunk = `
+  select points, summary, case when sent_bytes is not null then shard end as shard
+  from chunks where ${isOne}`;
 const deleteChunk = `delete from chunks where ${isOne}`;
 const keepDamaged = `
   insert into damaged_points (bucket, series, kind, id, min_time, max_time, count, points)
-  select bucket, series, 'chunk', id, min_time, max_time, count, points from chunks
-  where ${isOne}`;
+  values ($1, $2, 'chunk', $5, $3, $4, $6, $7)`;
 const insertChunk = `
   insert into chunks (bucket, series, min_time, max_time, count, points, summary)
   values ($1, $2, $3, $4, $5, $6, $7)`;
@@ -50,14 +62,11 @@ const insertChunk = `
 /**
  * Puts datapoints that are in order of time into the chunks of a series; at the same time those in
  * chunks go first. A series ends in a chunk of one block that is not full: whenever it is, it joins
- * the chunk before it. Answers how many chunks could not be read and were set aside.
+ * the chunk before it. Answers how many chunks could not be read and were set aside. Throws
+ * ShardAwayError.
  */
-export async function placeInChunks(
-  session: WriteSession,
-  key: SeriesKey,
-  datapoints: Columns,
-  limits: ChunkLimits,
-): Promise<number> {
+export async function placeInChunks(chunks: SeriesChunks, datapoints: Columns): Promise<number> {
+  const { session, key } = chunks;
   const { bucket, series } = key;
   let damaged = 0;
   for (let from = 0; from < datapoints.count; ) {
@@ -70,7 +79,7 @@ export async function placeInChunks(
     const end = isInside ? before.maxTime : (next?.time ?? Number.POSITIVE_INFINITY);
     const to = Math.max(from + 1, rowFrom(datapoints.times, end));
     const run = sliceColumns(datapoints, from, to);
-    damaged += await placeRun(session, { key, run, before, limits });
+    damaged += await placeRun(chunks, run, before);
     from = to;
   }
   return damaged;
@@ -78,49 +87,44 @@ export async function placeInChunks(
 
 /**
  * Takes what is earlier than `before` out of the oldest chunk of a series, of so many days at most;
- * undefined: there is nothing earlier that can be taken.
+ * undefined: there is nothing earlier that can be taken. Throws ShardAwayError.
  */
 export async function takeBefore(
-  session: WriteSession,
-  key: SeriesKey,
-  options: { readonly before: number; readonly days: number; readonly limits: ChunkLimits },
+  chunks: SeriesChunks,
+  { before, days }: { readonly before: number; readonly days: number },
 ): Promise<Taken | undefined> {
-  const { before, days, limits } = options;
+  const { session, key } = chunks;
   const found = await session.all<ChunkRow>(findOldest, key.bucket, key.series);
   const [oldest, following] = found;
   if (oldest === undefined || oldest.minTime >= before) return undefined;
-  const old = await take(session, key, oldest);
+  const old = await take(chunks, oldest);
   const taken = takeFromChunk({ oldest, following, ...old }, before, days);
   if (taken === undefined) return undefined;
-  remove(session, key, oldest, taken.damaged > 0);
-  if (taken.rest.length > 0) insert(session, key, taken.rest, limits.summaryDatapointsMin);
+  remove(chunks, oldest, taken.damaged > 0 ? old.points : undefined);
+  if (taken.rest.length > 0) insert(chunks, taken.rest);
   return taken;
 }
 
 /** Puts one run of datapoints into the chunk, or the gap after it, where their time belongs. */
 async function placeRun(
-  session: WriteSession,
-  options: {
-    readonly key: SeriesKey;
-    readonly run: Columns;
-    readonly before: ChunkRow | undefined;
-    readonly limits: ChunkLimits;
-  },
+  chunks: SeriesChunks,
+  run: Columns,
+  before: ChunkRow | undefined,
 ): Promise<number> {
-  const { key, run, before, limits } = options;
+  const { limits } = chunks;
   const isInside = before !== undefined && before.maxTime > (run.times[0] ?? 0);
   const isJoined = before !== undefined && (isInside || joins(before, run.count, limits));
-  const old = isJoined ? await take(session, key, before) : untouched;
+  const old = isJoined ? await take(chunks, before) : untouched;
   const placed = placeInBlocks(old.blocks, run, limits);
   let { blocks } = placed;
   let damaged = old.isDamaged ? 1 : 0;
   if (placed.damaged > 0) damaged += 1;
-  if (isJoined) remove(session, key, before, damaged > 0);
+  if (isJoined) remove(chunks, before, damaged > 0 ? old.points : undefined);
   if (isJoined && !isInside) {
-    blocks = [...(await blocksInFront(session, key, before, blocks, limits)), ...blocks];
+    blocks = [...(await blocksInFront(chunks, before, blocks)), ...blocks];
   }
   for (const chunk of cutIntoChunks(blocks, limits, isInside ? 'even' : 'fill')) {
-    insert(session, key, chunk, limits.summaryDatapointsMin);
+    insert(chunks, chunk);
   }
   return damaged;
 }
@@ -147,65 +151,82 @@ function takesIn(front: ChunkRow, blocks: readonly Block[], limits: ChunkLimits)
   );
 }
 
-const untouched = { blocks: [], isDamaged: false };
+const untouched: TakenChunk = { blocks: [], isDamaged: false, points: new Uint8Array() };
 
 /** The blocks of the chunk before this one, which is removed, if it takes in those that follow. */
 async function blocksInFront(
-  session: WriteSession,
-  key: SeriesKey,
+  chunks: SeriesChunks,
   { minTime, maxTime, id }: ChunkRow,
   blocks: readonly Block[],
-  limits: ChunkLimits,
 ): Promise<readonly Block[]> {
+  const { session, key, limits } = chunks;
   const at = [minTime, maxTime, id] as const;
   const front = await session.first<ChunkRow>(findChunkBefore, key.bucket, key.series, ...at);
   if (front === undefined || !takesIn(front, blocks, limits)) return [];
-  const { blocks: inFront, isDamaged } = await take(session, key, front);
+  const { blocks: inFront, isDamaged } = await take(chunks, front);
   // One that is damaged stays where it is: nobody needs it here.
   if (isDamaged) return [];
-  remove(session, key, front, false);
+  remove(chunks, front, undefined);
   return inFront;
 }
 
 const placeOf = ({ bucket, series }: SeriesKey, { minTime, maxTime, id }: ChunkRow) =>
   [bucket, series, minTime, maxTime, id] as const;
 
-async function take(
-  session: WriteSession,
-  key: SeriesKey,
-  chunk: ChunkRow,
-): Promise<{ readonly blocks: readonly Block[]; readonly isDamaged: boolean }> {
-  const row = await session.first<{ points: Uint8Array; summary: Uint8Array | null }>(
-    readChunk,
-    ...placeOf(key, chunk),
-  );
-  if (row === undefined) throw new Error(`chunk ${chunk.id} went while it was looked at`);
+interface TakenChunk {
+  readonly blocks: readonly Block[];
+  readonly isDamaged: boolean;
+  /** As they are stored. */
+  readonly points: Uint8Array;
+}
+
+async function take(chunks: SeriesChunks, chunk: ChunkRow): Promise<TakenChunk> {
+  const { points, summary } = await bytesOf(chunks, chunk);
   try {
-    const blocks = blocksOf(row.points, `${chunk.id}`);
-    return { blocks: withSummaries(blocks, row.summary ?? undefined), isDamaged: false };
+    const blocks = blocksOf(points, `${chunk.id}`);
+    return { blocks: withSummaries(blocks, summary ?? undefined), isDamaged: false, points };
   } catch (error) {
     if (!(error instanceof DamagedBytesError)) throw error;
-    return { blocks: [], isDamaged: true };
+    return { blocks: [], isDamaged: true, points };
   }
 }
 
+async function bytesOf({ session, key, sent }: SeriesChunks, chunk: ChunkRow) {
+  const row = await session.first<{
+    points: Uint8Array;
+    summary: Uint8Array | null;
+    shard: number | null;
+  }>(readChunk, ...placeOf(key, chunk));
+  if (row === undefined) throw new Error(`chunk ${chunk.id} went while it was looked at`);
+  const { shard } = row;
+  if (shard === null) return row;
+  const how = { parts: ['points', 'summary'], isUrgent: true } as const;
+  const bytes = (await sent.read(shard, key, [chunk.id], how)).get(chunk.id);
+  // It may come back: what knows of it stays.
+  if (bytes?.points == null) throw lacking(shard, chunk.id);
+  return { points: bytes.points, summary: bytes.summary };
+}
+
 // What removes and inserts waits for no answer: the connection keeps the order of statements.
-function remove(session: WriteSession, key: SeriesKey, chunk: ChunkRow, isKept: boolean): void {
-  if (isKept) session.send(keepDamaged, ...placeOf(key, chunk));
+// `damaged`: what is kept of it.
+function remove(
+  { session, key }: SeriesChunks,
+  chunk: ChunkRow,
+  damaged: Uint8Array | undefined,
+): void {
+  if (damaged !== undefined) {
+    session.send(keepDamaged, ...placeOf(key, chunk), chunk.count, damaged);
+  }
   session.send(deleteChunk, ...placeOf(key, chunk));
 }
 
 /** Shorter chunks go without a summary: they are rewritten soon, and read as quickly. */
-function insert(
-  session: WriteSession,
-  { bucket, series }: SeriesKey,
-  blocks: readonly Block[],
-  summaryDatapointsMin: number,
-): void {
+function insert({ session, key, limits }: SeriesChunks, blocks: readonly Block[]): void {
+  const { bucket, series } = key;
   const minTime = blocks[0]?.minTime ?? 0;
   const maxTime = blocks.at(-1)?.maxTime ?? 0;
   const count = blocks.reduce((sum, block) => sum + block.count, 0);
-  const summary = count < summaryDatapointsMin ? undefined : summaryOfBlocks(blocks);
+  const summary = count < limits.summaryDatapointsMin ? undefined : summaryOfBlocks(blocks);
   const bytes = [encodeChunk(blocks), summary ?? null] as const;
   session.send(insertChunk, bucket, series, minTime, maxTime, count, ...bytes);
 }

@@ -19,6 +19,7 @@ import {
 import { summariseStanding } from '../../chunks/standing-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { tellOthers } from '../feed-log.ts';
+import type { SentChunks } from '../shards/sent-chunks.ts';
 import type { StoreContext } from '../store-context.ts';
 import { appendPushes } from './append.ts';
 import { createChunkCache } from './chunk-cache.ts';
@@ -50,17 +51,22 @@ const selectHotCounts = `
  * it and has the last value, in one commit; later the rows of a sensor become compressed chunks.
  */
 export function createDatapointStore(
-  options: StoreContext & { readonly log: Log; readonly limits?: HotLimits },
+  options: StoreContext & {
+    readonly log: Log;
+    /** Chunks that are in other databases. */
+    readonly sent: SentChunks;
+    readonly limits?: HotLimits;
+  },
 ): PostgresDatapoints {
-  const { reader, writer, damaged, log, limits = hotLimits } = options;
+  const { reader, writer, damaged, sent, log, limits = hotLimits } = options;
   const cache = createChunkCache(limits, log);
-  const view = createViewSeries({ cache, limits, damaged });
+  const view = createViewSeries({ cache, limits, damaged, sent });
   const lasts = createLastValues(reader, damaged);
   const hours = createRetainedHours(reader);
   const flusher = createFlusher({
     limits,
     log,
-    carryOut: (key) => writer.call((tx) => flushSeries(tx, key, { limits, damaged })),
+    carryOut: (key) => writer.call((tx) => flushSeries(tx, key, { limits, damaged, sent })),
   });
 
   async function look<Result>(
@@ -112,7 +118,7 @@ export function createDatapointStore(
     lastValue: lasts.one,
     hours: hours.hours,
     standsFrom: hours.standsFrom,
-    ...createOldTaking({ writer, flusher, hours, limits, damaged }),
+    ...createOldTaking({ writer, flusher, hours, limits, damaged, sent }),
     async start() {
       flusher.add(await reader.all<HotCount>(selectHotCounts));
     },
@@ -133,11 +139,13 @@ function createOldTaking(parts: {
   readonly hours: Pick<Retaining, 'state'>;
   readonly limits: HotLimits;
   readonly damaged: DamagedRows;
+  readonly sent: SentChunks;
 }): Pick<PostgresDatapoints, 'takeOld' | 'retained'> {
-  const { writer, flusher, hours, limits, damaged } = parts;
+  const { writer, flusher, hours, limits, damaged, sent } = parts;
   return {
     async takeOld(sensor, ages) {
-      const step = await writer.call((tx) => takeOldDatapoints(tx, sensor, { ...ages, limits }));
+      const how = { ...ages, limits, sent };
+      const step = await writer.call((tx) => takeOldDatapoints(tx, sensor, how));
       const { series, damaged: unreadable, ...report } = step;
       if (report.state === 'wait') flusher.want(series);
       if (unreadable > 0) damaged.note('chunks', series, asideSentence);

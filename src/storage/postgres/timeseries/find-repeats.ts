@@ -12,7 +12,8 @@ interface Suspect {
 
 /**
  * The rows of a batch whose timestamps and values are stored already, or staged before it in the
- * same commit. Only those are looked for that may be: a timestamp beyond the newest is new.
+ * same commit. Only those are looked for that may be: a timestamp beyond the newest is new. Throws
+ * ShardAwayError.
  */
 export async function findRepeats(options: {
   readonly session: Session;
@@ -31,7 +32,8 @@ export async function findRepeats(options: {
   const found = new Set<number>();
   if (suspects.length === 0) return found;
   suspects.sort((a, b) => a.time - b.time);
-  const range = { from: suspects[0]?.time ?? 0, to: suspects.at(-1)?.time ?? 0 };
+  const times = { from: suspects[0]?.time ?? 0, to: suspects.at(-1)?.time ?? 0 };
+  const range = { ...times, isUrgent: true };
   await view(session, sensor, range, ({ chunks, series, unflushed }) => {
     const stored = chunks.createLookup(series);
     for (const { row, time } of suspects) {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../../lib/log.ts';
+import { ShardAwayError } from '../shards/sent-chunks.ts';
 import type { SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 
@@ -34,10 +35,13 @@ export function createFlusher(options: {
   const { carryOut, limits, log } = options;
   const all = new Map<number, Known>();
   const due = new Set<number>();
+  /** Sensors that need a chunk of a shard that is away. */
+  const putOff = new Set<number>();
   const total = { rows: 0, count: 0 };
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let restTimer: NodeJS.Timeout | undefined;
+  let putOffTimer: NodeJS.Timeout | undefined;
   let arrivals = 0;
 
   function change(series: number, known: Known, rows: number, count: number): void {
@@ -57,8 +61,25 @@ export function createFlusher(options: {
     if (first !== undefined) return first;
     if (total.rows <= limits.hotRowsMax && total.count <= limits.hotDatapointsMax) return undefined;
     // The one that was written longest ago: whatever is flushed goes to the end again.
-    const [oldest] = all.keys();
-    return oldest;
+    for (const oldest of all.keys()) {
+      if (!putOff.has(oldest)) return oldest;
+    }
+    return undefined;
+  }
+
+  function makeDue(series: number): void {
+    if (!putOff.has(series)) due.add(series);
+  }
+
+  /** Others go on meanwhile. */
+  function postpone(series: number): void {
+    putOff.add(series);
+    putOffTimer ??= setTimeout(() => {
+      putOffTimer = undefined;
+      for (const one of putOff) if (all.has(one)) due.add(one);
+      putOff.clear();
+      start();
+    }, limits.putOffMs).unref();
   }
 
   async function run(): Promise<void> {
@@ -77,6 +98,10 @@ export function createFlusher(options: {
         change(series, known, left.rows - before.rows, left.count - before.count);
         if (isDue(known)) due.add(series);
       } catch (error) {
+        if (error instanceof ShardAwayError) {
+          postpone(series);
+          continue;
+        }
         failures += 1;
         due.add(series);
         if (failures === 1) log.error({ err: error }, 'datapoints cannot be moved to chunks');
@@ -110,7 +135,7 @@ export function createFlusher(options: {
         return;
       }
       for (const [series, { count }] of all) {
-        if (count >= limits.restDatapointsMin) due.add(series);
+        if (count >= limits.restDatapointsMin) makeDue(series);
       }
       start();
     }, limits.restMs).unref();
@@ -121,18 +146,19 @@ export function createFlusher(options: {
       for (const { bucket, series, rows, count } of counts) {
         const known = all.get(series) ?? { bucket, rows: 0, count: 0 };
         change(series, known, rows, count);
-        if (isDue(known)) due.add(series);
+        if (isDue(known)) makeDue(series);
       }
       arrivals += 1;
       armRest();
       start();
     },
     want(series) {
-      if (all.has(series)) due.add(series);
+      if (all.has(series)) makeDue(series);
       start();
     },
     async close() {
       clearTimeout(restTimer);
+      clearTimeout(putOffTimer);
       closing.abort();
       await running;
     },

@@ -17,8 +17,9 @@ import {
 import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/correction-row.ts';
 import type { StateRow } from '../../sql/retention-row.ts';
 import type { Session } from '../connection.ts';
+import type { SentChunks } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
-import { type SeriesKey, takeBefore } from './chunk-table.ts';
+import { type SeriesChunks, type SeriesKey, takeBefore } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 
 const isOf = 'bucket = $1 and series = $2';
@@ -58,11 +59,17 @@ export interface RetentionOutcome extends RetentionReport {
   readonly series: number;
 }
 
-/** One step: hours that are too old, or else the oldest datapoints that are. */
+/** What a step takes, and of what. */
+export interface OldTaking extends RetentionLimits {
+  readonly limits: HotLimits;
+  readonly sent: SentChunks;
+}
+
+/** One step: hours that are too old, or else the oldest datapoints. Throws ShardAwayError. */
 export async function takeOldDatapoints(
   session: WriteSession,
   { deviceId, sensorId }: SensorRef,
-  { rawBefore, hourlyBefore, limits }: RetentionLimits & { readonly limits: HotLimits },
+  { rawBefore, hourlyBefore, limits, sent }: OldTaking,
 ): Promise<RetentionOutcome> {
   const key = await session.first<SeriesKey>(findSensor, deviceId, sensorId);
   if (key === undefined) return { ...nothingTaken, series: -1, state: 'done' };
@@ -82,22 +89,19 @@ export async function takeOldDatapoints(
     }
   }
   if (rawBefore === undefined) return { ...nothingTaken, series, state: 'done' };
-  return { ...(await takeRaw(session, key, { rawBefore, hourlyBefore, limits })), series };
+  const chunks = { session, key, limits, sent };
+  return { ...(await takeRaw(chunks, rawBefore, hourlyBefore)), series };
 }
 
 /** Takes from the oldest chunk what is too old. */
 async function takeRaw(
-  session: WriteSession,
-  key: SeriesKey,
-  options: {
-    readonly rawBefore: number;
-    readonly hourlyBefore: number | undefined;
-    readonly limits: HotLimits;
-  },
+  chunks: SeriesChunks,
+  rawBefore: number,
+  hourlyBefore: number | undefined,
 ): Promise<RetentionReport> {
-  const { rawBefore, hourlyBefore, limits } = options;
+  const { session, key } = chunks;
   const { bucket, series } = key;
-  const taken = await takeBefore(session, key, { before: rawBefore, days: daysPerStep, limits });
+  const taken = await takeBefore(chunks, { before: rawBefore, days: daysPerStep });
   if (taken === undefined) return { ...nothingTaken, state: 'done' };
   const state = await session.first<StateRow>(findState, bucket, series);
   const [first, last] = [startOfDay(taken.firstTime), startOfDay(taken.lastTime)];

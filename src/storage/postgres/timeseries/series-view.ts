@@ -16,8 +16,10 @@ import type { DamagedRows } from '../../damaged-rows.ts';
 import { stateFromRow } from '../../sql/retention-row.ts';
 import type { Session } from '../connection.ts';
 import { unavailable } from '../failures.ts';
+import { type ChunkPart, lacking, type SentChunks } from '../shards/sent-chunks.ts';
 import type { ChunkCache, Missing } from './chunk-cache.ts';
 import { MissingError } from './chunk-cache.ts';
+import type { SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
 import { daysWithHours, hoursAmong } from './retained-hours.ts';
@@ -58,10 +60,10 @@ const selectRetained = `
   select 3, bucket, series, 0, day, day, 0, summary
   from (${daysWithHours(isDay, `${hoursPerStep}`)}) as days`;
 const range = 'bucket = $1 and series = $2 and min_time >= $3 and min_time <= $4';
-const selectPoints = `
-  select id, points as bytes from chunks where ${range} and id = any($5::bigint[])`;
-const selectSummaries = `
-  select id, summary as bytes from chunks where ${range} and id = any($5::bigint[])`;
+const selectBytes = (part: ChunkPart): string => `
+  select id, ${part} as bytes, case when sent_bytes is not null then shard end as shard
+  from chunks where ${range} and id = any($5::bigint[])`;
+const selections = { points: selectBytes('points'), summary: selectBytes('summary') };
 
 interface Row {
   readonly kind: 0 | 1 | 2 | 3;
@@ -72,6 +74,13 @@ interface Row {
   readonly max_time: number | null;
   readonly count: number;
   readonly points: Uint8Array | null;
+}
+
+interface BytesRow {
+  readonly id: number;
+  readonly bytes: Uint8Array | null;
+  /** Where the bytes are instead. */
+  readonly shard: number | null;
 }
 
 interface Loaded extends Omit<SeriesView, 'chunks'> {
@@ -87,6 +96,8 @@ const attemptsMax = 20;
 export interface Viewed extends Range {
   /** What retention left as well. */
   readonly hasHours?: boolean;
+  /** In the middle of a commit, which everybody waits for. */
+  readonly isUrgent?: boolean;
 }
 
 /** Looks at a sensor in a session; what the look needs of chunks is fetched when it asks for it. */
@@ -106,8 +117,9 @@ export function createViewSeries(options: {
   readonly cache: ChunkCache;
   readonly limits: HotLimits;
   readonly damaged: DamagedRows;
+  readonly sent: SentChunks;
 }): ViewSeries {
-  const { cache, limits, damaged } = options;
+  const { cache, limits, damaged, sent } = options;
 
   async function load(
     session: Session,
@@ -143,19 +155,42 @@ export function createViewSeries(options: {
   }
 
   /** Whether all of it was still there. */
-  async function fetch(session: Session, loaded: Loaded, missing: Missing): Promise<boolean> {
+  async function fetch(
+    session: Session,
+    loaded: Loaded,
+    missing: Missing,
+    isUrgent: boolean,
+  ): Promise<boolean> {
     const { bucket, series, heads } = loaded;
-    const isSummary = missing.what === 'summary';
-    const max = isSummary ? limits.summariesPerFetch : limits.chunksPerFetch;
+    const max = missing.what === 'summary' ? limits.summariesPerFetch : limits.chunksPerFetch;
     const wanted = neighbours(heads, missing, max);
     const times = wanted.map(({ minTime }) => minTime);
-    const rows = await session.all<{ id: number; bytes: Uint8Array | null }>(
-      isSummary ? selectSummaries : selectPoints,
+    const rows = await session.all<BytesRow>(
+      selections[missing.what],
       ...[bucket, series, Math.min(...times), Math.max(...times)],
       wanted.map(({ id }) => id),
     );
-    for (const { id, bytes } of rows) missing.put(id, bytes ?? undefined);
+    for (const { id, bytes, shard } of rows) {
+      if (shard === null) missing.put(id, bytes ?? undefined);
+    }
+    await fetchSent(rows, loaded, missing, isUrgent);
     return rows.some(({ id }) => id === missing.chunk);
+  }
+
+  /** What other databases have of it. Of chunks beside the one that is needed nothing is a must. */
+  async function fetchSent(
+    rows: readonly BytesRow[],
+    key: SeriesKey,
+    missing: Missing,
+    isUrgent: boolean,
+  ): Promise<void> {
+    const shard = rows.find(({ id }) => id === missing.chunk)?.shard ?? null;
+    if (shard === null) return;
+    const ids = rows.filter((row) => row.shard === shard).map(({ id }) => id);
+    const how = { parts: [missing.what], isUrgent };
+    const found = await sent.read(shard, key, ids, how);
+    if (!found.has(missing.chunk)) throw lacking(shard, missing.chunk);
+    for (const [id, bytes] of found) missing.put(id, bytes[missing.what] ?? undefined);
   }
 
   return async (session, sensor, viewed, look) => {
@@ -168,7 +203,7 @@ export function createViewSeries(options: {
           return look({ ...loaded, chunks: source });
         } catch (error) {
           if (!(error instanceof MissingError)) throw readable(error);
-          isWhole = await fetch(session, loaded, error.missing);
+          isWhole = await fetch(session, loaded, error.missing, viewed.isUrgent === true);
         }
       }
     }
