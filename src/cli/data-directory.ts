@@ -45,7 +45,8 @@ export function placeOf(options: DirectoryOption): StoragePlace {
   const { config, secrets } = loadConfigHere();
   const { engine, directory } = config.storage;
   if (engine === 'sqlite') return { kind: 'sqlite', directory };
-  if (secrets.databaseUrl !== undefined) return { kind: 'postgres', url: secrets.databaseUrl };
+  const { databaseUrl: url, shardUrls } = secrets;
+  if (url !== undefined) return { kind: 'postgres', url, ...(shardUrls && { shardUrls }) };
   throw new Error(
     'KIPIMO_DATABASE_URL keeps everything in the memory of the service: name a data directory ' +
       'with --data-dir',

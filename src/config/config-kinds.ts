@@ -127,22 +127,29 @@ export const directory: Kind<string> = {
 /** Which engine keeps the data, and where; an address may have a password in it. */
 export type DatabaseSetting =
   | { readonly engine: 'memory' }
-  | { readonly engine: 'postgres'; readonly url: string };
+  | {
+      readonly engine: 'postgres';
+      readonly url: string;
+      /** Of further databases, which keep chunks; there when there are any. */
+      readonly shardUrls?: readonly string[];
+    };
 
 export const databaseUrl: Kind<DatabaseSetting> = {
   must:
     'left out, for SQLite in the data directory, or the address of a PostgreSQL database, ' +
-    'postgres://user:password@host/database, or memory:',
+    'postgres://user:password@host/database, further ones with commas between, or memory:',
   parse(text) {
     if (text === 'memory:') return { engine: 'memory' };
-    return isPostgresUrl(text) ? { engine: 'postgres', url: text } : undefined;
+    const [url = '', ...shardUrls] = text.split(/,\s*(?=postgres(?:ql)?:\/\/)/);
+    if (![url, ...shardUrls].every(isPostgresUrl)) return undefined;
+    return { engine: 'postgres', url, ...(shardUrls.length > 0 && { shardUrls }) };
   },
 };
 
 function isPostgresUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return false;
-  // Of several, separated by commas, a later version makes shards.
+  // Several servers of one database: failover happens behind one address.
   return url.host !== '' && !text.includes(',') && url.pathname.length > 1;
 }
 

@@ -71,6 +71,8 @@ export interface Secrets {
   readonly adminPassword?: string;
   /** Where PostgreSQL is, when the data is there. */
   readonly databaseUrl?: string;
+  /** Where further databases are. */
+  readonly shardUrls?: readonly string[];
   /** Where NATS is, and who may use it. */
   readonly nats?: NatsSetting;
   /** The providers of channels, with their credentials. */
@@ -248,7 +250,10 @@ function toSecrets(values: Values): Secrets {
   const { KIPIMO_TWITTER_URL: twitter, KIPIMO_SMTP_URL: email } = values;
   return Object.freeze({
     ...(adminPassword !== undefined && { adminPassword }),
-    ...(database?.engine === 'postgres' && { databaseUrl: database.url }),
+    ...(database?.engine === 'postgres' && {
+      databaseUrl: database.url,
+      ...(database.shardUrls !== undefined && { shardUrls: database.shardUrls }),
+    }),
     ...(values.KIPIMO_NATS_URL !== undefined && { nats: values.KIPIMO_NATS_URL }),
     channels: Object.freeze({
       ...(sms !== undefined && { sms }),

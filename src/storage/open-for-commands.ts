@@ -37,7 +37,7 @@ export async function planRetentionOf(
 ): Promise<readonly PlannedDevice[]> {
   if (place.kind === 'postgres') {
     const { planRetentionOf: plan } = await import('./postgres/examination/retention-plan.ts');
-    return plan(place.url, options);
+    return plan(place, options);
   }
   const { planRetentionOf: plan } = await import('./sqlite/examination/retention-plan.ts');
   return plan(place.directory, options);
@@ -60,7 +60,7 @@ export async function examine(
 ): Promise<Examination> {
   if (place.kind === 'postgres') {
     const { examine: look } = await import('./postgres/examination/examination.ts');
-    return look({ ...options, url: place.url });
+    return look({ ...options, ...place });
   }
   const { examine: look } = await import('./sqlite/examination/examination.ts');
   return look({ ...options, directory: place.directory });
@@ -98,7 +98,7 @@ export async function move(
 async function openSource(place: StoragePlace, log: Log): Promise<MoveSource> {
   if (place.kind === 'postgres') {
     const { openMoveSource } = await import('./postgres/move/move-source.ts');
-    return openMoveSource(place.url, log);
+    return openMoveSource(place, log);
   }
   const { openMoveSource } = await import('./sqlite/move/move-source.ts');
   return openMoveSource(place.directory, log);

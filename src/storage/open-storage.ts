@@ -10,6 +10,8 @@ export interface StorageOptions {
   readonly directory: string;
   /** Where the database is, with its password; for postgres. */
   readonly url?: string;
+  /** Of databases that have a part of the datapoints, likewise. */
+  readonly shardUrls?: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
   readonly reporter: Reporter;

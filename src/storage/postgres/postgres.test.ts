@@ -1,17 +1,28 @@
 import { describe } from 'node:test';
-import { noPostgres, postgresOfTests } from '../../../test/postgres-schemas.ts';
+import { emptySchemaCalled, noPostgres, postgresOfTests } from '../../../test/postgres-schemas.ts';
 import { emptySchema, onServer, schemaUrl } from '../../../test/postgres-server.ts';
 import { silentLog } from '../../lib/log.ts';
+import { correctionsContract } from '../contract/corrections.contract.ts';
+import { datapointsContract } from '../contract/datapoints.contract.ts';
+import { retainingContract } from '../contract/retaining.contract.ts';
 import { retentionContract, storageContract } from '../contract/storage-contract.ts';
 import type { Storage } from '../storage.ts';
+import { postgresLimits } from './postgres-limits.ts';
 import { openPostgres } from './postgres-storage.ts';
-import { hotLimits } from './timeseries/hot-limits.ts';
+import { type HotLimits, hotLimits } from './timeseries/hot-limits.ts';
 
 /** A few datapoints fill chunks, so that hours lie in several, and steps end within them. */
 const tiny = {
   ...hotLimits,
   ...{ chunkDatapointsMax: 4, chunkBlocksMax: 2, summaryDatapointsMin: 2 },
   ...{ flushDatapointsMin: 5, flushRowsMin: 2, flushDatapointsPerStep: 3 },
+};
+
+/** Nobody waits: chunks go as soon as others follow them. */
+const atOnce = {
+  ...postgresLimits,
+  ...{ shardPageRows: 20, shardStepBytes: 100, shardStepPauseMs: 0, shardRestMs: 5 },
+  shardLeavingMs: 0,
 };
 
 async function openEmpty(datapointLimits = hotLimits): Promise<Storage> {
@@ -21,7 +32,19 @@ async function openEmpty(datapointLimits = hotLimits): Promise<Storage> {
   return openPostgres({ url, log: silentLog, datapointLimits });
 }
 
+async function openSharded(datapointLimits: HotLimits): Promise<Storage> {
+  const url = await emptySchemaCalled('sharded');
+  const shardUrls = [await emptySchemaCalled('shard_one'), await emptySchemaCalled('shard_two')];
+  return openPostgres({ url, shardUrls, log: silentLog, datapointLimits, sendingLimits: atOnce });
+}
+
 describe('the postgres engine', { skip: noPostgres }, () => {
   storageContract(() => openEmpty());
   describe('small chunks', () => retentionContract(() => openEmpty(tiny)));
+  describe('chunks in two further databases', () => {
+    const open = () => openSharded(tiny);
+    describe('datapoints', () => datapointsContract(open));
+    describe('corrections', () => correctionsContract(open));
+    describe('what retention takes', () => retainingContract(open));
+  });
 });

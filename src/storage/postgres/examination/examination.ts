@@ -13,9 +13,11 @@ import { openForReading } from '../command-opening.ts';
 import type { Session } from '../connection.ts';
 import { readMigrations } from '../migrate.ts';
 import { isServed } from '../service-lock.ts';
+import { openShardsForReading, type ShardReading } from '../shards/shard-reading.ts';
 import { checkKeys } from './key-checks.ts';
 import { checkStored } from './point-checks.ts';
 import { checkSeries } from './series-checks.ts';
+import { checkShards } from './shard-checks.ts';
 import { checkServer } from './server-checks.ts';
 
 /**
@@ -25,42 +27,44 @@ import { checkServer } from './server-checks.ts';
  */
 export async function examine(options: {
   readonly url: string;
+  readonly shardUrls?: readonly string[];
   readonly now: number;
   /** How many commits are made to measure how long one takes. */
   readonly syncsMax: number;
   readonly onStage: (stage: string) => void;
 }): Promise<Examination> {
-  const { url, now, syncsMax, onStage } = options;
+  const { url, shardUrls = [], now, syncsMax, onStage } = options;
+  await using opened = new AsyncDisposableStack();
   const reader = await openForReading(url);
+  opened.defer(() => reader.close());
+  const sent = await openShardsForReading(reader, shardUrls);
+  opened.defer(() => sent.close());
   const findings = createFindings();
   const checks = { findings, pace: createPace() };
-  try {
-    const isInUse = await isServed(reader);
-    onStage('checking the server and tables');
-    await checkServer(reader, findings);
-    await checkKeys(reader, checks);
-    onStage('checking datapoints');
-    const { sizes, hotRows } = await checkStored(reader, { ...checks, now });
-    await checkSeries(reader, checks);
-    await tellAside(reader, findings);
-    onStage('measuring commits');
-    const syncs = await measureWrites(() => commitOn(reader), syncsMax);
-    tellSlow(syncs, findings);
-    const { chunks, datapoints } = totalOf(sizes);
-    return {
-      findings: findings.all(),
-      isInUse,
-      version: readMigrations().length,
-      chunks,
-      datapointsInChunks: datapoints,
-      logRows: hotRows,
-      disk: await useOf(reader, sizes),
-      syncs,
-      largest: largestOf(await namesOf(reader, sizes), await tablesOf(reader)),
-    };
-  } finally {
-    await reader.close();
-  }
+  const isInUse = await isServed(reader);
+  onStage('checking the server and tables');
+  await checkServer(reader, findings);
+  await checkKeys(reader, checks);
+  onStage('checking datapoints');
+  const { sizes, hotRows } = await checkStored(reader, { ...checks, now, sent });
+  await checkSeries(reader, checks);
+  await checkShards(reader, { ...checks, sent });
+  await tellAside(reader, findings);
+  onStage('measuring commits');
+  const syncs = await measureWrites(() => commitOn(reader), syncsMax);
+  tellSlow(syncs, findings);
+  const { chunks, datapoints } = totalOf(sizes);
+  return {
+    findings: findings.all(),
+    isInUse,
+    version: readMigrations().length,
+    chunks,
+    datapointsInChunks: datapoints,
+    logRows: hotRows,
+    disk: await useOf(reader, sizes, sent),
+    syncs,
+    largest: largestOf(await namesOf(reader, sizes), await tablesOf(reader)),
+  };
 }
 
 /** A message in the write-ahead log is kept as any commit is, and changes nothing. */
@@ -78,14 +82,24 @@ const sizeOfChunks = `
 const tablesOf = (session: Session): Promise<readonly SizedPart[]> =>
   session.all<SizedPart>(selectTables);
 
-async function useOf(session: Session, sizes: ChunkSizes): Promise<DiskUse> {
-  const all = await session.first<{ bytes: number }>(sumTables);
-  const inChunks = (await session.first<{ bytes: number }>(sizeOfChunks))?.bytes ?? 0;
+/** Of all databases together. */
+async function useOf(
+  session: Session,
+  sizes: ChunkSizes,
+  { shards }: ShardReading,
+): Promise<DiskUse> {
+  let all = (await session.first<{ bytes: number }>(sumTables))?.bytes ?? 0;
+  let inChunks = (await session.first<{ bytes: number }>(sizeOfChunks))?.bytes ?? 0;
+  for (const shard of shards.values()) {
+    const bytes = (await shard.first<{ bytes: number }>(sumTables))?.bytes ?? 0;
+    all += bytes;
+    inChunks += bytes;
+  }
   const { datapoints } = totalOf(sizes);
   const datapointsPerDay = perDay(sizes);
   const bytesPerDatapoint = datapoints === 0 ? undefined : inChunks / datapoints;
   return {
-    databaseBytes: all?.bytes ?? 0,
+    databaseBytes: all,
     ...(bytesPerDatapoint !== undefined && { bytesPerDatapoint }),
     datapointsPerDay,
     bytesPerDay: Math.round(datapointsPerDay * (bytesPerDatapoint ?? 0)),

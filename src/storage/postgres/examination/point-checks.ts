@@ -11,13 +11,14 @@ import {
 import { type Findings, restoreBackup } from '../../examination/finding.ts';
 import type { Pace } from '../../examination/pace.ts';
 import type { Session, Value } from '../connection.ts';
+import type { ShardReading } from '../shards/shard-reading.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
 import { decodeHot } from '../timeseries/hot-rows.ts';
 import { reasonOfDamage } from './reason.ts';
 
 const selectChunks = `
   select bucket, series, min_time as "minTime", max_time as "maxTime", id, count, points as bytes,
-    summary
+    summary, case when sent_bytes is not null then shard end as shard
   from chunks where (bucket, series, min_time, max_time, id) > ($1, $2, $3, $4, $5)
   order by bucket, series, min_time, max_time, id limit 8`;
 const selectHot = `
@@ -38,6 +39,8 @@ const selectLost = `
 interface ChunkRow extends StoredChunk {
   readonly bucket: number;
   readonly summary: Uint8Array | null;
+  /** Where the bytes are instead. */
+  readonly shard: number | null;
 }
 
 interface HotRow {
@@ -68,9 +71,9 @@ const first = Number.NEGATIVE_INFINITY;
 /** Reads every chunk, every row outside chunks and every day of hours, with their checksums. */
 export async function checkStored(
   session: Session,
-  options: Checks & { readonly now: number },
+  options: Checks & { readonly now: number; readonly sent: ShardReading },
 ): Promise<{ readonly sizes: ChunkSizes; readonly hotRows: number }> {
-  const { findings } = options;
+  const { findings, sent } = options;
   const told = (check: string, sentence: string, remedy = restoreBackup): void =>
     findings.add({ level: 'damage', check, sentence, remedy });
   const examination = createChunkExamination(options);
@@ -88,10 +91,16 @@ export async function checkStored(
   }
 
   const chunks = { table: 'chunks', sql: selectChunks, after: [-1, -1, first, first, -1] };
-  await walk<ChunkRow>(session, { ...options, ...chunks }, (row) => {
-    const blocks = examination.check(row);
-    if (blocks !== undefined) checkSummary(row, blocks);
-    return [row.bucket, row.series, row.minTime, row.maxTime, row.id];
+  await walk<ChunkRow>(session, { ...options, ...chunks }, async (row) => {
+    const { bucket, series, minTime, maxTime, id, shard } = row;
+    // That a shard is missing is told once, for all that it has.
+    if (shard === null || sent.shards.has(shard)) {
+      const whole = await withSentBytes(sent, row);
+      const blocks = whole && examination.check(whole);
+      if (whole === undefined) told('shards', sentLost(row), restoreShard);
+      else if (blocks !== undefined) checkSummary(whole, blocks);
+    }
+    return [bucket, series, minTime, maxTime, id];
   });
   const hot = { table: 'hot', sql: selectHot, after: [-1, -1, -1] };
   await walk<HotRow>(session, { ...options, ...hot }, (row) => {
@@ -115,6 +124,20 @@ export async function checkStored(
   tellMissing(missing, findings);
   return { sizes, hotRows };
 }
+
+/** A chunk with its bytes, wherever they are; undefined: its shard has none. */
+async function withSentBytes(sent: ShardReading, row: ChunkRow): Promise<ChunkRow | undefined> {
+  const { shard, id } = row;
+  if (shard === null) return row;
+  const how = { parts: ['points', 'summary'], isUrgent: false } as const;
+  const found = (await sent.read(shard, row, [id], how)).get(id);
+  if (found?.points == null) return undefined;
+  return { ...row, bytes: found.points, summary: found.summary };
+}
+
+const sentLost = ({ id, series, count, shard }: ChunkRow): string =>
+  `${count} datapoints of series ${series} are missing: shard ${shard} does not have chunk ${id}.`;
+const restoreShard = 'Restore a backup of that database that is not older than the main one.';
 
 const withoutSummary = (id: number): string =>
   `Do without: update chunks set summary = null where id = ${id}. The datapoints are read then.`;
@@ -175,7 +198,7 @@ async function walk<Row>(
     readonly sql: string;
     readonly after: readonly number[];
   },
-  look: (row: Row) => readonly number[],
+  look: (row: Row) => Promise<readonly number[]> | readonly number[],
 ): Promise<void> {
   const { table, sql, findings, pace } = options;
   let after: readonly Value[] = options.after;
@@ -183,7 +206,7 @@ async function walk<Row>(
     for (;;) {
       const rows = await session.all<Row>(sql, ...after);
       if (rows.length === 0) return;
-      for (const row of rows) after = look(row);
+      for (const row of rows) after = await look(row);
       await pace();
     }
   } catch (error) {

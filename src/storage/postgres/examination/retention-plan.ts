@@ -4,8 +4,10 @@ import { createDamagedRows } from '../../damaged-rows.ts';
 import { createPace } from '../../examination/pace.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
 import { type RetainedRow, sensorFromRow } from '../../sql/retention-row.ts';
+import type { DatabasePlace } from '../../place.ts';
 import { openForReading } from '../command-opening.ts';
 import { retainedSensors } from '../retentions.ts';
+import { openShardsForReading } from '../shards/shard-reading.ts';
 import { createChunkCache } from '../timeseries/chunk-cache.ts';
 import { countDatapoints } from '../timeseries/datapoints.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
@@ -22,13 +24,14 @@ const countDays = `
  * UnusableStorageError when there is nothing that it could look at.
  */
 export async function planRetentionOf(
-  url: string,
+  { url, shardUrls }: DatabasePlace,
   options: PlanOptions,
 ): Promise<readonly PlannedDevice[]> {
   const reader = await openForReading(url);
+  const sent = await openShardsForReading(reader, shardUrls ?? []);
   const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
   const cache = createChunkCache(hotLimits, silentLog);
-  const view = createViewSeries({ cache, limits: hotLimits, damaged });
+  const view = createViewSeries({ cache, limits: hotLimits, damaged, sent });
   const pace = createPace();
   try {
     return await planRetention(options, {
@@ -52,6 +55,7 @@ export async function planRetentionOf(
       },
     });
   } finally {
+    await sent.close();
     await reader.close();
   }
 }

@@ -20,6 +20,8 @@ export interface SentReading {
 
 /** Chunks that are in other databases by now. */
 export interface SentChunks {
+  /** How many of these databases cannot be reached now. */
+  awayCount(): number;
   /**
    * The bytes of chunks of one series, by their ids; those that are not there are left out. Throws
    * ShardAwayError.

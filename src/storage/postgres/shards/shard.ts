@@ -8,7 +8,7 @@ import { postgresLimits } from '../postgres-limits.ts';
 import { createReader } from '../reader.ts';
 import type { SeriesKey } from '../timeseries/chunk-table.ts';
 import { identify, type ShardBook } from './identity.ts';
-import { type SentBytes, type SentReading, ShardAwayError } from './sent-chunks.ts';
+import { type ChunkPart, type SentBytes, type SentReading, ShardAwayError } from './sent-chunks.ts';
 
 /** A further database that keeps chunks. */
 export interface Shard {
@@ -35,9 +35,10 @@ interface Open {
   isSender: boolean;
 }
 
-const selectBytes = (points: boolean, summary: boolean): string => `
-  select id, ${points ? 'points' : 'null::bytea as points'},
-    ${summary ? 'summary' : 'null::bytea as summary'}
+/** Bytes of chunks of a series, at their shard. */
+export const selectBytes = (parts: readonly ChunkPart[]): string => `
+  select id, ${parts.includes('points') ? 'points' : 'null::bytea as points'},
+    ${parts.includes('summary') ? 'summary' : 'null::bytea as summary'}
   from chunk_bytes where bucket = $1 and series = $2 and id = any($3::bigint[])`;
 /** One process sends; its lock ends with its connection. */
 const tryLock = `
@@ -112,9 +113,10 @@ export function createShard(options: {
     reach,
     async read(key, ids, { parts, isUrgent }) {
       if (isAway) throw new ShardAwayError();
-      const sql = selectBytes(parts.includes('points'), parts.includes('summary'));
       const values = [key.bucket, key.series, ids] as const;
-      const reading = reader.all<SentBytes & { readonly id: number }>(sql, ...values);
+      const reading = reader.all<SentBytes & { readonly id: number }>(
+        ...[selectBytes(parts), ...values],
+      );
       const ms = isUrgent ? postgresLimits.shardUrgentMs : postgresLimits.statementMs;
       try {
         const rows = await inTime(reading, ms);

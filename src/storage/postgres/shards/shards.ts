@@ -13,8 +13,6 @@ export interface Shards extends SentChunks {
   all(): readonly Shard[];
   /** Where chunks of a bucket are sent: each has a range of buckets; undefined: nowhere. */
   readonly shardOf: (bucket: number) => number | undefined;
-  /** How many cannot be reached now. */
-  awayCount(): number;
   close(): Promise<void>;
 }
 

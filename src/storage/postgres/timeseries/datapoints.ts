@@ -64,8 +64,7 @@ export function createDatapointStore(
   const lasts = createLastValues(reader, damaged);
   const hours = createRetainedHours(reader);
   const flusher = createFlusher({
-    limits,
-    log,
+    ...{ limits, log, isAnyAway: () => sent.awayCount() > 0 },
     carryOut: (key) => writer.call((tx) => flushSeries(tx, key, { limits, damaged, sent })),
   });
 

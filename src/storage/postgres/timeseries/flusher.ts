@@ -29,10 +29,12 @@ interface Known {
 /** `carryOut` moves some of a sensor's datapoints and answers what is left of them. */
 export function createFlusher(options: {
   readonly carryOut: (key: SeriesKey) => Promise<{ readonly rows: number; readonly count: number }>;
+  /** Whether chunks of some sensors cannot be had now. */
+  readonly isAnyAway: () => boolean;
   readonly limits: HotLimits;
   readonly log: Log;
 }): Flusher {
-  const { carryOut, limits, log } = options;
+  const { carryOut, isAnyAway, limits, log } = options;
   const all = new Map<number, Known>();
   const due = new Set<number>();
   /** Sensors that need a chunk of a shard that is away. */
@@ -71,15 +73,22 @@ export function createFlusher(options: {
     if (!putOff.has(series)) due.add(series);
   }
 
-  /** Others go on meanwhile. */
+  /** Others go on meanwhile. Each tries once: whatever shares its commit is made again. */
   function postpone(series: number): void {
     putOff.add(series);
-    putOffTimer ??= setTimeout(() => {
-      putOffTimer = undefined;
-      for (const one of putOff) if (all.has(one)) due.add(one);
-      putOff.clear();
-      start();
-    }, limits.putOffMs).unref();
+    putOffTimer ??= setTimeout(goOnWhenBack, limits.putOffMs).unref();
+  }
+
+  function goOnWhenBack(): void {
+    putOffTimer = undefined;
+    if (closing.signal.aborted) return;
+    if (isAnyAway()) {
+      putOffTimer = setTimeout(goOnWhenBack, limits.putOffMs).unref();
+      return;
+    }
+    for (const one of putOff) if (all.has(one)) due.add(one);
+    putOff.clear();
+    start();
   }
 
   async function run(): Promise<void> {
