@@ -6,11 +6,45 @@ const sessions = 'test/walks/postgres-members-sessions.test.ts';
 const membership = 'src/storage/postgres/membership.ts';
 const rules = 'test/walks/postgres-members-rules.test.ts';
 const lookValues = 'src/domain/notifications/look-values.ts';
+const shards = 'src/storage/postgres/shards/shards.test.ts';
 const sharedFeed = 'src/feed/shared-feed.ts';
 const logReading = 'src/feed/log-reading.ts';
 
 /** Several processes on one database. */
 export const plantsOfMembers: readonly Plant[] = [
+  {
+    name: 'the will of one connection stays when the next one begins elsewhere',
+    ...{
+      file: 'src/storage/postgres/shared-sessions.test.ts',
+      test: 'is not lost when the next one begins elsewhere',
+      says: /taken along/,
+    },
+    patches: [
+      patch(
+        'src/storage/postgres/wills.ts',
+        'where key = $1 and owner <> $2 and (($3 and not is_begun)',
+        'where key = $1 and owner <> $2 and ((not $3 and not is_begun)',
+      ),
+    ],
+  },
+  {
+    name: 'a shard that is away fails what needs it alone',
+    ...{ file: shards, test: 'fails what needs it, and nothing else', says: /cannot be reached/ },
+    patches: [
+      patch(
+        'src/storage/postgres/timeseries/append.ts',
+        'batch }).catch(unlessAway);',
+        'batch });',
+      ),
+    ],
+  },
+  {
+    name: 'a chunk is emptied once its shard has it',
+    ...{ file: shards, test: 'a step that broke off is made again', says: /lacks chunk|missing/ },
+    patches: [
+      patch('src/storage/postgres/shards/sending.ts', 'await putBytes(session, rows);', ''),
+    ],
+  },
   {
     name: 'who was given up can commit nothing',
     ...{ file: members, test: 'one that slept is given up', says: /it stays|204/ },

@@ -85,6 +85,7 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   });
   const { nats } = options.feed;
   if (nats !== undefined) metrics.watchNats(() => nats.isConnected());
+  if (storage.shardsAway !== undefined) metrics.watchShards(storage.shardsAway);
   metrics.watchMqtt(() => mqtt.broker.metrics());
   const http = await createHttpServer({
     services: built.services,
@@ -95,6 +96,7 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
     isTrustedProxy,
     ping: () => storage.ping(),
     ...(nats !== undefined && { isNatsThere: () => nats.isConnected() }),
+    ...(storage.shardsAway !== undefined && { shardsAway: storage.shardsAway }),
     metricsText: () => metrics.metricsText(),
     metricsContentType,
   });

@@ -217,6 +217,17 @@ test('KIPIMO_DATABASE_URL names the engine', () => {
   assert.equal(config.storage.engine, 'postgres');
   assert.equal(secrets.databaseUrl, url);
   assert.ok(!JSON.stringify(config).includes('hunter2'));
+  assert.equal(secrets.shardUrls, undefined);
+});
+
+test('KIPIMO_DATABASE_URL names further databases behind commas', () => {
+  const [main, one, two] = ['main', 'one', 'two'].map((name) => `postgres://k:hunter2@${name}/k`);
+  const { config, secrets } = loadConfig({ KIPIMO_DATABASE_URL: `${main},${one}, ${two}` });
+  assert.deepEqual([secrets.databaseUrl, secrets.shardUrls], [main, [one, two]]);
+  assert.ok(!JSON.stringify(config).includes('hunter2'));
+  for (const wrong of [`${main},`, `${main},memory:`, 'postgres://k@a,b/k', `,${main}`]) {
+    assert.throws(() => loadConfig({ KIPIMO_DATABASE_URL: wrong }), /KIPIMO_DATABASE_URL must be/);
+  }
 });
 
 for (const name of [

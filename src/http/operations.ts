@@ -11,6 +11,8 @@ export function mountOperations(
     readonly ping: () => Promise<void>;
     /** Told beside, for nothing waits for it; absent: NATS is not used. */
     readonly isNatsThere?: () => boolean;
+    /** Likewise, of databases that have a part of the datapoints; absent: there are none. */
+    readonly shardsAway?: () => number;
     readonly metricsText: () => Promise<string>;
     readonly metricsContentType: string;
   },
@@ -19,9 +21,13 @@ export function mountOperations(
   fastify.get('/healthz', (_request, reply) => reply.header('content-type', jsonType).send(ok));
   fastify.get('/readyz', async (_request, reply) => {
     await options.ping();
-    const nats = options.isNatsThere?.() === false ? 'away' : 'connected';
-    const said = options.isNatsThere === undefined ? ok : JSON.stringify({ status: 'ok', nats });
-    return reply.header('content-type', jsonType).send(said);
+    const { isNatsThere, shardsAway } = options;
+    const said = {
+      status: 'ok',
+      ...(isNatsThere && { nats: isNatsThere() ? 'connected' : 'away' }),
+      ...(shardsAway && { shards: shardsAway() === 0 ? 'connected' : 'away' }),
+    };
+    return reply.header('content-type', jsonType).send(JSON.stringify(said));
   });
   fastify.get('/metrics', async (request, reply) => {
     const actor = await options.authenticate(request.headers.authorization);

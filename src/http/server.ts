@@ -83,6 +83,8 @@ export interface HttpServerOptions {
   readonly ping: () => Promise<void>;
   /** Whether NATS is there; absent: it is not used. */
   readonly isNatsThere?: () => boolean;
+  /** How many further databases cannot be reached; absent: there are none. */
+  readonly shardsAway?: () => number;
   readonly metricsText: () => Promise<string>;
   readonly metricsContentType: string;
   readonly budgets: Budgets;

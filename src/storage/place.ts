@@ -1,7 +1,5 @@
 /** Where an engine that keeps its data has it. */
-export type StoragePlace =
-  | { readonly kind: 'sqlite'; readonly directory: string }
-  | DatabasePlace;
+export type StoragePlace = { readonly kind: 'sqlite'; readonly directory: string } | DatabasePlace;
 
 /** A database, and those that have a part of its datapoints. */
 export interface DatabasePlace {

@@ -35,6 +35,8 @@ export interface Metrics {
   watchStorage(read: () => StorageMetrics): void;
   /** Adds whether NATS is there. */
   watchNats(isConnected: () => boolean): void;
+  /** Adds how many further databases cannot be reached. */
+  watchShards(countAway: () => number): void;
   /** Adds what is used of the budgets. */
   watchBudgets(read: () => readonly BudgetUsage[]): void;
   /** Adds where the memory is, with that of the thread that writes. */
@@ -71,6 +73,10 @@ export function createMetrics(): Metrics {
     watchNats(isConnected) {
       const help = 'Whether NATS is there (1) or away (0); nothing waits for it.';
       meters.watched('gauge', 'kipimo_nats_connected', { help }, () => [[isConnected() ? 1 : 0]]);
+    },
+    watchShards(countAway) {
+      const help = 'Further databases that cannot be reached: what they have cannot be read.';
+      meters.watched('gauge', 'kipimo_shards_away', { help }, () => [[countAway()]]);
     },
     watchBudgets: (read) => addBudgetMetrics(meters, read),
     watchMemory: (read) => addMemoryMetrics(meters, read),

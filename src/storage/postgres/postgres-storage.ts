@@ -25,13 +25,13 @@ import { createProjectStore } from './projects.ts';
 import { createReader } from './reader.ts';
 import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
+import { type SendingLimits, startSending } from './shards/sending.ts';
+import { openShards } from './shards/shards.ts';
 import {
   createCallTextStore,
   createFailureStore,
   createPasswordResetStore,
 } from './short-lived.ts';
-import { type SendingLimits, startSending } from './shards/sending.ts';
-import { openShards } from './shards/shards.ts';
 import { createSocialStore } from './socials.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import type { HotLimits } from './timeseries/hot-limits.ts';

@@ -17,8 +17,8 @@ import { openShardsForReading, type ShardReading } from '../shards/shard-reading
 import { checkKeys } from './key-checks.ts';
 import { checkStored } from './point-checks.ts';
 import { checkSeries } from './series-checks.ts';
-import { checkShards } from './shard-checks.ts';
 import { checkServer } from './server-checks.ts';
+import { checkShards } from './shard-checks.ts';
 
 /**
  * Looks at all that is stored in a database, beside a service or without one. It changes no table,

@@ -48,7 +48,11 @@ const foreign = (): UnusableStorageError =>
 
 /** Tables of a shard. "chunk_bytes" has what "chunks" has no more. */
 const makeTables = `
-  create table shard_identity (version integer not null, shard smallint not null, id text not null);
+  create table shard_identity (
+    version integer not null,
+    shard smallint not null,
+    id text not null
+  );
   create table chunk_bytes (
     bucket smallint not null,
     series bigint not null,
@@ -93,8 +97,8 @@ export async function identify(client: pg.Client, book: ShardBook): Promise<numb
 async function make(client: pg.Client, tables: number, book: ShardBook): Promise<void> {
   if (tables > 0) {
     throw new UnusableStorageError(
-      'a further database in KIPIMO_DATABASE_URL has tables of its own: the first address is that ' +
-        'of the main database, and the others are of empty ones or shards of it',
+      'a further database in KIPIMO_DATABASE_URL has tables of its own: the first address is of ' +
+        'the main database, and the others are of empty ones or shards of it',
     );
   }
   await client.query(makeTables);

@@ -86,7 +86,7 @@ export interface Sending {
 /**
  * A chunk is claimed for its shard in one commit, written there, and emptied here in another one,
  * if it is still there: chunks never change, so whatever breaks off in between is done again. What
- * goes here after it was claimed leaves a row, by which it is deleted there, a day later: until then
+ * goes here after it was claimed leaves a row, by which it is deleted there a day later: until then
  * a backup of the main database that is a day old finds all it needs.
  */
 export function startSending(options: {
@@ -153,7 +153,10 @@ export function startSending(options: {
   };
 }
 
-function createSteps({ reader, writer }: Pick<StoreContext, 'reader' | 'writer'>, limits: SendingLimits) {
+function createSteps(
+  { reader, writer }: Pick<StoreContext, 'reader' | 'writer'>,
+  limits: SendingLimits,
+) {
   const keysOf = (chunks: readonly Candidate[]) =>
     [
       chunks.map(({ bucket }) => bucket),

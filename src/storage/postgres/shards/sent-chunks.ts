@@ -1,6 +1,6 @@
 import { DomainError } from '../../../domain/errors.ts';
 import { unavailable } from '../failures.ts';
-import type { SeriesKey } from '../timeseries/chunk-table.ts';
+import type { SeriesKey } from '../timeseries/series-key.ts';
 
 /** Which bytes of a chunk are wanted. */
 export type ChunkPart = 'points' | 'summary';

@@ -6,7 +6,7 @@ import { type Session, sessionOn } from '../connection.ts';
 import { connectWriter } from '../opening.ts';
 import { postgresLimits } from '../postgres-limits.ts';
 import { createReader } from '../reader.ts';
-import type { SeriesKey } from '../timeseries/chunk-table.ts';
+import type { SeriesKey } from '../timeseries/series-key.ts';
 import { identify, type ShardBook } from './identity.ts';
 import { type ChunkPart, type SentBytes, type SentReading, ShardAwayError } from './sent-chunks.ts';
 

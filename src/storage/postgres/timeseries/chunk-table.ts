@@ -7,12 +7,7 @@ import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
 import { lacking, type SentChunks } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
-
-/** Which sensor's chunks. */
-export interface SeriesKey {
-  readonly bucket: number;
-  readonly series: number;
-}
+import type { SeriesKey } from './series-key.ts';
 
 /** The chunks of a sensor inside a commit. */
 export interface SeriesChunks {

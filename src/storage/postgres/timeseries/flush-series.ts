@@ -3,9 +3,10 @@ import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import type { SentChunks } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
-import { placeInChunks, type SeriesKey } from './chunk-table.ts';
+import { placeInChunks } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
+import type { SeriesKey } from './series-key.ts';
 
 const isOf = 'bucket = $1 and series = $2';
 // As many as one commit moves, and at least one; each with how many there are in all.

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../../lib/log.ts';
 import { ShardAwayError } from '../shards/sent-chunks.ts';
-import type { SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
+import type { SeriesKey } from './series-key.ts';
 
 /** Datapoints of a sensor that are outside chunks. */
 export interface HotCount extends SeriesKey {

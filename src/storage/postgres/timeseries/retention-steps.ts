@@ -19,8 +19,9 @@ import type { StateRow } from '../../sql/retention-row.ts';
 import type { Session } from '../connection.ts';
 import type { SentChunks } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
-import { type SeriesChunks, type SeriesKey, takeBefore } from './chunk-table.ts';
+import { type SeriesChunks, takeBefore } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
+import type { SeriesKey } from './series-key.ts';
 
 const isOf = 'bucket = $1 and series = $2';
 const findSensor = 'select bucket, series from sensors where device_id = $1 and sensor_id = $2';

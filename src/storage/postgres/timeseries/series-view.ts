@@ -19,10 +19,10 @@ import { unavailable } from '../failures.ts';
 import { type ChunkPart, lacking, type SentChunks } from '../shards/sent-chunks.ts';
 import type { ChunkCache, Missing } from './chunk-cache.ts';
 import { MissingError } from './chunk-cache.ts';
-import type { SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
 import { daysWithHours, hoursAmong } from './retained-hours.ts';
+import type { SeriesKey } from './series-key.ts';
 
 /** What reads of a sensor are made from, as one commit left it. */
 export interface SeriesView {
