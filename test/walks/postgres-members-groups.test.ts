@@ -23,6 +23,8 @@ const field = async (schema: string) => fieldOf(await postgresOfTests(), schema)
 interface Listener {
   readonly client: MqttClient;
   readonly got: string[];
+  /** Of those, the ones that said that they may be repeated. */
+  readonly repeated: string[];
 }
 
 async function join(
@@ -30,20 +32,21 @@ async function join(
   token: string,
   { clientId, qos, isKept = false }: { clientId: string; qos: 0 | 1 | 2; isKept?: boolean },
 ): Promise<Listener> {
-  const got: string[] = [];
+  const [got, repeated]: [string[], string[]] = [[], []];
   const client = mqtt.connect(running.mqttUrl, {
     ...{ username: 'x', password: token, clientId, reconnectPeriod: 0, protocolVersion: 5 },
     ...(isKept && { clean: false, properties: { sessionExpiryInterval: 3_600 } }),
   });
   client.on('error', () => undefined);
-  client.on('message', (on, payload) => {
+  client.on('message', (on, payload, { dup }) => {
     const said: unknown = JSON.parse(String(payload));
     const value = on === topic ? (said as { value: unknown }).value : said;
     got.push(String(value));
+    if (dup) repeated.push(String(value));
   });
   await new Promise<void>((resolve) => client.once('connect', () => resolve()));
   await client.subscribeAsync(`$share/pair/devices/field/#`, { qos });
-  return { client, got };
+  return { client, got, repeated };
 }
 
 async function publish(
@@ -170,6 +173,9 @@ describe('groups of processes that share a database', { skip: noPostgres }, () =
     await wait(500);
     assert.deepEqual(sorted([...new Set(there.got)]), range(0, 40));
     assert.equal(there.got.length, 40);
+    // The other member may have had them.
+    assert.deepEqual(sorted(there.repeated).slice(0, 10), range(0, 10));
+    assert.ok(there.repeated.length < 40, `${there.repeated}`);
     await there.client.endAsync();
   });
 });

@@ -162,7 +162,8 @@ export function createGroupRouting(options: {
   }
 
   /** The member may have left meanwhile. */
-  function give(own: Shares, { delivery, group }: Round, { target, terms, share }: Chosen): void {
+  function give(own: Shares, round: Round, { target, terms, share }: Chosen): void {
+    const { delivery, group, how } = round;
     const { message } = delivery;
     const isThere = ({ session }: Target): boolean =>
       !session.isEnded &&
@@ -171,7 +172,9 @@ export function createGroupRouting(options: {
     const heir = isThere(target) ? target : [...inTurn(group)].find(isThere);
     const its = heir && (heir === target ? terms : termsFor(message, heir));
     if (heir !== undefined && its !== undefined) {
-      outbound.offer(heir.session, delivery, { ...its, share });
+      // With QoS 2 what was sent is not handed on.
+      const isRepeated = how.isAgain && its.qos === 1;
+      outbound.offer(heir.session, delivery, { ...its, share, isRepeated });
     } else if (terms.qos > 0) own.giveBack(share);
   }
 

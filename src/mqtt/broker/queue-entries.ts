@@ -34,7 +34,8 @@ export function insertEntry(
   const { key, payer } = session;
   const packetId = session.nextPacketId();
   const entry: Entry = {
-    ...{ packetId, ...terms, parcel, wasSent: false, isInFlight: false, payer },
+    ...{ packetId, ...terms, parcel, isInFlight: false, payer },
+    wasSent: terms.isRepeated === true,
     isOnDisk: terms.qos === 1 || !session.isDurable,
   };
   session.entries ??= new Map();

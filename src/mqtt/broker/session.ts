@@ -34,6 +34,8 @@ export interface DeliveryTerms {
   readonly identifiers: readonly number[];
   /** Of a group, where several processes serve: what this one claimed. */
   readonly share?: Share;
+  /** A member may have had it from a process that ended [MQTT-3.3.1-1]. */
+  readonly isRepeated?: boolean;
 }
 
 /** How it gets one that is queued until the client has it. */
