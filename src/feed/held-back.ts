@@ -16,6 +16,7 @@ export interface HeldBack extends HeldEvents {
 
 interface Held {
   readonly place: number;
+  /** How often this process had looked round. */
   readonly since: number;
   readonly work: () => void;
   /** Somebody who waits for those before: is told also when they are not done. */
@@ -25,7 +26,9 @@ interface Held {
 /**
  * A process sees its own commits before those of others, which it reads: what it committed behind
  * them is held back until it has read them. Not for ever: where others cannot be read for seconds
- * although commits succeed, order is given up, and a line in the log says so.
+ * although commits succeed, order is given up, and a line in the log says so. Seconds are those in
+ * which the process was awake, with one commit at their begin and one at their end: whoever was
+ * stopped, or has lost the database, may have been given up, and hands on nothing.
  */
 export function createHeldBack(options: {
   /** The last place that others had written when the newest commit began. */
@@ -38,24 +41,28 @@ export function createHeldBack(options: {
   let held: Held[] = [];
   let acted = 0;
   let isResting = false;
-  let patience: NodeJS.Timeout | undefined;
+  let looks = 0;
+  let looking: NodeJS.Timeout | undefined;
 
   function release(count: number): void {
     const released = held.slice(0, count);
     held = held.slice(count);
     for (const { work } of released) work();
-    clearTimeout(patience);
-    patience = undefined;
-    const [first] = held;
-    if (first !== undefined) {
-      const ms = first.since + memberLimits.heldBackMs - performance.now();
-      patience = setTimeout(giveUp, Math.max(0, ms)).unref();
-    }
+    if (held.length === 0) {
+      clearInterval(looking);
+      looking = undefined;
+    } else looking ??= setInterval(lookRound, memberLimits.logLookMs).unref();
   }
 
+  function lookRound(): void {
+    looks += 1;
+  }
+
+  /** What was committed so long before the newest commit. */
   function giveUp(): void {
-    const until = performance.now() - memberLimits.heldBackMs;
+    const until = looks - memberLimits.heldBackMs / memberLimits.logLookMs;
     const late = held.findIndex(({ since }) => since > until);
+    if (late === 0) return;
     log.warn({}, 'what other processes wrote could not be read: values are told out of order');
     release(late === -1 ? held.length : late);
   }
@@ -70,8 +77,9 @@ export function createHeldBack(options: {
       if (isWaiter) work();
       return;
     }
-    held.push({ place, since: performance.now(), work, isWaiter });
+    held.push({ place, since: looks, work, isWaiter });
     if (held.length === 1) release(0);
+    else if (!isWaiter) giveUp();
     look();
   }
 

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { noPostgres, postgresOfTests } from '../postgres-schemas.ts';
 import { onServer, schemaUrl } from '../postgres-server.ts';
 import { adminPassword } from '../service.ts';
-import { membersOf, signUp } from './member-processes.ts';
+import { type MemberProcess, membersOf, signUp } from './member-processes.ts';
 
 const points = 90_000;
 const perRequest = 10_000;
@@ -14,6 +14,21 @@ const devices = ['field', 'barn'];
 
 const dayMs = 86_400_000;
 const perDay = dayMs / 60_000;
+
+async function fill({ call }: MemberProcess, token: string, id: string): Promise<void> {
+  const device = { id, sensors: [{ id: 's' }] };
+  const made = await call({ method: 'POST', path: '/devices', token, json: device });
+  assert.equal(made.status, 204);
+  for (let from = 0; from < points; from += perRequest) {
+    const json = Array.from({ length: perRequest }, (_, n) => ({
+      value: (from + n) % 97,
+      timestamp: new Date(begin + (from + n) * 60_000).toISOString(),
+    }));
+    const path = `/devices/${id}/sensors/s/values`;
+    const pushed = await call({ method: 'POST', path, token, json });
+    assert.equal(pushed.status, 204, pushed.text);
+  }
+}
 
 describe('two processes with two further databases', { skip: noPostgres }, () => {
   test('a history that lies in all of them is read at both, and looked at by doctor', async () => {
@@ -31,20 +46,7 @@ describe('two processes with two further databases', { skip: noPostgres }, () =>
     await using one = await start();
     await using other = await start();
     const ama = await signUp(one, 'ama');
-    for (const id of devices) {
-      const json = { id, sensors: [{ id: 's' }] };
-      const made = await one.call({ method: 'POST', path: '/devices', token: ama, json });
-      assert.equal(made.status, 204);
-      for (let from = 0; from < points; from += perRequest) {
-        const json = Array.from({ length: perRequest }, (_, n) => ({
-          value: (from + n) % 97,
-          timestamp: new Date(begin + (from + n) * 60_000).toISOString(),
-        }));
-        const path = `/devices/${id}/sensors/s/values`;
-        const pushed = await one.call({ method: 'POST', path, token: ama, json });
-        assert.equal(pushed.status, 204, pushed.text);
-      }
-    }
+    for (const id of devices) await fill(one, ama, id);
     const countOf = async (where: string): Promise<number> =>
       Number((await onServer(where, 'select count(*) as n from chunk_bytes')).rows[0]?.n);
     const giveUpAt = performance.now() + 90_000;

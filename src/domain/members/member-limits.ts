@@ -8,7 +8,10 @@ export const memberLimits = {
   logLookMs: 250,
   /** Whoever has not heard the others for so long trusts nothing that it remembers. */
   trustMs: 1_000,
-  /** How long a value waits, for those who watch here, until what others stored before was read. */
+  /**
+   * How long a value waits, for those who watch here, until what others stored before was read;
+   * longer where nothing else is stored.
+   */
   heldBackMs: 5_000,
   /** How long the answer to a change waits for the others to have heard of it. */
   barrierMs: 1_000,
