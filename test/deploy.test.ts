@@ -46,7 +46,12 @@ function manifestsOf(name: string): readonly Manifest[] {
 }
 
 test('every setting that files of deploy name is one', () => {
-  for (const name of ['compose.yaml', 'kubernetes/kipimo.yaml', 'haproxy.cfg']) {
+  for (const name of [
+    'compose.yaml',
+    'kubernetes/kipimo.yaml',
+    'haproxy.cfg',
+    'haproxy-postgres.cfg',
+  ]) {
     const named = textOf(name).match(/KIPIMO_[A-Z_]+/g) ?? [];
     assert.ok(named.length > 0, name);
     for (const key of named) assert.ok(Object.hasOwn(configKeys, key), `${name}: ${key}`);
@@ -115,9 +120,11 @@ async function untilUp(port: number, child: ChildProcess): Promise<void> {
 
 const needsHaproxy = hasHaproxy ? false : "needs Debian's package haproxy";
 
-test('HAProxy takes its configuration as it is', { skip: needsHaproxy }, () => {
-  const { status, stderr } = spawnSync('haproxy', ['-c', '-f', join(folder, 'haproxy.cfg')]);
-  assert.equal(status, 0, stderr.toString());
+test('HAProxy takes its configurations as they are', { skip: needsHaproxy }, () => {
+  for (const name of ['haproxy.cfg', 'haproxy-postgres.cfg']) {
+    const { status, stderr } = spawnSync('haproxy', ['-c', '-f', join(folder, name)]);
+    assert.equal(status, 0, stderr.toString());
+  }
 });
 
 test('HTTP and MQTT come through HAProxy', { skip: needsHaproxy }, async () => {
