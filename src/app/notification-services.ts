@@ -61,6 +61,7 @@ export function createNotificationServices(parts: {
   const actuate = createActuate({
     ...{ devices, clock },
     publish: (actuation) => parts.feed.publish([{ kind: 'actuator', ...actuation }]),
+    told: parts.feed.told,
   });
   const outboxParts = { users, channels, actuate, clock, reporter, log, ...parts.messages };
   const outbox = createDispatcher({ store: storage.outbox, ...outboxParts });

@@ -232,6 +232,7 @@ function createActuatorServices(parts: ServiceParts, access: Access) {
   const { valueBytesMax } = config.datapoints;
   const actuators = createActuators({
     ...{ store, access, clock, publish, valueBytesMax, timedSettings, room },
+    told: feed.told,
   });
   return { actuators, timedSettings };
 }

@@ -105,6 +105,12 @@ export function createSharedFeed(options: {
       }
       held.inOrder(() => local.publish(events));
     },
+    async told() {
+      const isWritten = settings.mark();
+      if (!isWritten()) await look();
+      if (!isWritten()) await reading.heard();
+      if (!isWritten()) throw new DomainError('unavailable', awaySentence);
+    },
     held,
     notesOf: (pushes) => pushes.map(eventText.ofPush),
     pushOf(note) {
@@ -119,12 +125,6 @@ export function createSharedFeed(options: {
     peers: {
       ...talk.toldBy(shared, tellAll),
       origin: options.contexts.origin,
-      async told() {
-        const isWritten = settings.mark();
-        if (!isWritten()) await look();
-        if (!isWritten()) await reading.heard();
-        if (!isWritten()) throw new DomainError('unavailable', awaySentence);
-      },
       read: (entry) => talk.textOf(entry) ?? eventText.read(entry),
       heardBefore: held.released,
       rest: reading.rest,

@@ -38,7 +38,7 @@ export interface PublishOptions {
   readonly reporter: Reporter;
   readonly log: Log;
   /** Told of what is handed on without being stored. Absent: no other process serves. */
-  readonly peers?: Pick<Peers, 'tell' | 'told' | 'origin' | 'heardBefore'> | undefined;
+  readonly peers?: Pick<Peers, 'tell' | 'origin' | 'heardBefore'> | undefined;
 }
 
 /** Hands what a client publishes to the ingest path; never rejects. */
@@ -108,7 +108,6 @@ export function createPublish(options: PublishOptions): Publish {
     }
     const publishContext = new MqttPublishContext(message, { datapoints: [], form: 'bare' });
     await actuators.setValue(actor, deviceId, actuatorId, value, { publishContext });
-    if (message.qos > 0) await peers?.told();
     if (!message.retain) return;
     await retainFor(settingMessage(message.topic, value, publishContext), () =>
       actuators.requireSettable(actor, deviceId, actuatorId),

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import mqtt from 'mqtt';
 import { findPostgres, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
-import { type MemberProcess, membersOf, signUp } from './member-processes.ts';
+import { fieldOf, type MemberProcess, membersOf, signUp } from './member-processes.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
 const patienceMs = 10_000;
@@ -87,6 +87,23 @@ describe('what is live in processes that share a database', {
       );
     } finally {
       await Promise.all([client.endAsync(true), publisher.endAsync(true)]);
+    }
+  });
+
+  test('what an actuator was set to is heard, though its process is killed then', async () => {
+    const { one, other, ama } = await fieldOf(server, 'members_set');
+    await using _one = one;
+    await using _other = other;
+    const { client, heard } = await subscribe(other, ama, 'devices/field/#');
+    try {
+      const path = '/devices/field/actuators/pump/value';
+      const set = await one.call({ method: 'PUT', path, token: ama, json: 'open' });
+      one.running.kill('SIGKILL');
+      assert.ok(set.status < 300, set.text);
+      await until(() => heard.length === 1, 'what the actuator was set to');
+      assert.deepEqual([heard[0]?.topic, heard[0]?.text], [path.slice(1), '"open"']);
+    } finally {
+      await client.endAsync(true);
     }
   });
 

@@ -36,6 +36,11 @@ export interface HeldEvents {
 export interface Feed extends ChangeFeed {
   /** Hands the events to every listener, in order, at once unless they are held; never throws. */
   publish(events: readonly FeedEvent[]): void;
+  /**
+   * Resolves when events that were published here, and no commit told of, will reach other
+   * processes. Throws DomainError unavailable when that is not known. Absent: there are none.
+   */
+  told?(): Promise<void>;
   /** Absent: none ever is. */
   readonly held?: HeldEvents;
   /**

@@ -21,11 +21,6 @@ export interface Peers {
   entryOf(text: string): string;
   /** What an entry of the log says: a text as above, or an event. Undefined: something else. */
   read(entry: string): string | FeedEvent | undefined;
-  /**
-   * Resolves when events that were published here, and no commit told of, will reach the others.
-   * Throws DomainError unavailable when that is not known.
-   */
-  told(): Promise<void>;
   /** Resolves when what the others wrote before was acted on. */
   heard(): Promise<void>;
   /** The same of what they had written before the newest commit of this process. */

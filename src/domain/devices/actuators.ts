@@ -42,8 +42,9 @@ export interface Actuators {
     changes: ActuatorChanges,
   ): Promise<void>;
   /**
-   * When it resolves the value is synced to disk, and those who watch were told. With `forMs` it is
-   * set back after so many milliseconds.
+   * When it resolves the value is synced to disk, and those who watch were told, or will be by the
+   * other processes that serve. With `forMs` it is set back after so many milliseconds. Throws
+   * unavailable also when it is set, and nobody knows who will hear of it.
    */
   setValue(
     actor: Actor,
@@ -65,12 +66,15 @@ export function createActuators(options: {
   readonly clock: Clock;
   /** Tells those who watch; must not throw. */
   readonly publish: (change: ActuatorChange) => void;
+  /** Resolves when all of them will hear of what was published; absent: they all did. */
+  readonly told?: (() => Promise<void>) | undefined;
   /** What a value may have as JSON text. */
   readonly valueBytesMax: number;
   readonly timedSettings: TimedSettings;
   readonly room: StorageRoom;
 }): Actuators {
   const { store, access, clock, publish, valueBytesMax, timedSettings, room } = options;
+  const { told } = options;
 
   function requireSmall(actor: Actor, value: JsonValue): void {
     if (isTooLarge(actor, value, valueBytesMax)) throw valueTooLarge(valueBytesMax, '');
@@ -162,6 +166,7 @@ export function createActuators(options: {
       if (value === undefined) return;
       timedSettings.forget(id, actuator.id);
       publish({ deviceId: id, actuatorId: actuator.id, value });
+      await told?.();
     },
     async update(actor, id, actuatorId, changes) {
       const device = await requireRight(actor, 'devices:update', id);
@@ -181,6 +186,7 @@ export function createActuators(options: {
       else await setForAWhile(id, actuatorId, { value, by, forMs, payer: payerOf(actor) });
       const change = { deviceId: id, actuatorId, value };
       publish(publishContext === undefined ? change : { ...change, publishContext });
+      await told?.();
     },
     async confirm(actor, id, actuatorId, value) {
       await requireSetting(actor, id);

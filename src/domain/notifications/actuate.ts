@@ -22,6 +22,8 @@ export type Actuate = (message: string, by: Username) => Promise<Outcome>;
 export function createActuate(parts: {
   readonly devices: Pick<DeviceStore, 'stepActuator'>;
   readonly publish: (actuation: Actuation) => void;
+  /** Resolves when all who watch will hear of it; absent: they did. */
+  readonly told?: (() => Promise<void>) | undefined;
   readonly clock: Clock;
 }): Actuate {
   return async (message, by) => {
@@ -37,6 +39,7 @@ export function createActuate(parts: {
       return { kind: 'refused', reason: `there is no actuator ${actuatorId} on ${deviceId}` };
     }
     parts.publish({ deviceId, actuatorId, value });
+    await parts.told?.();
     return { kind: 'sent' };
   };
 }
