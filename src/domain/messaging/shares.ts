@@ -17,8 +17,11 @@ export interface ShareClaim extends Share {
   readonly isAgain: boolean;
 }
 
-/** won: this process hands it on; taken: another one does; left: one may whose member is there. */
-export type ShareOutcome = 'won' | 'taken' | 'left';
+/**
+ * won: this process hands it on; won_again: likewise, and a member may have had it from one that had
+ * claimed it before; taken: another one does; left: one may whose member is there.
+ */
+export type ShareOutcome = 'won' | 'won_again' | 'taken' | 'left';
 
 /** What changes of shares in one commit. */
 export interface ShareStep {

@@ -151,8 +151,10 @@ export function createGroupRouting(options: {
       ...{ ...share, isAgain: how.isAgain, isHere: link !== undefined || how.isLast },
       isSettled: terms.qos === 0 || (terms.qos === 2 && !isDurable),
     });
-    if (outcome === 'won') give(own, round, chosen);
-    else if (outcome === 'left') {
+    if (outcome === 'won' || outcome === 'won_again') {
+      give(own, round, { ...chosen, isRepeated: outcome === 'won_again' });
+    }
+    if (outcome === 'left') {
       own.later({
         ...{ bytes: message.payload.length, tries: how.tries },
         tryAgain: (tries, isLast) =>
@@ -162,8 +164,11 @@ export function createGroupRouting(options: {
   }
 
   /** The member may have left meanwhile. */
-  function give(own: Shares, round: Round, { target, terms, share }: Chosen): void {
-    const { delivery, group, how } = round;
+  function give(
+    own: Shares,
+    { delivery, group }: Round,
+    { target, terms, share, isRepeated }: Chosen & { readonly isRepeated: boolean },
+  ): void {
     const { message } = delivery;
     const isThere = ({ session }: Target): boolean =>
       !session.isEnded &&
@@ -173,8 +178,8 @@ export function createGroupRouting(options: {
     const its = heir && (heir === target ? terms : termsFor(message, heir));
     if (heir !== undefined && its !== undefined) {
       // With QoS 2 what was sent is not handed on.
-      const isRepeated = how.isAgain && its.qos === 1;
-      outbound.offer(heir.session, delivery, { ...its, share, isRepeated });
+      const repeated = { isRepeated: isRepeated && its.qos === 1 };
+      outbound.offer(heir.session, delivery, { ...its, share, ...repeated });
     } else if (terms.qos > 0) own.giveBack(share);
   }
 

@@ -12,11 +12,13 @@ const claim = `
       $7::boolean[]) with ordinality
       as given (share_group, message, token, here, settled, again, number)),
   known as materialized (
-    select share_group, message from asked join mqtt_shares using (share_group, message)),
+    select share_group, message, owner <> $1 or mqtt_shares.token <> asked.token as other
+    from asked join mqtt_shares using (share_group, message)),
   won as (
     insert into mqtt_shares (share_group, message, owner, token, settled, place)
     select share_group, message, $1, token, settled, ${lastPlace} from asked
-    where case when again then (share_group, message) in (select * from known)
+    where case when again
+      then (share_group, message) in (select known.share_group, known.message from known)
       else here or not exists (
         select from mqtt_groups_here as there
         where there.share_group = asked.share_group and owner <> $1 and owner in (${serving}))
@@ -26,7 +28,7 @@ const claim = `
     where (mqtt_shares.owner = excluded.owner and mqtt_shares.token = excluded.token)
       or (not mqtt_shares.settled and mqtt_shares.owner not in (${serving}))
     returning share_group, message)
-  select won.message is not null as won, known.message is not null or again as taken
+  select won.message is not null as won, known.message is not null or again as taken, other
   from asked left join won using (share_group, message) left join known using (share_group, message)
   order by number`;
 const settle = `
@@ -68,15 +70,15 @@ export async function applyShares(
   await settleShares(tx, own, settled);
   await giveSharesBack(tx, own, givenBack);
   if (claims.length === 0) return [];
-  const rows = await tx.all<{ won: boolean; taken: boolean }>(
+  const rows = await tx.all<{ won: boolean; taken: boolean; other: boolean | null }>(
     ...[claim, own, groupsOf(claims), messagesOf(claims)],
     claims.map(({ token }) => token),
     claims.map(({ isHere }) => isHere),
     claims.map(({ isSettled }) => isSettled),
     claims.map(({ isAgain }) => isAgain),
   );
-  return rows.map(({ won, taken }) => {
-    if (won) return 'won';
+  return rows.map(({ won, taken, other }) => {
+    if (won) return other === true ? 'won_again' : 'won';
     return taken ? 'taken' : 'left';
   });
 }
