@@ -18,8 +18,8 @@ export interface ShareClaim extends Share {
 }
 
 /**
- * won: this process hands it on; won_again: likewise, and a member may have had it from one that had
- * claimed it before; taken: another one does; left: one may whose member is there.
+ * won: this process hands it on; won_again: likewise, and a member may have had it from another one
+ * that had claimed it; taken: another one does; left: one may whose member is there.
  */
 export type ShareOutcome = 'won' | 'won_again' | 'taken' | 'left';
 
