@@ -28,6 +28,24 @@ export const plantsOfMembers: readonly Plant[] = [
     ],
   },
   {
+    name: 'what is told of others is not acknowledged before it was acted on',
+    ...{
+      file: 'src/feed/shared-feed.test.ts',
+      test: 'not acknowledged before it was acted on',
+      says: /it says that it knows|nobody tried again/,
+    },
+    patches: [patch(logReading, 'if (isUnsettled) await settle();', '')],
+  },
+  {
+    name: 'nothing retained is told before the others are heard',
+    ...{
+      file: 'src/mqtt/broker/retained-backlog.test.ts',
+      test: 'before the others are heard',
+      says: /old/,
+    },
+    patches: [patch('src/mqtt/broker/retained-backlog.ts', 'await heardOthers();', '')],
+  },
+  {
     name: 'a shard that is away fails what needs it alone',
     ...{ file: shards, test: 'fails what needs it, and nothing else', says: /cannot be reached/ },
     patches: [

@@ -7,8 +7,8 @@ import { createHeldBack, type HeldBack } from './held-back.ts';
 export interface LogReading {
   /** Resolves when the look under way has ended; there is one more behind it then. */
   look(): Promise<void>;
-  /** Resolves when what others wrote before was acted on, or could not be read. */
-  heard(): Promise<void>;
+  /** Whether what others wrote before was acted on: false when it could not be read. */
+  heard(): Promise<boolean>;
   /** Whether the others were heard within the last second. */
   isCurrent(): boolean;
   /** What happens here in the order of all commits. */
@@ -22,7 +22,7 @@ export function createLogReading(options: {
   readonly shared: FeedLog;
   /** Never rejects. */
   readonly act: (text: string) => Promise<void>;
-  /** Resolves when what was acted on is done. */
+  /** Resolves when what was acted on is done; when it rejects it is called again. */
   readonly acted: () => Promise<void>;
   /** Before each look. */
   readonly first: () => Promise<void>;
@@ -34,11 +34,13 @@ export function createLogReading(options: {
   let tidiedAt = performance.now();
   let looking: Promise<void> | undefined;
   let isAskedAgain = false;
+  let isUnsettled = false;
   let isResting = false;
   let isOver = false;
 
   async function readAll(): Promise<void> {
     await first();
+    if (isUnsettled) await settle();
     while (!isResting) {
       const askedAt = performance.now();
       const [before, waiting] = [shared.before(), held.count()];
@@ -50,15 +52,22 @@ export function createLogReading(options: {
       }
       for (const { text, place } of entries) {
         if (isResting) return;
+        isUnsettled = true;
         await act(text);
         held.actedOn(place);
       }
-      await acted();
-      if (!isResting) await shared.acknowledge();
+      await settle();
     }
     if (performance.now() - tidiedAt < memberLimits.logTidyMs) return;
     tidiedAt = performance.now();
     await shared.tidy();
+  }
+
+  async function settle(): Promise<void> {
+    await acted();
+    if (isResting) return;
+    await shared.acknowledge();
+    isUnsettled = false;
   }
 
   function look(): Promise<void> {
@@ -81,9 +90,11 @@ export function createLogReading(options: {
   return {
     ...{ look, held },
     async heard() {
+      const askedAt = performance.now();
       // The look under way may have asked before.
       await look();
       await looking;
+      return heardAt >= askedAt;
     },
     isCurrent: () => performance.now() - heardAt < memberLimits.trustMs,
     rest() {

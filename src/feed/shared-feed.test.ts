@@ -295,6 +295,32 @@ describe('what a process writes for others', () => {
     assert.deepEqual(one.values, [1]);
   });
 
+  test('what was told is not acknowledged before it was acted on', async (context) => {
+    const shared = createLog();
+    const other = shared.open(2);
+    const one = await join(context, shared, 1);
+    let failures = 0;
+    one.feed.peers.onActed(async () => {
+      failures += 1;
+      if (failures <= 2) throw new DomainError('unavailable', 'away');
+    });
+    const position = await other.append('!told');
+    assert.ok(position);
+    assert.equal(await one.feed.peers.heard(), false, 'it says that it knows');
+    assert.equal(await other.isHeard(position), false);
+    await wait(3 * memberLimits.logLookMs);
+    assert.equal(await other.isHeard(position), true, 'nobody tried again');
+    assert.equal(await one.feed.peers.heard(), true);
+  });
+
+  test('whoever cannot read what others wrote says so', async (context) => {
+    const shared = createLog();
+    const one = await join(context, shared, 1);
+    assert.equal(await one.feed.peers.heard(), true);
+    shared.state.isAway = true;
+    assert.equal(await one.feed.peers.heard(), false);
+  });
+
   test('whoever is alone writes nothing', async (context) => {
     const shared = createLog();
     const one = await join(context, shared, 1);

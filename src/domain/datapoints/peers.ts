@@ -15,14 +15,17 @@ export interface Peers {
   ask(text: string, by: number): Promise<void>;
   /** Calls back with what others tell, in the order of each, one after the other. */
   onTold(listener: (text: string) => Promise<void>): void;
-  /** Others are told that this process has acted on what they wrote when this has resolved. */
+  /**
+   * Others are told that this process has acted on what they wrote when this has resolved; when it
+   * rejects it is called again.
+   */
   onActed(work: () => Promise<void>): void;
   /** How a text stands in the log, for whoever writes it there. */
   entryOf(text: string): string;
   /** What an entry of the log says: a text as above, or an event. Undefined: something else. */
   read(entry: string): string | FeedEvent | undefined;
-  /** Resolves when what the others wrote before was acted on. */
-  heard(): Promise<void>;
+  /** Whether what the others wrote before was acted on: false when it could not be read. */
+  heard(): Promise<boolean>;
   /** The same of what they had written before the newest commit of this process. */
   heardBefore(): Promise<void>;
   /**

@@ -194,7 +194,10 @@ function buildEngine(options: BrokerOptions): Engine {
     completion,
     registry,
     ...{ ownership, claims },
-    retainedDelivery: createRetainedDelivery({ retained, outbound, clock }),
+    retainedDelivery: createRetainedDelivery({
+      ...{ retained, outbound, clock },
+      heard: ownership?.heard,
+    }),
     wills,
     frameLimits: {
       packetBytesMax: mqttLimits.packetBytesMax,

@@ -76,7 +76,9 @@ interface Listening {
  */
 export function listenToOthers(peers: Peers, listening: Listening): LookAgain {
   const { context, shared, retained, router, tree } = listening;
-  const { ownership, journal, log } = context;
+  const { ownership, journal } = context;
+  /** What is retained on them the store knows. */
+  const doubtful = new Set<string>();
   const lookAgain = createLookAgain({ ...listening, peers });
   context.claims?.onGivenBack(lookAgain);
   // What was claimed for a session that another process took was given back.
@@ -86,27 +88,30 @@ export function listenToOthers(peers: Peers, listening: Listening): LookAgain {
   });
 
   /** The store says what is retained; what this process retains meanwhile is newer. */
-  async function renewRetained(topics: readonly string[]): Promise<void> {
+  async function renewRetained(): Promise<void> {
+    if (doubtful.size === 0) return;
+    const topics = [...doubtful];
     const before = topics.map(retained.of);
     // What was retained here by now is in the store, or was replaced there.
     await journal.settled();
     const found = new Map((await shared.retained(topics)).map((one) => [one.topic, one]));
     for (const [at, topic] of topics.entries()) {
       if (retained.of(topic) === before[at]) retained.renew(topic, found.get(topic));
+      doubtful.delete(topic);
     }
   }
 
   // What is acknowledged to others is in the queues of the sessions here.
-  peers.onActed(() => journal.settled());
+  peers.onActed(async () => {
+    await renewRetained();
+    await journal.settled();
+  });
   peers.onTold(async (text) => {
     const talk = readTalk(text);
     if (talk?.kind === 'message') router.route(talk.message);
     else if (talk?.kind === 'freed') lookAgain();
-    else if (talk?.kind === 'retained') {
-      await renewRetained(talk.topics).catch((error: unknown) =>
-        log.warn({ err: error }, 'what others retained could not be read'),
-      );
-    } else if (talk !== undefined) await ownership?.told(talk);
+    else if (talk?.kind === 'retained') for (const topic of talk.topics) doubtful.add(topic);
+    else if (talk !== undefined) await ownership?.told(talk);
   });
   return lookAgain;
 }

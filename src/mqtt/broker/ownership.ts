@@ -12,6 +12,7 @@ import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Log } from '../../lib/log.ts';
 import { type BrokerHooks, unavailableOutcome } from '../broker-hooks.ts';
+import { mqttLimits } from '../limits.ts';
 import { reason } from '../packets/reason-codes.ts';
 import { type CatchUpContext, complete, holdBack, type TakenSession } from './catch-up.ts';
 import type { Will } from './login.ts';
@@ -175,7 +176,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
 
   return {
     take,
-    heard: peers.heard,
+    heard: () => untilHeard(peers, () => isClosed),
     adopt() {
       adopting ??= adoptAll()
         .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))
@@ -203,6 +204,12 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       await yieldToEventLoop();
     },
   };
+}
+
+async function untilHeard(peers: Pick<Peers, 'heard'>, isOver: () => boolean): Promise<void> {
+  while (!isOver() && !(await peers.heard())) {
+    await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
+  }
 }
 
 function storedWill(key: SessionKey, will: Will): Omit<StoredWill, 'turn'> {

@@ -102,19 +102,8 @@ function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
   }
   whenDurable(connection, () => {
     answerList(connection, { type: packetType.suback, packetId, codes });
-    if (wanted.length > 0) startRetained(connection, wanted);
+    for (const one of wanted) connection.context.retainedDelivery.start(connection.session, one);
   });
-}
-
-/** What is retained; where other processes serve, with what they retained before. */
-function startRetained(connection: OpenConnection, wanted: readonly Subscription[]): void {
-  const { context, session } = connection;
-  const start = (): void => {
-    if (session.isEnded) return;
-    for (const subscription of wanted) context.retainedDelivery.start(session, subscription);
-  };
-  if (context.ownership === undefined) start();
-  else void context.ownership.heard().finally(start);
 }
 
 /** Subscribes, or answers why not; adds to `wanted` what is to bring retained messages. */

@@ -11,7 +11,10 @@ import { createTurns } from './turns.ts';
 
 /** Hands retained messages to new subscriptions, as fast as the client reads. */
 export interface RetainedDelivery {
-  /** Begins with those of this filter; once more, if it had begun already. */
+  /**
+   * Begins with those of this filter; once more, if it had begun already. Where other processes
+   * serve, with what they had retained by now: when that is known here.
+   */
   start(session: Session, subscription: Subscription): void;
   /** The subscription has ended. */
   stop(session: Session, filter: string): void;
@@ -23,20 +26,59 @@ export function createRetainedDelivery(options: {
   readonly retained: RetainedMessages;
   readonly outbound: Outbound;
   readonly clock: Clock;
+  /** Resolves when what other processes retained before is known here. Absent: there are none. */
+  readonly heard?: (() => Promise<void>) | undefined;
 }): RetainedDelivery {
-  const { retained, outbound, clock } = options;
+  const { retained, outbound, clock, heard } = options;
   const turns = createTurns(handSome);
+  /** Subscriptions that wait until the others are heard: of each session those of its filters. */
+  const waiting = new Map<Session, Map<string, Subscription>>();
 
   function start(session: Session, subscription: Subscription): void {
     const { filter } = subscription;
     // A group gets none [MQTT5 4.8.2].
-    if (retained.size === 0 || readSharedFilter(filter) !== undefined) return;
+    if (readSharedFilter(filter) !== undefined) return;
+    if (heard === undefined) {
+      begin(session, subscription);
+      return;
+    }
+    const others = waiting.get(session);
+    others?.set(filter, subscription);
+    if (others !== undefined) return;
+    const wanted = new Map([[filter, subscription]]);
+    waiting.set(session, wanted);
+    void beginWhenHeard(session, wanted, heard);
+  }
+
+  async function beginWhenHeard(
+    session: Session,
+    wanted: Map<string, Subscription>,
+    heardOthers: () => Promise<void>,
+  ): Promise<void> {
+    while (wanted.size > 0 && !session.isEnded) {
+      // What comes meanwhile may want what is retained after this look.
+      const asked = [...wanted];
+      await heardOthers();
+      for (const [filter, subscription] of asked) {
+        if (session.isEnded || wanted.get(filter) !== subscription) continue;
+        wanted.delete(filter);
+        begin(session, subscription);
+      }
+    }
+    // At once: the next one would be added to what nobody looks at.
+    waiting.delete(session);
+  }
+
+  function begin(session: Session, subscription: Subscription): void {
+    const { filter } = subscription;
+    if (retained.size === 0) return;
     session.backlog ??= new Map();
     session.backlog.set(filter, { messages: retained.find(filter), subscription });
     goOn(session);
   }
 
   function stop(session: Session, filter: string): void {
+    waiting.get(session)?.delete(filter);
     session.backlog?.delete(filter);
     if (session.backlog?.size === 0) session.backlog = undefined;
   }

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBudgets } from '../../domain/budgets/budgets.ts';
+import type { Message } from '../../domain/messaging/message.ts';
+import { listenToOthers } from './others.ts';
+import { createRetainedMessages } from './retained.ts';
+import { writeTalk } from './talk.ts';
+
+test('what others retained is read again when the store could not be asked', async () => {
+  const retained = createRetainedMessages({
+    ...{ journal: { add() {} } as never, budgets: createBudgets(), clock: { now: () => 0 } },
+  });
+  const message = (text: string): Message => ({
+    ...{ topic: 'd/t', payload: Buffer.from(text), qos: 1, retain: true },
+  });
+  retained.restore(message('old'));
+  let isAway = true;
+  const asked: (readonly string[])[] = [];
+  const shared = {
+    async retained(topics: readonly string[]) {
+      asked.push(topics);
+      if (isAway) throw new Error('away');
+      return [message('new')];
+    },
+    onFenced: () => undefined,
+  };
+  const [told, acted]: [((text: string) => Promise<void>)[], (() => Promise<void>)[]] = [[], []];
+  const peers = {
+    onTold: (listener: (text: string) => Promise<void>) => void told.push(listener),
+    onActed: (work: () => Promise<void>) => void acted.push(work),
+  };
+  const context = { journal: { settled: async () => undefined } };
+  const parts = { context, shared, retained, router: {}, tree: {}, deliverEvent: () => undefined };
+  listenToOthers(peers as never, parts as never);
+  await told[0]?.(writeTalk({ kind: 'retained', topics: ['d/t'] }));
+  await assert.rejects(async () => acted[0]?.(), /away/);
+  assert.equal(String(retained.of('d/t')?.payload), 'old');
+  isAway = false;
+  await acted[0]?.();
+  assert.equal(String(retained.of('d/t')?.payload), 'new');
+  await acted[0]?.();
+  assert.deepEqual(asked, [['d/t'], ['d/t']], 'it asks for what it knows');
+});
