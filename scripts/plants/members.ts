@@ -51,8 +51,8 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [
       patch(
         'src/storage/postgres/timeseries/append.ts',
-        'batch }).catch(unlessAway);',
-        'batch });',
+        'findRepeats(looking).catch(unlessAway);',
+        'findRepeats(looking);',
       ),
     ],
   },

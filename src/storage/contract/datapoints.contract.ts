@@ -103,6 +103,37 @@ const repeating: Promises = {
     assert.deepEqual(await allValues(datapoints), [1, 2, 3, 4]);
   },
 
+  'late pushes of many sensors in one commit are each held against their own': async ({
+    datapoints,
+  }) => {
+    const sensors = ['d1', 'd2'].flatMap((device) => ['s1', 's2'].map((id) => sensor(device, id)));
+    // Each knows another one of these times, and something later.
+    await datapoints.append(
+      sensors.map((one, place) => push([at(place, place), at(100, 'later')], one)),
+    );
+    const late = [0, 1, 2, 3].map((value) => at(value, value));
+    const outcomes = await appended(datapoints, [
+      ...sensors.map((one) => push(late.slice(0, 3), one)),
+      push([at(100, 'later')], sensor('d1', 'nope')),
+      ...sensors.map((one) => push(late, one)),
+    ]);
+    const others = (place: number) => late.filter((_, time) => time !== place);
+    const fresh = (points: readonly Datapoint[]) => ({
+      ...{ kind: 'stored', fresh: points },
+      ...(points.length > 0 && { weight: points.length }),
+    });
+    assert.deepEqual(outcomes, [
+      ...sensors.map((_, place) => fresh(others(place).filter((point) => point !== late[3]))),
+      { kind: 'missing' },
+      ...sensors.map((_, place) => fresh(place === 3 ? [] : late.slice(3))),
+    ]);
+    for (const [place, one] of sensors.entries()) {
+      assert.deepEqual(await allValues(datapoints, one), [0, 1, 2, 3, 'later']);
+      // The last value is the one that came last.
+      assert.equal(await lastValueIn(datapoints, one), place === 3 ? 2 : 3);
+    }
+  },
+
   'another value at the same time is kept, whatever looks alike': async ({ datapoints }) => {
     const alike: JsonValue[] = [
       1,

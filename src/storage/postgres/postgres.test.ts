@@ -16,6 +16,7 @@ const tiny = {
   ...hotLimits,
   ...{ chunkDatapointsMax: 4, chunkBlocksMax: 2, summaryDatapointsMin: 2 },
   ...{ flushDatapointsMin: 5, flushRowsMin: 2, flushDatapointsPerStep: 3 },
+  seriesPerLook: 2,
 };
 
 /** Nobody waits: chunks go as soon as others follow them. */

@@ -11,6 +11,7 @@ import { openShardsForReading } from '../shards/shard-reading.ts';
 import { createChunkCache } from '../timeseries/chunk-cache.ts';
 import { countDatapoints } from '../timeseries/datapoints.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
+import { createPartsLoading } from '../timeseries/series-parts.ts';
 import { createViewSeries } from '../timeseries/series-view.ts';
 
 const pageOfSensors = retainedSensors('true');
@@ -31,7 +32,8 @@ export async function planRetentionOf(
   const sent = await openShardsForReading(reader, shardUrls ?? []);
   const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
   const cache = createChunkCache(hotLimits, silentLog);
-  const view = createViewSeries({ cache, limits: hotLimits, damaged, sent });
+  const { loadParts } = createPartsLoading(damaged);
+  const view = createViewSeries({ cache, limits: hotLimits, sent, loadParts });
   const pace = createPace();
   try {
     return await planRetention(options, {

@@ -11,9 +11,10 @@ import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import { unavailable } from '../failures.ts';
 import { ShardAwayError } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
-import { findRepeats } from './find-repeats.ts';
+import { findRepeats, suspectRange } from './find-repeats.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { type HotRow, toHotRows } from './hot-rows.ts';
+import type { PartsLoading, SeriesParts } from './series-parts.ts';
 import type { ViewSeries } from './series-view.ts';
 
 const selectSensors = `
@@ -43,9 +44,14 @@ interface SeriesState {
   readonly sensor: SensorRef;
   readonly bucket: number;
   readonly series: number;
-  arrivals: number;
-  /** No stored timestamp is later. */
+  /** Datapoints that it had before. */
+  readonly arrivals: number;
+  /** No timestamp is later that was stored before. */
+  readonly newestStored: number;
+  /** No timestamp is later of all. */
   newest: number;
+  /** Its pushes among those of the commit. */
+  readonly places: number[];
   added: number;
   took: number;
   last: { readonly batch: ColumnBatch; readonly row: number } | undefined;
@@ -62,48 +68,88 @@ export interface Appended {
 export async function appendPushes(
   session: WriteSession,
   batch: readonly Push[],
-  { view, limits }: { readonly view: ViewSeries; readonly limits: HotLimits },
+  looking: Looking,
 ): Promise<Appended> {
+  const { limits } = looking;
+  const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
   const states = await statesOf(session, batch);
-  const rows: HotRow[] = [];
-  const outcomes: AppendOutcome[] = [];
-  for (const [at, push] of batch.entries()) {
-    const state = states[at];
-    if (state === undefined) {
-      outcomes.push({ kind: 'missing' });
-      continue;
+  for (let from = 0; from < states.length; from += limits.seriesPerLook) {
+    const some = states.slice(from, from + limits.seriesPerLook);
+    const ranges = some.map((state) => suspectRange(state, batchesOf(state, batch)));
+    const partsOf = await looking.loadSeveral(
+      session,
+      ranges.filter((range) => range !== undefined),
+    );
+    for (const state of some) {
+      const stage = { ...looking, session, state, parts: partsOf(state.series) };
+      for (const place of state.places) {
+        const push = batch[place];
+        if (push !== undefined) outcomes[place] = await outcomeOf(stage, push.batch);
+      }
     }
-    const fresh = await stage(session, view, state, push.batch);
-    if (fresh instanceof ShardAwayError) {
-      outcomes.push({ kind: 'failed', reason: fresh });
-      continue;
-    }
-    if (fresh.count === 0) {
-      outcomes.push({ kind: 'stored', fresh });
-      continue;
-    }
-    const first = state.arrivals;
-    for (const row of toHotRows(state, first, fresh, limits.hotRowDatapointsMax)) {
-      rows.push(row);
-      if (row.count === limits.hotRowDatapointsMax) await yieldToEventLoop();
-    }
-    const weight = weightOfBatch(fresh);
-    state.arrivals += fresh.count;
-    state.added += fresh.count;
-    state.took += bytesPerWeight * weight;
-    state.staged.push(fresh);
-    outcomes.push({ kind: 'stored', fresh, weight });
   }
-  const changed = [...new Set(states)].filter((state) => state !== undefined && state.added > 0);
-  // Those that are undefined have just been left out.
-  if (rows.length > 0) writeRows(session, changed as SeriesState[], rows, limits);
+  const changed = states.filter(({ added }) => added > 0);
+  const rows = await rowsOf(changed, limits);
+  if (rows.length > 0) writeRows(session, changed, rows, limits);
   return { outcomes, rows };
 }
 
+/** How an append looks at what is stored. */
+export interface Looking extends Pick<PartsLoading, 'loadSeveral'> {
+  readonly view: ViewSeries;
+  readonly limits: HotLimits;
+}
+
+interface Stage extends Looking {
+  readonly session: WriteSession;
+  readonly state: SeriesState;
+  readonly parts: SeriesParts | undefined;
+}
+
+const batchesOf = ({ places }: SeriesState, batch: readonly Push[]): readonly ColumnBatch[] =>
+  places.flatMap((place) => batch[place]?.batch ?? []);
+
+async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcome> {
+  const { state } = stage;
+  const fresh = await freshFor(stage, batch);
+  if (fresh instanceof ShardAwayError) return { kind: 'failed', reason: fresh };
+  if (fresh.count === 0) return { kind: 'stored', fresh };
+  const weight = weightOfBatch(fresh);
+  state.added += fresh.count;
+  state.took += bytesPerWeight * weight;
+  state.staged.push(fresh);
+  return { kind: 'stored', fresh, weight };
+}
+
+/** What the commit brings of a sensor is one row, unless that would be too long. */
+async function rowsOf(
+  states: readonly SeriesState[],
+  { hotRowDatapointsMax: most }: HotLimits,
+): Promise<readonly HotRow[]> {
+  const rows: HotRow[] = [];
+  for (const state of states) {
+    for (const row of toHotRows(state, state.arrivals, state.staged, most)) {
+      rows.push(row);
+      if (row.count === most) await yieldToEventLoop();
+    }
+  }
+  return rows;
+}
+
+/** The sensors of the pushes, as far as there are any, each once. */
 async function statesOf(
   session: WriteSession,
   batch: readonly Push[],
-): Promise<readonly (SeriesState | undefined)[]> {
+): Promise<readonly SeriesState[]> {
+  const sensors = new Map<string, { readonly sensor: SensorRef; readonly places: number[] }>();
+  for (const [place, sensor] of batch.entries()) {
+    // No id has a slash.
+    const key = `${sensor.deviceId}/${sensor.sensorId}`;
+    const known = sensors.get(key);
+    if (known === undefined) sensors.set(key, { sensor, places: [place] });
+    else known.places.push(place);
+  }
+  const asked = [...sensors.values()];
   const found = await session.all<{
     place: number;
     bucket: number;
@@ -112,32 +158,26 @@ async function statesOf(
     newest: number | null;
   }>(
     selectSensors,
-    batch.map(({ deviceId }) => deviceId),
-    batch.map(({ sensorId }) => sensorId),
+    asked.map(({ sensor }) => sensor.deviceId),
+    asked.map(({ sensor }) => sensor.sensorId),
   );
-  const states: (SeriesState | undefined)[] = batch.map(() => undefined);
-  const bySeries = new Map<number, SeriesState>();
-  for (const { place, bucket, series, arrivals, newest } of found) {
-    const push = batch[place - 1];
-    if (push === undefined) continue;
-    const state = bySeries.get(series) ?? {
-      ...{ sensor: push, bucket, series, arrivals, newest: newest ?? Number.NEGATIVE_INFINITY },
+  return found.flatMap(({ place, bucket, series, arrivals, newest }) => {
+    const known = asked[place - 1];
+    if (known === undefined) return [];
+    const newestStored = newest ?? Number.NEGATIVE_INFINITY;
+    return {
+      ...{ ...known, bucket, series, arrivals, newestStored, newest: newestStored },
       ...{ added: 0, took: 0, last: undefined, staged: [] },
     };
-    bySeries.set(series, state);
-    states[place - 1] = state;
-  }
-  return states;
+  });
 }
 
 /**
  * What is new of a push; moves the newest timestamp and the last value of its sensor. Nobody knows
  * while datapoints of its time are at a shard that is away: that push alone fails.
  */
-async function stage(
-  session: WriteSession,
-  view: ViewSeries,
-  state: SeriesState,
+async function freshFor(
+  { session, view, state, parts }: Stage,
   batch: ColumnBatch,
 ): Promise<ColumnBatch | ShardAwayError> {
   if (isBeyond(batch, state.newest)) {
@@ -145,7 +185,8 @@ async function stage(
     state.last = lastOf(batch, undefined) ?? state.last;
     return batch;
   }
-  const repeats = await findRepeats({ ...state, session, view, batch }).catch(unlessAway);
+  const looking = { ...state, session, view, batch, parts };
+  const repeats = await findRepeats(looking).catch(unlessAway);
   if (repeats instanceof ShardAwayError) return repeats;
   const { freshRows, saidRows } = freshOf(batch, repeats);
   const fresh = freshRows.length === batch.count ? batch : selectRows(batch, freshRows);

@@ -29,6 +29,7 @@ import { type HotLimits, hotLimits } from './hot-limits.ts';
 import { createLastValues } from './last-values.ts';
 import { createRetainedHours } from './retained-hours.ts';
 import { restoreHours, takeOldDatapoints } from './retention-steps.ts';
+import { createPartsLoading } from './series-parts.ts';
 import { createViewSeries, type SeriesView, type Viewed } from './series-view.ts';
 
 /** The datapoints of a database, with what its owner must call. */
@@ -60,7 +61,8 @@ export function createDatapointStore(
 ): PostgresDatapoints {
   const { reader, writer, damaged, sent, log, limits = hotLimits } = options;
   const cache = createChunkCache(limits, log);
-  const view = createViewSeries({ cache, limits, damaged, sent });
+  const { loadParts, loadSeveral } = createPartsLoading(damaged);
+  const view = createViewSeries({ cache, limits, sent, loadParts });
   const lasts = createLastValues(reader, damaged);
   const hours = createRetainedHours(reader);
   const flusher = createFlusher({
@@ -85,7 +87,7 @@ export function createDatapointStore(
   return {
     async append(batch, notesOf) {
       const { outcomes, rows } = await writer.call(async (tx) => {
-        const appended = await appendPushes(tx, batch, { view, limits });
+        const appended = await appendPushes(tx, batch, { view, loadSeveral, limits });
         if (notesOf !== undefined) tellOthers(tx, notesOf(appended.outcomes));
         return appended;
       });

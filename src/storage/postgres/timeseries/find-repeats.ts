@@ -3,6 +3,8 @@ import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { type Columns, rowAfter, rowFrom } from '../../chunks/columns.ts';
 import type { Session } from '../connection.ts';
+import type { SeriesKey } from './series-key.ts';
+import type { KnownRange, SeriesParts } from './series-parts.ts';
 import type { ViewSeries } from './series-view.ts';
 
 interface Suspect {
@@ -10,20 +12,40 @@ interface Suspect {
   readonly time: Instant;
 }
 
+/** Where datapoints of these batches may be stored already; undefined: all of them are new. */
+export function suspectRange(
+  { bucket, series, newestStored: newest }: SeriesKey & { readonly newestStored: Instant },
+  batches: readonly ColumnBatch[],
+): KnownRange | undefined {
+  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { count, times, timed } of batches) {
+    for (let row = 0; row < count; row += 1) {
+      const time = times[row] ?? 0;
+      if (timed[row] === 0 || time > newest) continue;
+      if (time < from) from = time;
+      if (time > to) to = time;
+    }
+  }
+  return from > to ? undefined : { bucket, series, from, to };
+}
+
 /**
  * The rows of a batch whose timestamps and values are stored already, or staged before it in the
- * same commit. Only those are looked for that may be: a timestamp beyond the newest is new. Throws
- * ShardAwayError.
+ * same commit. Only those are looked for that may be: a timestamp beyond the newest is new, and one
+ * beyond the newest that is stored was staged at most. Throws ShardAwayError.
  */
 export async function findRepeats(options: {
   readonly session: Session;
   readonly view: ViewSeries;
   readonly sensor: SensorRef;
   readonly newest: Instant;
+  readonly newestStored: Instant;
   readonly staged: readonly ColumnBatch[];
   readonly batch: ColumnBatch;
+  /** What the store has in the range of all that may be there; absent: it is asked. */
+  readonly parts: SeriesParts | undefined;
 }): Promise<ReadonlySet<number>> {
-  const { session, view, sensor, newest, staged, batch } = options;
+  const { session, view, sensor, newest, newestStored, staged, batch, parts } = options;
   const suspects: Suspect[] = [];
   for (let row = 0; row < batch.count; row += 1) {
     const time = batch.times[row] ?? 0;
@@ -31,16 +53,18 @@ export async function findRepeats(options: {
   }
   const found = new Set<number>();
   if (suspects.length === 0) return found;
-  suspects.sort((a, b) => a.time - b.time);
-  const times = { from: suspects[0]?.time ?? 0, to: suspects.at(-1)?.time ?? 0 };
-  const range = { ...times, isUrgent: true };
-  await view(session, sensor, range, ({ chunks, series, unflushed }) => {
-    const stored = chunks.createLookup(series);
-    for (const { row, time } of suspects) {
-      const text = valueTextAt(batch, row);
-      if (hasValue(unflushed, time, text) || stored.valuesAt(time).has(text)) found.add(row);
-    }
-  });
+  const stored = suspects.filter(({ time }) => time <= newestStored);
+  if (stored.length > 0) {
+    stored.sort((a, b) => a.time - b.time);
+    const range = { from: stored[0]?.time ?? 0, to: stored.at(-1)?.time ?? 0 };
+    await view(session, sensor, { ...range, isUrgent: true, parts }, (seen) => {
+      const lookup = seen.chunks.createLookup(seen.series);
+      for (const { row, time } of stored) {
+        const text = valueTextAt(batch, row);
+        if (hasValue(seen.unflushed, time, text) || lookup.valuesAt(time).has(text)) found.add(row);
+      }
+    });
+  }
   const before = keysOf(staged);
   for (const { row, time } of suspects) {
     if (before.has(`${time} ${valueTextAt(batch, row)}`)) found.add(row);

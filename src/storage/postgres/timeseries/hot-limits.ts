@@ -17,6 +17,7 @@ export interface HotLimits extends ChunkLimits {
   readonly chunksInMemoryMax: number;
   readonly summariesInMemoryMax: number;
   readonly crowdedChunksMax: number;
+  readonly seriesPerLook: number;
   readonly chunksPerFetch: number;
   readonly summariesPerFetch: number;
   readonly batchBytesMax: number;
@@ -55,6 +56,8 @@ export const hotLimits: HotLimits = {
   summariesInMemoryMax: 128,
   /** Chunks of one timestamp that are searched for a repeated datapoint. */
   crowdedChunksMax: 16,
+  /** Sensors that one journey looks at for repeats: what it brings is in memory until the next. */
+  seriesPerLook: 64,
   /** What one journey to the database brings, beside the one that is needed. */
   chunksPerFetch: 8,
   summariesPerFetch: 32,

@@ -1,6 +1,6 @@
 import { type ColumnBatch, sliceBatch } from '../../../domain/datapoints/column-batch.ts';
 import { createColumnsBuilder } from '../../chunks/columns-builder.ts';
-import { decodePushes, encodePushes } from '../../chunks/datapoint-log.ts';
+import { decodePushes, encodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
 
 /** A row of "hot", ready to be written. */
 export interface HotRow {
@@ -13,24 +13,47 @@ export interface HotRow {
   readonly points: Uint8Array;
 }
 
-/** The rows for datapoints that arrived one after the other; the first one has this ordinal. */
+/**
+ * The rows for batches that arrived one after the other, as few as their limit allows; the first
+ * datapoint has this ordinal.
+ */
 export function* toHotRows(
   { bucket, series }: Pick<HotRow, 'bucket' | 'series'>,
   ordinal: number,
-  batch: ColumnBatch,
+  batches: readonly ColumnBatch[],
   datapointsMax: number,
 ): Generator<HotRow> {
-  for (let from = 0; from < batch.count; from += datapointsMax) {
-    const slice = sliceBatch(batch, from, Math.min(batch.count, from + datapointsMax));
-    let [minTime, maxTime] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (const time of slice.times) {
+  let pushes: LoggedPush[] = [];
+  let first = ordinal;
+  let count = 0;
+  const row = (): HotRow => ({
+    ...{ bucket, series, ordinal: first, count, points: encodePushes(pushes) },
+    ...timesOf(pushes),
+  });
+  for (const batch of batches) {
+    for (let from = 0; from < batch.count; ) {
+      const to = Math.min(batch.count, from + datapointsMax - count);
+      const slice = to - from === batch.count ? batch : sliceBatch(batch, from, to);
+      pushes.push({ series, sequenceNumber: first + count, batch: slice });
+      count += slice.count;
+      from = to;
+      if (count < datapointsMax) continue;
+      yield row();
+      [pushes, first, count] = [[], first + count, 0];
+    }
+  }
+  if (count > 0) yield row();
+}
+
+function timesOf(pushes: readonly LoggedPush[]): Pick<HotRow, 'minTime' | 'maxTime'> {
+  let [minTime, maxTime] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { batch } of pushes) {
+    for (const time of batch.times) {
       if (time < minTime) minTime = time;
       if (time > maxTime) maxTime = time;
     }
-    const sequenceNumber = ordinal + from;
-    const points = encodePushes([{ series, sequenceNumber, batch: slice }]);
-    yield { bucket, series, ordinal: sequenceNumber, minTime, maxTime, count: slice.count, points };
   }
+  return { minTime, maxTime };
 }
 
 /** The datapoints of a row. Throws DamagedBytesError. */
