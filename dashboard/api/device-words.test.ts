@@ -47,6 +47,18 @@ test('public is what is not private, since absent counts as public', () => {
   ]);
 });
 
+test('many ids are several queries, since the filter of a list has an end', () => {
+  const ids = Array.from({ length: 95 }, (_, place) => `d${place}`);
+  const queries = deviceQueries({ ids, text: 'pond' });
+  assert.equal(queries.length, 6);
+  const asked = queries.filter((query) => query.includes('name~=')).join(',');
+  assert.deepEqual(
+    asked.match(/'d\d+'/g),
+    ids.map((id) => `'${id}'`),
+  );
+  assert.ok(queries.every((query) => query.length < 1_000));
+});
+
 test('a datapoint without a clock is as old as its arrival', () => {
   assert.equal(instantOf({ value: 1, date_received: at(5) }), now - 5);
   assert.equal(instantOf({ value: 1, timestamp: at(9), date_received: at(5) }), now - 9);

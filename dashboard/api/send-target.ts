@@ -2,6 +2,12 @@
 export const boards = ['ESP32', 'ESP8266', 'Uno + Ethernet'] as const;
 export type Board = (typeof boards)[number];
 
+/** The network that a board joins. */
+export interface Wifi {
+  readonly name: string;
+  readonly password: string;
+}
+
 /** Where and as what a device sends. */
 export interface SendTarget {
   /** With scheme, host and port. */
@@ -15,6 +21,8 @@ export interface SendTarget {
   readonly username?: string;
   /** What an Arduino sketch is for; absent: an ESP32. */
   readonly board?: Board;
+  /** What a board with Wi-Fi joins; absent: none is known yet. */
+  readonly wifi?: Wifi;
 }
 
 /** Where values of the sensor go. */

@@ -4,6 +4,14 @@ import { type Board, type SendTarget, valueAddress } from './send-target.ts';
 export const canSend = (board: Board, origin: string): boolean =>
   board !== 'Uno + Ethernet' || !origin.startsWith('https:');
 
+/** Whether a board joins a Wi-Fi, so that a sketch for it needs to know which. */
+export const hasWifi = (board: Board): boolean => board !== 'Uno + Ethernet';
+
+/** A text between double quotes in C++, without the quotes; controls have no place in it. */
+const inQuotes = (text: string): string =>
+  // Two question marks could begin a trigraph.
+  text.replace(/\p{Cc}/gu, '').replace(/["\\?]/g, '\\$&');
+
 /** A whole sketch that sends a value each minute, connects again, and looks at the answer. */
 export function sketch(board: Board, target: SendTarget, value: string): string {
   const lines = board === 'Uno + Ethernet' ? uno(target) : wifi(board, target);
@@ -18,8 +26,8 @@ function wifi(board: 'ESP32' | 'ESP8266', target: SendTarget): readonly string[]
     ...(isSecure ? ['#include <WiFiClientSecure.h>'] : []),
     `#include <${isEsp32 ? 'HTTPClient' : 'ESP8266HTTPClient'}.h>`,
     '',
-    'const char* network = "your-network";',
-    'const char* password = "its-password";',
+    `const char* network = "${inQuotes(target.wifi?.name ?? '')}";`,
+    `const char* password = "${inQuotes(target.wifi?.password ?? '')}";`,
     `const char* url = "${valueAddress(target)}";`,
     '',
     '// Connects again when the network was away.',

@@ -74,6 +74,14 @@ test('each sketch is whole: it connects again, looks at the answer, and tries ag
   }
 });
 
+test('a name of a Wi-Fi is what was typed, whatever it has in it', () => {
+  const wifi = { name: 'Ama\'s "home"\n??/', password: 'a\\b' };
+  const text = snippet('Arduino', { ...target, board: 'ESP32', wifi });
+  const lines = text.split('\n');
+  assert.ok(lines.includes('const char* network = "Ama\'s \\"home\\"\\?\\?/";'), text);
+  assert.ok(lines.includes('const char* password = "a\\\\b";'), text);
+});
+
 test('the includes are those of the board', () => {
   const textFor = (board: Board) => snippet('Arduino', { ...target, board });
   assert.match(textFor('ESP32'), /<WiFi\.h>[\s\S]*<HTTPClient\.h>/);

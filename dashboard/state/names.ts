@@ -1,3 +1,4 @@
+import { idIsOneOf, idsInParts } from '../api/device-query.ts';
 import { apiPaths } from '../api/paths.ts';
 import type { SharedKind } from '../api/sharing-words.ts';
 import type { Device, Gateway, Project } from '../api/types.ts';
@@ -10,8 +11,6 @@ export interface Thing {
   readonly id: string;
 }
 
-/** Ids in one question: the filter of a list has an end. */
-const idsPerQuestion = 40;
 const pageMax = 1_000;
 
 export interface Names {
@@ -61,16 +60,12 @@ async function loadDevices(
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly Device[]> {
-  const questions = Array.from({ length: Math.ceil(ids.length / idsPerQuestion) }, (_, place) =>
-    ids.slice(place * idsPerQuestion, (place + 1) * idsPerQuestion),
-  );
   const answers = await Promise.all(
-    questions.map((some) => {
-      const q = `id==${some.map((id) => `'${id.replaceAll("'", '.')}'`).join(',')}`;
-      return api.getJson<readonly Device[]>({
-        ...{ path: apiPaths.devices, query: { q, limit: idsPerQuestion }, signal },
-      });
-    }),
+    [...idsInParts(ids)].map((some) =>
+      api.getJson<readonly Device[]>({
+        ...{ path: apiPaths.devices, query: { q: idIsOneOf(some), limit: some.length }, signal },
+      }),
+    ),
   );
   return answers.flat();
 }

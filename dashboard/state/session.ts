@@ -30,6 +30,14 @@ export const me = signal<User | undefined>(undefined);
 /** Whether to show what only administrators may use; the service decides, this hides. */
 export const isAdmin = computed(() => me.value?.admin === true);
 
+/** Set when the own account could not be loaded; it is asked for again. */
+const isMeMissed = signal(false);
+
+/** Whether it is known what somebody may use: not in the moment between renewal and the account. */
+export const isRoleKnown = computed(
+  () => username.value === undefined || me.value !== undefined || isMeMissed.value,
+);
+
 /** The API for all screens. */
 export const api = createApiClient({
   fetch: (input, init) => takeEarly(String(input), init) ?? fetch(input, init),
@@ -54,6 +62,7 @@ function follow(next: Session | undefined, cause: 'changed' | 'ended'): void {
 
 function forgetAll(): void {
   me.value = undefined;
+  isMeMissed.value = false;
   forgetResources();
 }
 
@@ -70,19 +79,27 @@ export async function loadMe(): Promise<void> {
   if (session.peek() === undefined) return;
   try {
     me.value = await api.getJson<User>({ path: '/users/me' });
+    isMeMissed.value = false;
   } catch {
-    // Navigation hides what needs it; the next login or screen asks again.
+    isMeMissed.value = true;
   }
+}
+
+/** Renews the session when it is time, and asks again for an account that could not be loaded. */
+async function keepUp(): Promise<void> {
+  // Whoever cannot be reached now is asked again.
+  await api.renewIfDue().catch(() => undefined);
+  if (me.peek() === undefined) await loadMe();
 }
 
 const renewCheckMs = 30_000;
 
 /** Keeps the session alive while the page is open, and follows other tabs. */
 export function watchSession(): void {
-  void api.renewIfDue().then(loadMe);
-  setInterval(() => void api.renewIfDue(), renewCheckMs);
+  void keepUp();
+  setInterval(() => void keepUp(), renewCheckMs);
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') void api.renewIfDue();
+    if (document.visibilityState === 'visible') void keepUp();
   });
   addEventListener('storage', ({ key }) => {
     if (key === sessionKey || key === null) follow(store.read(), 'changed');

@@ -1,53 +1,39 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { screenPaths } from '../api/paths.ts';
-import { type Board, boards } from '../api/send-target.ts';
-import { canSend } from '../api/sketches.ts';
 import { type SnippetKind, snippet, snippetKinds } from '../api/snippets.ts';
 import type { Device } from '../api/types.ts';
 import { t } from '../i18n/i18n.ts';
 import { useAction } from '../state/action.ts';
 import { pageSettings } from '../state/page-settings.ts';
 import { api, username } from '../state/session.ts';
+import { type BoardChoice, BoardFields, isBoardSet } from './board-fields.tsx';
 import { CopyBlock } from './copy-block.tsx';
 import { SelectField } from './field.tsx';
 import { FormError } from './form-error.tsx';
 import { Icon } from './icons.tsx';
 import { deviceName, sensorName } from './value.tsx';
 
+/** Who may send values to a device: anybody, or those with a key. */
+function sending({ visibility, owner }: Device): 'public' | 'granted' | 'private' {
+  if (visibility === 'private') return 'private';
+  // What belongs to nobody stays open to everybody.
+  return pageSettings().publicPush === 'granted' && owner !== 'guest' ? 'granted' : 'public';
+}
+
 /** Lines that send values of a device, in four ways; with a key where one is needed. */
 export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Element {
   const [kind, setKind] = useState<SnippetKind>('curl');
   const [sensorId, setSensorId] = useState(device.sensors[0]?.id ?? '');
   const [key, setKey] = useState<string>();
-  const action = useAction();
-  const isPrivate = device.visibility === 'private';
-  // Lines that would be refused are not shown.
-  const needsKey = isPrivate && key === undefined;
-  const [board, setBoard] = useState<Board>('ESP32');
-  if (device.sensors.length === 0) {
-    return (
-      <div class="stack-tight">
-        <p class="quiet">{t('send.noSensor')}</p>
-        <a class="button tiles-add" href={screenPaths.devicePart(device.id, 'new-sensor')}>
-          <Icon name="plus" />
-          {t('send.addSensor')}
-        </a>
-      </div>
-    );
-  }
-
-  async function makeKey(): Promise<void> {
-    const json = {
-      name: t('send.keyName', { name: deviceName(device) }),
-      devices: [device.id],
-      scopes: ['devices-data:create'],
-    };
-    await action.run(async () => {
-      const made = await api.request({ method: 'POST', path: '/auth/keys', json });
-      setKey(((await made.json()) as { readonly key: string }).key);
-    });
-  }
+  const [choice, setChoice] = useState<BoardChoice>({
+    ...{ board: 'ESP32', wifi: { name: '', password: '' } },
+  });
+  const who = sending(device);
+  // Lines that would be refused, or hold what is to be replaced, are not shown.
+  const needsKey = who !== 'public' && key === undefined;
+  const isWhole = kind !== 'Arduino' || isBoardSet(choice);
+  if (device.sensors.length === 0) return <NoSensor device={device} />;
 
   const lines = snippet(kind, {
     origin: location.origin,
@@ -56,7 +42,7 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
     device: device.id,
     sensor: sensorId,
     ...(key !== undefined && { key }),
-    board,
+    ...choice,
     ...(username.value !== undefined && { username: username.value }),
   });
   return (
@@ -82,37 +68,66 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
           onValue={setSensorId}
         />
       )}
-      <p class="quiet">{t(isPrivate ? 'send.private' : 'send.public')}</p>
-      {kind === 'Arduino' && (
-        <SelectField
-          label={t('send.board')}
-          value={board}
-          options={boards.map((name) => ({ value: name, label: name }))}
-          hint={canSend(board, location.origin) ? undefined : t('send.noHttps')}
-          onValue={setBoard}
-        />
-      )}
-      {needsKey && username.value === undefined && <p class="note">{t('send.loginForKey')}</p>}
-      {needsKey && username.value !== undefined && (
-        <div class="row">
-          <button
-            type="button"
-            class="button button-main"
-            disabled={action.isBusy}
-            onClick={() => void makeKey()}
-          >
-            {t('send.makeKey')}
-          </button>
-          <span class="quiet">{t('send.keyNeeded')}</span>
-        </div>
-      )}
+      <p class="quiet">{t(`send.${who}`)}</p>
+      {kind === 'Arduino' && <BoardFields value={choice} onValue={setChoice} />}
+      {needsKey && <KeyOffer device={device} onKey={setKey} />}
       {key !== undefined && (
         <p class="note" role="status">
           {t('send.keyMade')}
         </p>
       )}
+      {!needsKey && isWhole && <CopyBlock text={lines} label={kind} />}
+    </div>
+  );
+}
+
+function NoSensor({ device }: { readonly device: Device }): JSX.Element {
+  return (
+    <div class="stack-tight">
+      <p class="quiet">{t('send.noSensor')}</p>
+      <a class="button tiles-add" href={screenPaths.devicePart(device.id, 'new-sensor')}>
+        <Icon name="plus" />
+        {t('send.addSensor')}
+      </a>
+    </div>
+  );
+}
+
+/** Makes a key that may send to this device alone. */
+function KeyOffer(props: {
+  readonly device: Device;
+  readonly onKey: (key: string) => void;
+}): JSX.Element {
+  const { device, onKey } = props;
+  const action = useAction();
+  if (username.value === undefined) return <p class="note">{t('send.loginForKey')}</p>;
+
+  async function makeKey(): Promise<void> {
+    const json = {
+      name: t('send.keyName', { name: deviceName(device) }),
+      devices: [device.id],
+      scopes: ['devices-data:create'],
+    };
+    await action.run(async () => {
+      const made = await api.request({ method: 'POST', path: '/auth/keys', json });
+      onKey(((await made.json()) as { readonly key: string }).key);
+    });
+  }
+
+  return (
+    <div class="stack-tight">
+      <div class="row">
+        <button
+          type="button"
+          class="button button-main"
+          disabled={action.isBusy}
+          onClick={() => void makeKey()}
+        >
+          {t('send.makeKey')}
+        </button>
+        <span class="quiet">{t('send.keyNeeded')}</span>
+      </div>
       <FormError text={action.error} />
-      {!needsKey && <CopyBlock text={lines} label={kind} />}
     </div>
   );
 }

@@ -46,3 +46,26 @@ browserTest('one’s own position is shown on the map, or why it is not', async 
   await page.locator('.map-name', { hasText: 'Nairobi' }).locator('span').waitFor();
   await page.context().close();
 });
+
+browserTest('the map shows what an alert is about, and counts what has no place', async () => {
+  const as = stage.service.as('esi');
+  const location = { latitude: 6.5, longitude: -1.6 };
+  const pond = { id: 'pond', name: 'Pond', location, sensors: [{ id: 'T', name: 'Water' }] };
+  const box = { id: 'box', sensors: [] };
+  for (const json of [pond, box]) await as({ method: 'POST', path: '/devices', json });
+  const condition = { devices: ['pond'], sensors: ['T'], expression: 'T > 30' };
+  const action = { usernames: ['esi'], channels: ['sms'], message: 'warm' };
+  await as({ method: 'POST', path: '/notifications', json: { condition, action } });
+  const push = (value: number) =>
+    as({ method: 'POST', path: '/devices/pond/sensors/T/value', json: { value } });
+  assert.equal((await push(20)).status, 204);
+  const page = await stage.visit({ username: 'esi', width: 'phone', theme: 'dark' });
+  await page.goto('/map');
+  await page.getByRole('button', { name: 'Pond, fresh' }).waitFor();
+  await page.getByText('1 device has no place yet').waitFor();
+  assert.equal((await push(40)).status, 204);
+  const mark = page.getByRole('button', { name: 'Pond, alert' });
+  await mark.click();
+  await page.getByText(/^alert · .*Water.*30.* · 40/).waitFor();
+  await page.context().close();
+});

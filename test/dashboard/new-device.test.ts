@@ -70,8 +70,16 @@ browserTest('lines to copy work as they are, and a device without a sensor gets 
     ['Uno + Ethernet', 'Ethernet.h'],
   ] as const) {
     await page.getByLabel('Board').selectOption(board);
+    if (board === 'ESP8266') {
+      // What is to be replaced is asked for, and stands where it belongs.
+      assert.equal(await page.locator('.copy-block .code').count(), 0);
+      await page.getByLabel('Name of your Wi-Fi').fill('Farm "2"');
+      await page.getByLabel('Its password').fill('maize');
+    }
     const sketch = await page.locator('.copy-block .code').innerText();
     assert.ok(sketch.includes(include) && sketch.includes(key), board);
+    assert.equal(sketch.includes('network = "Farm \\"2\\"";'), board === 'ESP8266');
+    assert.equal(sketch.includes('password = "maize";'), board === 'ESP8266');
   }
   await page.goBack();
   await page.getByRole('heading', { name: 'What is it?' }).waitFor();

@@ -129,6 +129,9 @@ export const device = {
     'it with.',
   publicMoreGranted:
     'They can look only: values and controls are for you and people you share it with.',
+  gatewayPublicMore:
+    'They also see where it is and when it was heard; only you and people you share it with ' +
+    'change it.',
   privateMore: 'Nobody else finds it, not even its name.',
   setByMe: 'You set it',
   setBy: '{name} set it',

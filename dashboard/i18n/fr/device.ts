@@ -138,6 +138,9 @@ export const device: Translation<'device'> = {
   publicMoreGranted:
     'Ils ne peuvent que regarder : valeurs et commandes sont à vous et à ceux avec qui ' +
     'vous partagez.',
+  gatewayPublicMore:
+    'Ils voient aussi où elle est et quand elle a été entendue ; vous seul et ceux avec qui ' +
+    'vous partagez la modifiez.',
   privateMore: 'Personne d’autre ne le trouve, pas même son nom.',
   setByMe: 'Réglé par vous',
   setBy: 'Réglé par {name}',

@@ -13,6 +13,9 @@ export const send: Translation<'send'> = {
   private:
     'Cet appareil est privé : pour envoyer, il faut une clé. Elle n’expire pas et ne ' +
     'permet rien d’autre.',
+  granted:
+    'Tout le monde voit cet appareil, mais pour envoyer, il faut une clé. Elle n’expire pas ' +
+    'et ne permet rien d’autre.',
   makeKey: 'Créer une clé pour cet appareil',
   keyName: 'appareil {name}',
   keyMade:
@@ -23,6 +26,9 @@ export const send: Translation<'send'> = {
   noSensor: 'Ajoutez d’abord un capteur ; les lignes seront ici.',
   keyNeeded: 'Les lignes s’affichent avec une clé, pour fonctionner telles quelles.',
   board: 'Carte',
+  wifi: 'Nom de votre Wi-Fi',
+  wifiPassword: 'Son mot de passe',
+  wifiHint: 'Tous deux restent sur cette page : ils vont dans les lignes.',
   noHttps: 'Cette carte ne parle pas HTTPS : il lui faut une adresse du service en http://.',
   addSensor: 'Ajouter un capteur',
   loginForKey: 'Connectez-vous pour créer une clé : il en faut une pour envoyer.',

@@ -132,6 +132,9 @@ export const device: Translation<'device'> = {
     'Podem também enviar valores para os sensores; os comandos são só seus e de quem ' +
     'partilha.',
   publicMoreGranted: 'Podem só ver: valores e comandos são seus e de quem partilha.',
+  gatewayPublicMore:
+    'Veem também onde está e quando foi ouvido; só você e as pessoas com quem partilha o ' +
+    'mudam.',
   privateMore: 'Mais ninguém o encontra, nem o nome.',
   setByMe: 'Definido por si',
   setBy: 'Definido por {name}',

@@ -10,6 +10,9 @@ export const send: Translation<'send'> = {
   private:
     'Este dispositivo é privado: para enviar é preciso uma chave. Não expira, e não ' +
     'permite mais nada.',
+  granted:
+    'Todos veem este dispositivo, mas para enviar é preciso uma chave. Não expira, e não ' +
+    'permite mais nada.',
   makeKey: 'Criar uma chave para este dispositivo',
   keyName: 'dispositivo {name}',
   keyMade: 'A chave está nas linhas abaixo. Só é mostrada desta vez: copie-as agora.',
@@ -18,6 +21,9 @@ export const send: Translation<'send'> = {
   noSensor: 'Adicione primeiro um sensor; depois as linhas estão aqui.',
   keyNeeded: 'As linhas aparecem com uma chave, para funcionarem tal como estão.',
   board: 'Placa',
+  wifi: 'Nome do seu Wi-Fi',
+  wifiPassword: 'A palavra-passe',
+  wifiHint: 'Ambos ficam nesta página: são postos nas linhas.',
   noHttps: 'Esta placa não fala HTTPS: precisa de um endereço do serviço que comece por http://.',
   addSensor: 'Juntar um sensor',
   loginForKey: 'Inicie sessão para criar uma chave: enviar para este dispositivo precisa dela.',

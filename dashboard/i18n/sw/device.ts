@@ -130,6 +130,9 @@ export const device: Translation<'device'> = {
   publicMore:
     'Wanaweza pia kutuma thamani kwa vihisi vyake; vidhibiti ni vyako na unaoshiriki nao ' + 'tu.',
   publicMoreGranted: 'Wanaweza kutazama tu: thamani na vidhibiti ni vyako na unaoshiriki nao.',
+  gatewayPublicMore:
+    'Pia wanaona mahali lilipo na lini lilisikika; wewe na unaoshiriki nao tu ndio ' +
+    'mnaolibadilisha.',
   privateMore: 'Hakuna mwingine anayekipata, hata jina lake.',
   setByMe: 'Uliweka wewe',
   setBy: 'Aliweka {name}',

@@ -10,6 +10,9 @@ export const send: Translation<'send'> = {
   private:
     'Kifaa hiki ni cha faragha: kutuma kunahitaji ufunguo. Hauishi muda, na hauruhusu ' +
     'kingine chochote.',
+  granted:
+    'Wote wanakiona kifaa hiki, lakini kutuma kunahitaji ufunguo. Hauishi muda, na hauruhusu ' +
+    'kingine chochote.',
   makeKey: 'Tengeneza ufunguo wa kifaa hiki',
   keyName: 'kifaa {name}',
   keyMade: 'Ufunguo uko kwenye mistari iliyo hapa chini. Unaonyeshwa mara hii tu: inakili sasa.',
@@ -18,6 +21,9 @@ export const send: Translation<'send'> = {
   noSensor: 'Ongeza kihisi kwanza; kisha mistari itakuwa hapa.',
   keyNeeded: 'Mistari huonyeshwa ikiwa na ufunguo, ili ifanye kazi ilivyo.',
   board: 'Bodi',
+  wifi: 'Jina la Wi-Fi yako',
+  wifiPassword: 'Nenosiri lake',
+  wifiHint: 'Vyote hubaki kwenye ukurasa huu: huwekwa kwenye mistari.',
   noHttps: 'Bodi hii haiwezi HTTPS: inahitaji anwani ya huduma inayoanza na http://.',
   addSensor: 'Ongeza kihisi',
   loginForKey: 'Ingia ili kutengeneza ufunguo: kutuma kwa kifaa hiki kunauhitaji.',

@@ -6,6 +6,7 @@ import type { Actuator, Device } from '../../api/types.ts';
 import { formatDate } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
+import { now } from '../../state/clock.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
@@ -16,6 +17,19 @@ import { controlKind, parseControlText, textOfValue } from './control-value.ts';
 
 /** How long a control is on that goes off by itself. */
 const timedMinutes = 20;
+
+/** A control that is as it was set changes by others alone. */
+const settingRefreshMs = 30_000;
+/** A device is about to say that it is so, or a time is about to be over. */
+const openRefreshMs = 3_000;
+/** A device that has not confirmed by then will not in the next moment. */
+const openForMs = 300_000;
+
+function isUnsettled(setting: Actuator | undefined, at: number): boolean {
+  const { set_at: setAt, confirmed_at: confirmed, until } = setting ?? {};
+  if (until !== undefined && Date.parse(until) - at < openRefreshMs) return true;
+  return setAt !== undefined && confirmed === undefined && at - Date.parse(setAt) < openForMs;
+}
 
 /** One actuator with the control that fits its type. */
 export function ActuatorControl(props: {
@@ -30,13 +44,17 @@ export function ActuatorControl(props: {
   const name = sensorName(actuator);
   const id = useId();
   const user = username.value ?? '';
-  // Asked for anew whenever the value changed, by whomever.
+  const [isOpen, setOpen] = useState(false);
+  // Asked for anew whenever the value changed, by whomever, and while something is to come of it.
   const setting = useResource(
     rights.sets
       ? `setting ${user} ${device.id} ${actuator.id} ${JSON.stringify(actuator.value)}`
       : undefined,
     (signal) => api.getJson<Actuator>({ path: apiPaths.actuator(device.id, actuator.id), signal }),
+    { refreshMs: isOpen ? openRefreshMs : settingRefreshMs },
   );
+  const isToCome = isUnsettled(setting.value, now.value);
+  useEffect(() => setOpen(isToCome), [isToCome]);
 
   async function set(next: unknown, minutes?: number): Promise<void> {
     const before = value;

@@ -5,9 +5,10 @@ import type { Device } from '../../api/types.ts';
 import { usableZone } from '../../charts/zone.ts';
 import { describeZone } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
-import { useResource } from '../../state/resource.ts';
+import { type Resource, useResource } from '../../state/resource.ts';
 import { api } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
+import { ErrorBox } from '../../ui/error-box.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -36,7 +37,9 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
     ...rangeQuery(range, { now: now.current, from, to, zone }),
     ...(isRaw && { calibrated: 'false' }),
   };
-  const rows = useRowCount(query, chosen.length > 0);
+  const count = useRowCount(query, chosen.length > 0);
+  const rows = count.value;
+  const isOff = chosen.length === 0 || rows === 0 || (rows ?? 0) > rowsMax;
   const bytes = (rows ?? 0) * (rowBytes + device.id.length + 8);
   return (
     <div class="stack">
@@ -81,15 +84,22 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
           {t('data.raw')}
         </label>
       )}
-      <p aria-live="polite">{amountText(chosen.length, rows, bytes)}</p>
-      <SaveButton
-        device={device}
-        query={query}
-        bytes={bytes}
-        isOff={chosen.length === 0 || rows === 0 || (rows ?? 0) > rowsMax}
-      />
+      <Amount sensors={chosen.length} count={count} bytes={bytes} />
+      <SaveButton device={device} query={query} bytes={bytes} isOff={isOff} />
     </div>
   );
+}
+
+function Amount(props: {
+  readonly sensors: number;
+  readonly count: Resource<number>;
+  readonly bytes: number;
+}): JSX.Element {
+  const { sensors, count, bytes } = props;
+  if (count.error !== undefined && count.value === undefined) {
+    return <ErrorBox error={count.error} onRetry={count.reload} />;
+  }
+  return <p aria-live="polite">{amountText(sensors, count.value, bytes)}</p>;
 }
 
 function amountText(sensors: number, rows: number | undefined, bytes: number): string {
@@ -103,19 +113,15 @@ function amountText(sensors: number, rows: number | undefined, bytes: number): s
 
 type Query = Readonly<Record<string, string | number>>;
 
-function useRowCount(query: Query, isWanted: boolean): number | undefined {
-  const { value } = useResource(
-    isWanted ? `count ${JSON.stringify(query)}` : undefined,
-    async (signal) => {
-      const counts = await api.getJson<readonly { readonly value?: number }[]>({
-        path: '/sensors_data',
-        query: { ...query, aggregate: 'count' },
-        signal,
-      });
-      return counts.reduce((sum, { value: count }) => sum + (count ?? 0), 0);
-    },
-  );
-  return value;
+function useRowCount(query: Query, isWanted: boolean): Resource<number> {
+  return useResource(isWanted ? `count ${JSON.stringify(query)}` : undefined, async (signal) => {
+    const counts = await api.getJson<readonly { readonly value?: number }[]>({
+      path: '/sensors_data',
+      query: { ...query, aggregate: 'count' },
+      signal,
+    });
+    return counts.reduce((sum, { value: count }) => sum + (count ?? 0), 0);
+  });
 }
 
 function SensorChoice(props: {

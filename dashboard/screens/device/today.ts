@@ -19,7 +19,7 @@ const refreshMs = 300_000;
 export function useToday(device: Device): ReadonlyMap<string, DayOfSensor> | undefined {
   const zone = usableZone(device.timezone);
   const dateFrom = new Date(startOfDay(now.value, zone)).toISOString();
-  const { value, error } = useResource(
+  const { value } = useResource(
     `today ${device.id} ${dateFrom} ${zone}`,
     (signal) => {
       const query = { device_id: device.id, dateFrom, timezone: zone, interval: '1d' };
@@ -29,10 +29,9 @@ export function useToday(device: Device): ReadonlyMap<string, DayOfSensor> | und
         signal,
       });
     },
-    { refreshMs },
+    { refreshMs, isKept: true },
   );
-  if (value === undefined && error === undefined) return undefined;
-  return new Map((value ?? []).map((day) => [day.sensor_id, day]));
+  return value && new Map(value.map((day) => [day.sensor_id, day]));
 }
 
 /** The lowest, highest and mean of today, or the sum of what is an amount, as a line of a tile. */

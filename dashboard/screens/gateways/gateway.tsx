@@ -128,7 +128,7 @@ function GatewayForm(props: {
   return (
     <form class="form surface" onSubmit={save} noValidate>
       <TextField label={t('gateways.name')} value={name} onValue={setName} />
-      <VisibilityChoice value={visibility} onValue={setVisibility} />
+      <VisibilityChoice kind="gateway" value={visibility} onValue={setVisibility} />
       <h2>{t('gateways.place')}</h2>
       <PickLocation value={location} onChange={(next) => setLocation(next ?? gateway.location)} />
       <FormError text={action.error} />

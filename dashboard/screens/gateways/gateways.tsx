@@ -139,7 +139,7 @@ function NewGateway(props: {
           spellcheck={false}
         />
         <TextField label={t('gateways.name')} value={name} onValue={setName} isOptional />
-        <VisibilityChoice value={visibility} onValue={setVisibility} />
+        <VisibilityChoice kind="gateway" value={visibility} onValue={setVisibility} />
         <FormError text={action.error} />
         <button type="submit" class="button button-main" disabled={action.isBusy}>
           {t('gateways.add')}

@@ -1,15 +1,18 @@
 import { type DeviceFilter, deviceQueries } from '../../api/device-query.ts';
 import { apiPaths } from '../../api/paths.ts';
 import { receivedIds } from '../../api/people.ts';
-import type { Device, MyGrants, Project } from '../../api/types.ts';
+import type { Device, MyGrants } from '../../api/types.ts';
 import { withWords } from '../../api/word-search.ts';
 import { homePage } from '../../state/list-pages.ts';
 import { type Resource, useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
+import { loadSharedProjects } from '../../state/shared-projects.ts';
 import { isNarrowed, type Look, type View, viewPath } from './view.ts';
 
 /** As many as one page of the service: searched and sorted here. */
 const allDevicesMax = 1_000;
+/** What is counted over all is not watched live: silence is a matter of hours. */
+const allRefreshMs = 120_000;
 
 export interface Found {
   readonly devices: readonly Device[];
@@ -43,6 +46,7 @@ export function useFoundDevices(view: View, look: Look): FoundDevices {
   const all = useResource<Found>(
     isOfAll || isMore || pages > 1 ? `${base} all` : undefined,
     (signal) => load(others, { limit: allDevicesMax, user, signal }),
+    { isKept: !isNarrowed(others), refreshMs: allRefreshMs },
   );
   const isTooMany = all.value !== undefined && all.value.devices.length < all.value.total;
   // More than can be searched here: the service looks, in names and in ids.
@@ -88,7 +92,8 @@ async function load(
   // Found by name and by id: what both found is counted once, as far as it was seen.
   const seen = answers.reduce((sum, { items }) => sum + items.length, 0);
   const all = answers.reduce((sum, { total }) => sum + total, 0);
-  return { devices: [...devices.values()], total: all - (seen - devices.size) };
+  const total = all - (seen - devices.size);
+  return { devices: [...devices.values()].slice(0, limit), total };
 }
 
 /** Undefined: there can be none. */
@@ -101,12 +106,9 @@ async function filterOf(
   if (whose === 'mine' && user !== undefined) return { ...filter, owner: user };
   if (whose !== 'shared') return filter;
   const grants = await api.getJson<MyGrants>({ path: '/users/me/grants', signal });
-  const ofProjects = await Promise.all(
-    receivedIds(grants, 'project').map((id) =>
-      api.getJson<Project>({ path: apiPaths.project(id), signal }),
-    ),
+  const inProjects = (await loadSharedProjects(grants, signal)).flatMap(
+    ({ device_ids }) => device_ids,
   );
-  const inProjects = ofProjects.flatMap(({ device_ids }) => device_ids);
   const ids = [...new Set([...receivedIds(grants, 'device'), ...inProjects])];
   return ids.length === 0 ? undefined : { ...filter, ids };
 }

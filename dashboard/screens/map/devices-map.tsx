@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import type { Notification } from '../../api/alert-types.ts';
 import { freshnessOf, instantOf, lastHeardAt } from '../../api/freshness.ts';
 import { screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
@@ -7,6 +8,7 @@ import { formatAge, formatValue } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { MapOfPlaces } from '../../map/lazy-map.tsx';
 import type { MapPlace } from '../../map/map-place.ts';
+import { useAttention } from '../../state/attention.ts';
 import { now } from '../../state/clock.ts';
 import { deviceName } from '../../ui/value.tsx';
 
@@ -14,15 +16,19 @@ const defaultHeightPx = 320;
 /** Sensors told in a popup. */
 const popupValuesMax = 3;
 
-/** Devices on a map; those without a place are counted below it. */
+/** Devices on a map, with what alerts say of them; those without a place are counted below it. */
 export function DevicesMap(props: {
   readonly devices: readonly Device[];
   readonly heightPx?: number;
   readonly hasTools?: boolean;
+  readonly alerts?: readonly Notification[] | undefined;
+  /** Without a place, besides those of `devices`. */
+  readonly homelessBesides?: number | undefined;
 }): JSX.Element {
-  const { devices, heightPx = defaultHeightPx, hasTools = false } = props;
-  const places = devices.flatMap(ownerOfTopic);
-  const homeless = devices.length - places.length;
+  const { devices, heightPx = defaultHeightPx, hasTools = false, homelessBesides = 0 } = props;
+  const { concerns } = useAttention(devices, props.alerts);
+  const places = devices.flatMap((device) => placeOf(device, concerns.get(device.id)));
+  const homeless = devices.length - places.length + homelessBesides;
   return (
     <div class="stack-tight">
       <MapOfPlaces places={places} heightPx={heightPx} hasTools={hasTools} />
@@ -34,7 +40,7 @@ export function DevicesMap(props: {
   );
 }
 
-function ownerOfTopic(device: Device): readonly MapPlace[] {
+function placeOf(device: Device, concern: string | undefined): readonly MapPlace[] {
   const { id, location, sensors } = device;
   if (location === undefined) return [];
   const heardAt = lastHeardAt(device);
@@ -51,8 +57,10 @@ function ownerOfTopic(device: Device): readonly MapPlace[] {
       id,
       ...{ latitude: location.latitude, longitude: location.longitude },
       name: deviceName(device),
-      state: freshness === 'never' ? 'off' : freshness,
-      text: [...values, formatAge(heardAt, now.value, t)].join(' · '),
+      state: concern !== undefined ? 'alert' : freshness === 'never' ? 'off' : freshness,
+      text: [concern, ...values, formatAge(heardAt, now.value, t)]
+        .filter((part) => part !== undefined)
+        .join(' · '),
       href: screenPaths.device(id),
     },
   ];

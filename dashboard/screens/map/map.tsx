@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { useAlerts } from '../../state/alerts.ts';
 import { mapPage } from '../../state/list-pages.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { useResource } from '../../state/resource.ts';
@@ -18,12 +19,18 @@ export function MapScreen(): JSX.Element {
   const { query, route } = useLocation();
   const user = username.value;
   const isMine = user !== undefined && query['whose'] !== 'all';
-  const q = isMine ? `owner=='${user}';location` : 'location';
+  const whose = isMine ? `owner=='${user}';` : '';
+  const q = `${whose}location`;
   const found = useResource(
     `map ${user ?? ''} ${q}`,
     (signal) => api.getPage<Device>({ path: '/devices', query: { q, limit: mapPage }, signal }),
     { isKept: true },
   );
+  const homeless = useResource(`map ${user ?? ''} ${whose}!location`, async (signal) => {
+    const query = { q: `${whose}!location`, limit: 1 };
+    return (await api.getPage<Device>({ path: '/devices', query, signal })).total;
+  });
+  const alerts = useAlerts();
   const devices = useLiveDevices(found.value?.items ?? none);
   const total = found.value?.total ?? 0;
   return (
@@ -34,15 +41,15 @@ export function MapScreen(): JSX.Element {
       </header>
       {user !== undefined && (
         <fieldset class="segments" aria-label={t('home.whose')}>
-          {(['mine', 'all'] as const).map((whose) => (
+          {(['mine', 'all'] as const).map((choice) => (
             <button
-              key={whose}
+              key={choice}
               type="button"
               class="segment"
-              aria-pressed={isMine === (whose === 'mine')}
-              onClick={() => route(whose === 'mine' ? '/map' : '/map?whose=all', true)}
+              aria-pressed={isMine === (choice === 'mine')}
+              onClick={() => route(choice === 'mine' ? '/map' : '/map?whose=all', true)}
             >
-              {t(`home.${whose}`)}
+              {t(`home.${choice}`)}
             </button>
           ))}
         </fieldset>
@@ -54,7 +61,12 @@ export function MapScreen(): JSX.Element {
       {found.value === undefined ? (
         found.error === undefined && <div class="map-ground skeleton" aria-hidden="true" />
       ) : (
-        <DevicesMap devices={devices} hasTools />
+        <DevicesMap
+          devices={devices}
+          alerts={alerts.value}
+          homelessBesides={homeless.value}
+          hasTools
+        />
       )}
       {devices.length < total && (
         <p class="quiet">{t('home.shownOf', { shown: devices.length, count: total })}</p>

@@ -2,10 +2,11 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
-import type { Project } from '../../api/types.ts';
+import type { Device, Project } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
+import { useAlerts } from '../../state/alerts.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
@@ -104,11 +105,17 @@ function Known(props: { readonly project: Project; readonly reload: () => void }
         </section>
       )}
       {hidden > 0 && <p class="quiet small">{t('projects.hidden', { count: hidden })}</p>}
-      {devices.some(({ location }) => location !== undefined) && <DevicesMap devices={devices} />}
+      {devices.some(({ location }) => location !== undefined) && <ProjectMap devices={devices} />}
       {devices.length > 0 && <ProjectExport project={project} />}
       {mayChange && <DeleteProject project={project} />}
     </>
   );
+}
+
+/** Where the devices stand, and which of them an alert is about. */
+function ProjectMap({ devices }: { readonly devices: readonly Device[] }): JSX.Element {
+  const alerts = useAlerts();
+  return <DevicesMap devices={devices} alerts={alerts.value} />;
 }
 
 function DeleteProject({ project }: { readonly project: Project }): JSX.Element {

@@ -5,7 +5,7 @@ import type { Gateway, Project } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
 import { useResource } from '../../state/resource.ts';
-import { api, isAdmin, username } from '../../state/session.ts';
+import { api, isAdmin, isRoleKnown, username } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -40,8 +40,10 @@ function GroupShare(props: {
   const mayShare = value !== undefined && (isAdmin.value || value.owner === user);
   const people = mayShare ? (
     <Grants thing={{ kind, id, aloneText: t('sharing.nobody') }} />
-  ) : (
+  ) : isRoleKnown.value ? (
     <p class="note">{t('sharing.ownerDecides')}</p>
+  ) : (
+    <Skeleton height={80} />
   );
   return (
     <div class="stack">

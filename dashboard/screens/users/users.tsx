@@ -9,7 +9,7 @@ import { formatDate } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
 import { useResource } from '../../state/resource.ts';
-import { api, isAdmin } from '../../state/session.ts';
+import { api, isAdmin, isRoleKnown } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -17,7 +17,7 @@ import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { ScreenSkeleton, Skeleton } from '../../ui/skeleton.tsx';
 import { fullName, usersThatFit } from './user-words.ts';
 
 /** As many as the service hands out at once; search looks through these. */
@@ -29,8 +29,9 @@ export function Users(): JSX.Element {
   return isAdmin.value ? <AllUsers /> : <AdminsOnly />;
 }
 
-/** For those who found the address, but may not. */
+/** For those who found the address, but may not; a skeleton until that is known. */
 export function AdminsOnly(): JSX.Element {
+  if (!isRoleKnown.value) return <ScreenSkeleton />;
   return (
     <div class="stack">
       <h1>{t('shell.users')}</h1>
