@@ -1,6 +1,7 @@
 import { effect } from '@preact/signals';
 import { apiPaths } from '../api/paths.ts';
 import type { Device } from '../api/types.ts';
+import { withoutPhotos } from '../state/list-pages.ts';
 import { api, session } from '../state/session.ts';
 import { openConnection } from './connection.ts';
 import { liveLimits } from './live-limits.ts';
@@ -81,7 +82,7 @@ async function fetchDevices(deviceIds: readonly string[]): Promise<readonly Devi
   const parts: Promise<readonly Device[]>[] = [];
   for (let at = 0; at < deviceIds.length; at += idsPerFetchMax) {
     const ids = deviceIds.slice(at, at + idsPerFetchMax);
-    const query = { q: `id==${ids.join(',')}`, limit: idsPerFetchMax };
+    const query = { q: `id==${ids.join(',')}`, limit: idsPerFetchMax, ...withoutPhotos };
     parts.push(api.getJson<readonly Device[]>({ path: apiPaths.devices, query }));
   }
   return (await Promise.all(parts)).flat();

@@ -9,7 +9,7 @@ const page = { search: '', username: 'ama', widthPx: 390, now: Date.parse('2026-
 test('a screen is asked for by what it shows first, and others by nothing', () => {
   const reads = (path: string, more = {}) => firstReads({ ...page, path, ...more });
   assert.deepEqual(reads('/'), [
-    '/devices?q=owner%3D%3D%27ama%27&limit=48',
+    '/devices?q=owner%3D%3D%27ama%27&limit=48&meta=short',
     '/notifications?limit=1000',
   ]);
   assert.deepEqual(reads('/', { username: undefined }), []);

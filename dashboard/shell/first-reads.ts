@@ -3,7 +3,7 @@ import { deviceQueries } from '../api/device-query.ts';
 import { apiPaths } from '../api/paths.ts';
 import { historyQuery } from '../charts/history-query.ts';
 import { presetRange } from '../charts/ranges.ts';
-import { homePage, mapPage } from '../state/list-pages.ts';
+import { homePage, mapPage, withoutPhotos } from '../state/list-pages.ts';
 
 /** Where a page begins, and for whom. */
 export interface FirstPage {
@@ -30,10 +30,11 @@ export function firstReads(page: FirstPage): readonly string[] {
   const alerts = `/notifications${queryText({ limit: 1_000 })}`;
   if (path === '/' && search === '' && username !== undefined) {
     const [q = ''] = deviceQueries({ owner: username });
-    return [`/devices${queryText({ q, limit: homePage })}`, alerts];
+    return [`/devices${queryText({ q, limit: homePage, ...withoutPhotos })}`, alerts];
   }
   if (path === '/map' && search === '' && username !== undefined) {
-    return [`/devices${queryText({ q: `owner=='${username}';location`, limit: mapPage })}`];
+    const q = `owner=='${username}';location`;
+    return [`/devices${queryText({ q, limit: mapPage, ...withoutPhotos })}`];
   }
   const device = /^\/devices\/([^/]+)$/.exec(path)?.[1];
   if (device === undefined) return [];

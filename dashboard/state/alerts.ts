@@ -3,6 +3,7 @@ import type { Notification } from '../api/alert-types.ts';
 import { apiPaths } from '../api/paths.ts';
 import type { Device } from '../api/types.ts';
 import { language, t } from '../i18n/i18n.ts';
+import { withoutPhotos } from './list-pages.ts';
 import { type Resource, useResource } from './resource.ts';
 import { api, username } from './session.ts';
 
@@ -35,7 +36,7 @@ export function useAlertDevices(
     async (signal) => {
       const own = await api.getJson<readonly Device[]>({
         path: '/devices',
-        query: { q: `owner=='${user.replaceAll("'", "''")}'`, limit: devicesMax },
+        query: { q: `owner=='${user.replaceAll("'", "''")}'`, limit: devicesMax, ...withoutPhotos },
         signal,
       });
       const missing = (others ?? []).filter((id) => !own.some((device) => device.id === id));

@@ -1,3 +1,6 @@
+/** For lists of devices: photos are shown on the screen of their device alone. */
+export const withoutPhotos = { meta: 'short' } as const;
+
 /** Devices that home asks for at once. */
 export const homePage = 48;
 

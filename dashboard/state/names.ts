@@ -2,6 +2,7 @@ import { idIsOneOf, idsInParts } from '../api/device-query.ts';
 import { apiPaths } from '../api/paths.ts';
 import type { SharedKind } from '../api/sharing-words.ts';
 import type { Device, Gateway, Project } from '../api/types.ts';
+import { withoutPhotos } from './list-pages.ts';
 import { useResource } from './resource.ts';
 import { api, username } from './session.ts';
 
@@ -63,7 +64,11 @@ async function loadDevices(
   const answers = await Promise.all(
     [...idsInParts(ids)].map((some) =>
       api.getJson<readonly Device[]>({
-        ...{ path: apiPaths.devices, query: { q: idIsOneOf(some), limit: some.length }, signal },
+        ...{
+          path: apiPaths.devices,
+          query: { q: idIsOneOf(some), limit: some.length, ...withoutPhotos },
+          signal,
+        },
       }),
     ),
   );

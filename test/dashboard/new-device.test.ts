@@ -46,6 +46,37 @@ browserTest('several devices are made at once, with ids that are free', async ()
   await page.context().close();
 });
 
+browserTest('what was made before the network broke off is not made again', async () => {
+  const page = await stage.visit({ username: 'kojo', width: 'phone' });
+  let posts = 0;
+  await page.route('**/api/v2/devices', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback();
+    posts += 1;
+    // The answer is lost: the device is made.
+    if (posts === 2) await route.fetch();
+    return posts === 2 ? route.abort('connectionreset') : route.fallback();
+  });
+  await page.goto('/new-device');
+  await page.getByLabel('Name').fill('Hive');
+  await page.getByText('Several of the same kind').click();
+  await page.getByLabel('How many').fill('3');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Battery' }).click();
+  await page.getByRole('button', { name: 'Create the device' }).click();
+  await page.getByText('1 of 3 are made; then it broke off.').waitFor();
+  await page.getByRole('button', { name: 'Create the device' }).click();
+  await page.getByText('3 devices are made').waitFor();
+  assert.equal(posts, 4);
+  const options = page.getByLabel('Lines for').locator('option');
+  await options.filter({ hasText: 'Hive 3' }).waitFor({ state: 'attached' });
+  assert.deepEqual(await options.allInnerTexts(), ['Hive 1', 'Hive 2', 'Hive 3']);
+  const q = encodeURIComponent("owner=='kojo'");
+  const { json } = await stage.service.as('kojo')({ path: `/devices?q=${q}` });
+  const ids = (json as readonly { readonly id: string }[]).map(({ id }) => id);
+  assert.deepEqual(ids.toSorted(), ['Hive-1', 'Hive-2', 'Hive-3']);
+  await page.context().close();
+});
+
 browserTest('lines to copy work as they are, and a device without a sensor gets one', async () => {
   const page = await stage.visit({ username: 'adjoa' });
   await page.goto('/new-device');

@@ -57,3 +57,30 @@ browserTest('who was handed a device over accepts it on its screen', async () =>
   assert.equal((device as { readonly pending?: boolean }).pending, undefined);
   await page.context().close();
 });
+
+browserTest('who sees a device by a project is counted on its screen', async () => {
+  const as = stage.service.as('efua');
+  for (const id of ['bed-1', 'bed-2']) {
+    const json = { id, visibility: 'private', sensors: [{ id: 'TC' }] };
+    assert.equal((await as({ method: 'POST', path: '/devices', json })).status, 204);
+  }
+  const project = { name: 'Garden', device_ids: ['bed-1'] };
+  const { text } = await as({ method: 'POST', path: '/projects', json: project });
+  const page = await stage.visit({ username: 'efua', width: 'phone' });
+  await page.goto('/devices/bed-1');
+  await page.getByText('Nobody else can see this device').waitFor();
+  for (const name of ['yaw', 'adwoa']) {
+    await stage.service.tokenOf(name);
+    const path = `/projects/${text}/grants/${name}`;
+    const put = { method: 'PUT', path, json: ['projects:view'] };
+    assert.equal((await as(put)).status, 204);
+  }
+  await page.goto('/devices/bed-1');
+  await page.getByText('Only you and 2 people you chose can see this device').waitFor();
+  await page.goto('/devices/bed-1/share');
+  await page.getByText('By itself it is shared with nobody.').waitFor();
+  await page.getByRole('link', { name: 'Garden with 2 people or groups' }).waitFor();
+  await page.goto('/devices/bed-2');
+  await page.getByText('Nobody else can see this device').waitFor();
+  await page.context().close();
+});

@@ -116,3 +116,38 @@ test('limits and offsets that are no whole numbers from 0 are refused by name', 
 test('unknown parameters are ignored', async () => {
   assert.deepEqual((await list('?colour=red&limit=2&_=1')).found, ids.slice(0, 2));
 });
+
+test('a list leaves long texts of meta out where that is asked for, a device never', async () => {
+  const photo = 'x'.repeat(1_001);
+  const meta = { photo, note: 'n'.repeat(1_000), deep: { photo }, tags: ['a'], 0: 'zero' };
+  const short = { note: meta.note, deep: meta.deep, tags: ['a'], 0: 'zero' };
+  const as = service.as('akua');
+  const sensors = [{ id: 'T' }];
+  const made = [
+    { id: 'with-photo', meta, sensors },
+    { id: 'with-text', meta: photo, sensors },
+    { id: 'with-none', sensors },
+  ];
+  for (const json of made) assertDone(await as({ method: 'POST', path: '/devices', json }));
+  const device_ids = made.map(({ id }) => id);
+  const project = await as({ method: 'POST', path: '/projects', json: { name: 'P', device_ids } });
+  const q = encodeURIComponent("owner=='akua'");
+  const metasOf = (devices: unknown) =>
+    (devices as readonly { readonly meta?: unknown }[]).map((device) => device.meta);
+  for (const [asked, first] of [
+    ['', meta],
+    ['&meta=whole', meta],
+    ['&meta=short', short],
+  ] as const) {
+    // A text of its own is whatever a device keeps there.
+    const expected = [first, photo, undefined];
+    const { json } = await as({ path: `/devices?q=${q}${asked}` });
+    assert.deepEqual(metasOf(json), expected, asked);
+    const whole = await as({ path: `/projects/${project.text}?full=true${asked}` });
+    const { devices } = whole.json as { readonly devices: unknown };
+    assert.deepEqual(metasOf(devices), expected, asked);
+  }
+  const one = await as({ path: '/devices/with-photo' });
+  assert.deepEqual((one.json as { readonly meta: unknown }).meta, meta);
+  assertRefused(await as({ path: '/devices?meta=little' }), 400);
+});

@@ -37,6 +37,7 @@ export const start = {
   howManyHint: 'They are numbered: {first} to {last}.',
   howManyBad: 'A whole number from 1 to 50.',
   made: { one: '{count} device is made', other: '{count} devices are made' },
+  madeSome: '{made} of {count} are made; then it broke off. Try again: these are not made twice.',
   whichLines: 'Lines for',
   noSensorYet: 'It measures nothing yet. Say what it measures, then the lines that send are here.',
   addThese: 'Add these',

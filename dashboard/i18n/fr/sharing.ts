@@ -7,6 +7,12 @@ export const sharing: Translation<'sharing'> = {
   with: 'Partagé avec',
   nobodyPrivate: 'Vous seul pouvez voir cet appareil.',
   nobodyPublic: 'Tout le monde peut le voir ; vous seul pouvez le modifier.',
+  nobodyBesides: 'Seul, il n’est partagé avec personne.',
+  byProjects: 'Partagé par des projets dont il fait partie',
+  withSoMany: {
+    one: 'avec {count} personne ou groupe',
+    other: 'avec {count} personnes ou groupes',
+  },
   person: 'Nom d’utilisateur de la personne',
   add: 'Partager',
   unknown: 'Personne n’a le nom d’utilisateur {name}.',

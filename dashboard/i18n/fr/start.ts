@@ -39,6 +39,9 @@ export const start: Translation<'start'> = {
   howManyHint: 'Ils sont numérotés : {first} à {last}.',
   howManyBad: 'Un nombre entier de 1 à 50.',
   made: { one: '{count} appareil est créé', other: '{count} appareils sont créés' },
+  madeSome:
+    '{made} sur {count} sont créés, puis cela s’est interrompu. Réessayez : ceux-là ne ' +
+    'seront pas créés deux fois.',
   whichLines: 'Lignes pour',
   noSensorYet: 'Il ne mesure encore rien. Dites ce qu’il mesure, et les lignes d’envoi seront ici.',
   addThese: 'Les ajouter',

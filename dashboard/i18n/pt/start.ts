@@ -39,6 +39,9 @@ export const start: Translation<'start'> = {
   howManyHint: 'São numerados: {first} a {last}.',
   howManyBad: 'Um número inteiro de 1 a 50.',
   made: { one: '{count} dispositivo foi criado', other: '{count} dispositivos foram criados' },
+  madeSome:
+    '{made} de {count} estão criados; depois interrompeu-se. Tente de novo: estes não são ' +
+    'criados duas vezes.',
   whichLines: 'Linhas para',
   noSensorYet: 'Ainda não mede nada. Diga o que mede, e as linhas de envio ficam aqui.',
   addThese: 'Juntar estes',

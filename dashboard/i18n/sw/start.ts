@@ -39,6 +39,9 @@ export const start: Translation<'start'> = {
   howManyHint: 'Vinapewa namba: {first} hadi {last}.',
   howManyBad: 'Namba nzima kuanzia 1 hadi 50.',
   made: { one: 'Kifaa {count} kimetengenezwa', other: 'Vifaa {count} vimetengenezwa' },
+  madeSome:
+    '{made} kati ya {count} vimetengenezwa, kisha ikakatika. Jaribu tena: hivi ' +
+    'havitatengenezwa mara mbili.',
   whichLines: 'Mistari ya',
   noSensorYet: 'Bado hakipimi chochote. Sema kinapima nini, kisha mistari ya kutuma itakuwa hapa.',
   addThese: 'Ongeza hivi',

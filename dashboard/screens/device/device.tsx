@@ -4,9 +4,10 @@ import { freshnessOf, instantOf } from '../../api/freshness.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { DeviceRights } from '../../api/rights.ts';
 import { shapeOf } from '../../api/sensor-shape.ts';
-import type { Device, Gateway, Grant, Sensor } from '../../api/types.ts';
+import type { Device, Gateway, Sensor } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
+import { useAudience } from '../../state/audience.ts';
 import { now } from '../../state/clock.ts';
 import { useDevice } from '../../state/device.ts';
 import { useResource } from '../../state/resource.ts';
@@ -118,7 +119,7 @@ function ByGateway({ id }: { readonly id: string }): JSX.Element {
   );
   const isKnown = value !== undefined || error !== undefined;
   return (
-    <span style={{ visibility: isKnown ? 'visible' : 'hidden' }}>
+    <span class={isKnown ? undefined : 'unknown'}>
       {t('device.byGateway', { name: value?.name ?? id })}
     </span>
   );
@@ -148,17 +149,16 @@ function Visibility({
   readonly rights: DeviceRights;
 }): JSX.Element {
   const isOwn = device.owner === username.value;
-  const { value } = useResource(
-    isOwn && rights.shares ? `grants ${device.id}` : undefined,
-    (signal) =>
-      api.getJson<readonly Grant[]>({ path: `${apiPaths.device(device.id)}/grants`, signal }),
-  );
-  const count = value?.length ?? 0;
+  const isAsked = isOwn && rights.shares && device.visibility === 'private';
+  const audience = useAudience(isAsked ? device.id : undefined);
   if (device.visibility !== 'private') {
     return <>{t(device.owner === 'guest' ? 'device.ofGuest' : 'device.seenByAll')}</>;
   }
   if (!isOwn) return <>{t('device.seenByOwner', { name: device.owner })}</>;
-  if (value?.some(({ group }) => group !== undefined)) return <>{t('device.seenByGroups')}</>;
+  // Nobody is told that they are alone before that is known.
+  if (audience === undefined) return <span class="unknown">{t('device.seenByMe')}</span>;
+  const { count, hasGroups } = audience;
+  if (hasGroups) return <>{t('device.seenByGroups')}</>;
   return <>{count === 0 ? t('device.seenByMe') : t('device.seenByChosen', { count })}</>;
 }
 

@@ -1,6 +1,7 @@
 import type { ApiClient } from '../../api/client.ts';
 import { apiPaths } from '../../api/paths.ts';
 import type { Device, Gateway } from '../../api/types.ts';
+import { withoutPhotos } from '../../state/list-pages.ts';
 
 /** The most that one page of the API answers. */
 const pageItems = 1_000;
@@ -34,7 +35,7 @@ async function loadDevices(
   const load = (page: number) =>
     api.getPage<Device>({
       path: apiPaths.devices,
-      query: { q: 'gateway_id', limit: pageItems, offset: page * pageItems },
+      query: { q: 'gateway_id', limit: pageItems, offset: page * pageItems, ...withoutPhotos },
       signal,
     });
   const first = await load(0);

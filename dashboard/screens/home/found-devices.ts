@@ -3,7 +3,7 @@ import { apiPaths } from '../../api/paths.ts';
 import { receivedIds } from '../../api/people.ts';
 import type { Device, MyGrants } from '../../api/types.ts';
 import { withWords } from '../../api/word-search.ts';
-import { homePage } from '../../state/list-pages.ts';
+import { homePage, withoutPhotos } from '../../state/list-pages.ts';
 import { type Resource, useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
 import { loadSharedProjects } from '../../state/shared-projects.ts';
@@ -83,7 +83,11 @@ async function load(
   if (filter === undefined) return { devices: [], total: 0 };
   const answers = await Promise.all(
     deviceQueries(filter).map((q) =>
-      api.getPage<Device>({ path: apiPaths.devices, query: { q, limit }, signal }),
+      api.getPage<Device>({
+        path: apiPaths.devices,
+        query: { q, limit, ...withoutPhotos },
+        signal,
+      }),
     ),
   );
   const devices = new Map(

@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso/router';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAlerts } from '../../state/alerts.ts';
-import { mapPage } from '../../state/list-pages.ts';
+import { mapPage, withoutPhotos } from '../../state/list-pages.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
@@ -23,7 +23,12 @@ export function MapScreen(): JSX.Element {
   const q = `${whose}location`;
   const found = useResource(
     `map ${user ?? ''} ${q}`,
-    (signal) => api.getPage<Device>({ path: '/devices', query: { q, limit: mapPage }, signal }),
+    (signal) =>
+      api.getPage<Device>({
+        path: '/devices',
+        query: { q, limit: mapPage, ...withoutPhotos },
+        signal,
+      }),
     { isKept: true },
   );
   const homeless = useResource(`map ${user ?? ''} ${whose}!location`, async (signal) => {

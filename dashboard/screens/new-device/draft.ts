@@ -25,8 +25,10 @@ const empty = (): Draft => ({
 
 /** The draft outlives its screen: going back on a phone must not lose what was typed. */
 export const draft = signal<Draft>(empty());
-/** The ids of what was made last. */
+/** The ids of what was made of the draft, kept with it. */
 export const made = signal<readonly string[]>([]);
+/** The id that was asked for when the network broke off: nobody knows whether it is made. */
+export const doubtful = signal<string | undefined>(undefined);
 
 /** Takes up the draft of before, in the same tab. */
 export function readDraft(): void {
@@ -44,6 +46,8 @@ export function writeDraft(next: Draft): void {
 }
 
 export function clearDraft(): void {
+  made.value = [];
+  doubtful.value = undefined;
   writeDraft(empty());
 }
 

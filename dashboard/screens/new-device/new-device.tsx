@@ -1,17 +1,14 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { ApiError } from '../../api/api-error.ts';
 import { errorSentence } from '../../api/error-sentence.ts';
-import { apiPaths } from '../../api/paths.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
-import { api } from '../../state/session.ts';
-import { clearDraft, countOf, devicesOf, draft, made, readDraft, writeDraft } from './draft.ts';
+import { createAll, isConflict } from './create-all.ts';
+import { clearDraft, countOf, draft, made, readDraft, writeDraft } from './draft.ts';
 import { NameStep } from './name-step.tsx';
 import { SendStep } from './send-step.tsx';
 import { SensorsStep } from './sensors-step.tsx';
-import { sensorsOf } from './usual-sensors.ts';
 
 const titles = ['start.nameTitle', 'start.sensorsTitle', 'start.sendTitle'] as const;
 
@@ -36,18 +33,19 @@ export function NewDevice(): JSX.Element {
 
   async function create(): Promise<void> {
     setError(undefined);
+    let ids: readonly string[] = [];
     const isDone = await action.run(async () => {
       try {
-        await createAll();
+        ids = await createAll();
       } catch (failure) {
-        const isTaken = failure instanceof ApiError && failure.code === 'conflict';
-        setError(isTaken ? t('start.taken') : errorSentence(failure, t));
+        const isTaken = isConflict(failure);
+        setError(isTaken ? t('start.taken') : withProgress(errorSentence(failure, t)));
         if (isTaken) route('/new-device', true);
         throw failure;
       }
     });
     if (!isDone) return;
-    const list = made.value.map(encodeURIComponent).join('+');
+    const list = ids.map(encodeURIComponent).join('+');
     clearDraft();
     // What was made is not made again by going back.
     route(`/new-device?step=3&device=${list}`, true);
@@ -85,15 +83,9 @@ export function NewDevice(): JSX.Element {
   );
 }
 
-/** Makes them one after the other; those that were made before one was refused stay. */
-async function createAll(): Promise<void> {
-  const { visibility, sensors, other } = draft.value;
-  const wanted = devicesOf(draft.value, countOf(draft.value) ?? 1);
-  const described = { visibility, sensors: sensorsOf(sensors, other) };
-  made.value = [];
-  for (const { id, name } of wanted) {
-    const json = { id, ...(name !== '' && { name }), ...described };
-    await api.send({ method: 'POST', path: apiPaths.devices, json });
-    made.value = [...made.value, id];
-  }
+/** What went wrong, and how far it had come. */
+function withProgress(error: string): string {
+  if (made.value.length === 0) return error;
+  const count = countOf(draft.value) ?? 1;
+  return `${error} ${t('start.madeSome', { made: made.value.length, count })}`;
 }

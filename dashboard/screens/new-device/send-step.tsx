@@ -5,6 +5,7 @@ import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
 import { useDevice } from '../../state/device.ts';
+import { useNames } from '../../state/names.ts';
 import { api } from '../../state/session.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
@@ -19,6 +20,8 @@ import { sensorsOf } from './usual-sensors.ts';
 /** The lines that send for what was made, and a look at what comes in. */
 export function SendStep({ ids }: { readonly ids: readonly string[] }): JSX.Element {
   const [id, setId] = useState(ids[0] ?? '');
+  const several = ids.length > 1 ? ids : [];
+  const { nameOf } = useNames(several.map((one) => ({ kind: 'device', id: one })));
   return (
     <div class="stack">
       {ids.length > 1 && (
@@ -30,7 +33,7 @@ export function SendStep({ ids }: { readonly ids: readonly string[] }): JSX.Elem
           <SelectField
             label={t('start.whichLines')}
             value={id}
-            options={ids.map((one) => ({ value: one, label: one }))}
+            options={ids.map((one) => ({ value: one, label: nameOf({ kind: 'device', id: one }) }))}
             onValue={setId}
           />
         </>

@@ -7,6 +7,7 @@ import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { useAlerts } from '../../state/alerts.ts';
+import { withoutPhotos } from '../../state/list-pages.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
@@ -28,7 +29,11 @@ import { ProjectExport } from './project-export.tsx';
 export function ProjectScreen({ params }: ScreenProps): JSX.Element {
   const id = params['project'] ?? '';
   const { value, error, reload } = useResource(`project ${username.value} ${id}`, (signal) =>
-    api.getJson<Project>({ path: apiPaths.project(id), query: { full: 'true' }, signal }),
+    api.getJson<Project>({
+      path: apiPaths.project(id),
+      query: { full: 'true', ...withoutPhotos },
+      signal,
+    }),
   );
   return (
     <div class="stack">

@@ -1,4 +1,5 @@
 import type { Device } from '../../api/types.ts';
+import { withoutPhotos } from '../../state/list-pages.ts';
 
 /** Grants that are sent at a time. */
 export const parallelMax = 4;
@@ -10,6 +11,7 @@ const shownMax = 200;
 export const deviceTests = (owner: string) => ({
   q: `owner=='${owner.replaceAll("'", "''")}'`,
   limit: devicesMax,
+  ...withoutPhotos,
 });
 
 /** Devices whose name or id holds what was typed, in any case; at most as many as one can read. */

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { withoutPhotos } from '../../state/list-pages.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { pageSettings } from '../../state/page-settings.ts';
 import { useResource } from '../../state/resource.ts';
@@ -16,7 +17,11 @@ const noDevices: readonly Device[] = [];
 /** What a guest sees first: what this is, what is public, and the way in. */
 export function Welcome(): JSX.Element {
   const found = useResource('welcome', (signal) =>
-    api.getPage<Device>({ path: '/devices', query: { limit: shownDevices }, signal }),
+    api.getPage<Device>({
+      path: '/devices',
+      query: { limit: shownDevices, ...withoutPhotos },
+      signal,
+    }),
   );
   const devices = useLiveDevices(found.value?.items ?? noDevices);
   const total = found.value?.total ?? 0;

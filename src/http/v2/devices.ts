@@ -33,7 +33,7 @@ import {
   textBody,
   visibilityBody,
 } from './field-routes.ts';
-import { readFlag, valueOptions, valueParameters } from './fields.ts';
+import { metaParameter, metaSpelling, readFlag, valueOptions, valueParameters } from './fields.ts';
 
 const tag = 'Devices';
 
@@ -45,6 +45,7 @@ const DevicesQuery = Type.Object({
   ),
   ...pageQuery({ max: limits.devicesPageMax, usual: limits.devicesPageDefault }),
   ...valueParameters,
+  ...metaParameter,
 });
 
 /** Devices: create, list, read, change, delete. */
@@ -68,7 +69,8 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
         const options = { ...filter, ...valueOptions(query), limit, offset };
         const page = await snapshots.devices(actor, options);
         const headers = pageHeaders({ url, total: page.total, limit, offset });
-        return written(jsonType, inBrackets(deviceTexts(page.steps, spelling)), headers);
+        const texts = deviceTexts(page.steps, metaSpelling(query, spelling));
+        return written(jsonType, inBrackets(texts), headers);
       },
     }),
     defineRoute({

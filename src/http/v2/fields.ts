@@ -4,6 +4,8 @@ import { invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { visibilities } from '../../wire/device.ts';
 import { parseLocation } from '../../wire/location.ts';
+import { shortMetaCharacters, withShortMeta } from '../../wire/short-meta.ts';
+import type { Spelling } from '../../wire/spelling.ts';
 import { type BareBody, bareJson, bareText } from '../body.ts';
 
 /** For reads that show last values [contract 5]. */
@@ -17,6 +19,26 @@ export const valueParameters = {
 export const valueOptions = (query: { readonly calibrated?: boolean }) => ({
   isCalibrated: query.calibrated !== false,
 });
+
+/** For lists of devices: what is long in `meta` may be left out. */
+export const metaParameter = {
+  meta: Type.Optional(
+    Type.Unsafe<'whole' | 'short'>({
+      type: 'string',
+      enum: ['whole', 'short'],
+      default: 'whole',
+      description:
+        `short: texts directly in meta with more than ${shortMetaCharacters} characters are left ` +
+        'out, so that a list of devices with photos stays light.',
+    }),
+  ),
+};
+
+/** The words that `metaParameter` asks for. */
+export const metaSpelling = (
+  { meta }: { readonly meta?: 'whole' | 'short' },
+  spelling: Spelling,
+): Spelling => (meta === 'short' ? withShortMeta(spelling) : spelling);
 
 /** A name-like text; undefined when the client sends a JSON null to remove the field. */
 export function optionalText(body: BareBody): string | undefined {

@@ -23,6 +23,7 @@ import { pageQuery } from '../paging.ts';
 import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { type Field, fieldRoutes, textBody } from './field-routes.ts';
+import { metaParameter, metaSpelling } from './fields.ts';
 import { gatewayView } from './gateways.ts';
 import { listed } from './listed.ts';
 
@@ -111,6 +112,7 @@ function readRoute(services: ProjectServices): Route {
           description: 'true: adds the devices and gateways that exist and that you may view.',
         }),
       ),
+      ...metaParameter,
     }),
     answer: messageAnswer('The project.', ProjectMessage),
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
@@ -126,7 +128,7 @@ function readRoute(services: ProjectServices): Route {
       return {
         kind: 'nested',
         message,
-        lists: new Map([['devices', deviceTexts(steps, spelling)]]),
+        lists: new Map([['devices', deviceTexts(steps, metaSpelling(query, spelling))]]),
       };
     },
   });
