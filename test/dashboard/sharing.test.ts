@@ -22,6 +22,7 @@ browserTest('several devices are shared with somebody at once', async () => {
   await page.goto('/sharing');
   await page.getByText('Share several devices at once').click();
   await page.getByLabel('Search my devices').fill('WELL');
+  await page.getByLabel('shed').waitFor({ state: 'detached' });
   await page.getByLabel('All', { exact: true }).check();
   await page.getByLabel('send values').check();
   await page.getByLabel('Username of the person').fill('nobody-here');
@@ -38,6 +39,39 @@ browserTest('several devices are shared with somebody at once', async () => {
     ['well-1', 'well-2'].map((id) => [id, 'yaw', scopes]),
   );
   await page.getByRole('link', { name: 'well-2' }).waitFor();
+  await page.context().close();
+});
+
+browserTest('a group gets devices out of more than a list shows', async () => {
+  const as = stage.service.as('ama');
+  const json = Array.from({ length: 205 }, (_, index) => ({ id: `bed-${1_000 + index}` }));
+  for (const device of json) {
+    assert.equal((await as({ method: 'POST', path: '/devices', json: device })).status, 204);
+  }
+  await stage.service.tokenOf('kojo');
+  const group = { name: 'Class 4B', usernames: ['kojo'] };
+  assert.equal((await as({ method: 'POST', path: '/groups', json: group })).status, 200);
+  const page = await stage.visit({ username: 'ama', width: 'phone' });
+  await page.goto('/sharing');
+  await page.getByText('Share several devices at once').click();
+  await page.getByText('Showing 200 of 205 devices').waitFor();
+  await page.getByLabel('Search my devices').fill('BED-120');
+  await page.getByText('Showing 200 of 205 devices').waitFor({ state: 'detached' });
+  await page.getByLabel('All', { exact: true }).check();
+  await page.getByRole('button', { name: 'Share 5 devices' }).click();
+  await page.getByText('Choose a person or a group.').waitFor();
+  await page.getByRole('button', { name: 'Class 4B' }).click();
+  await page.getByRole('button', { name: 'Share 5 devices' }).click();
+  await page.getByText('5 devices are shared with group Class 4B').waitFor();
+  const { json: grants } = await stage.service.as('kojo')({ path: '/users/me/grants' });
+  const { received } = grants as { readonly received: readonly { readonly resource: string }[] };
+  assert.deepEqual(received.map(({ resource }) => resource).toSorted(), [
+    'bed-1200',
+    'bed-1201',
+    'bed-1202',
+    'bed-1203',
+    'bed-1204',
+  ]);
   await page.context().close();
 });
 

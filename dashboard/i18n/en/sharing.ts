@@ -51,6 +51,7 @@ export const sharing = {
   severalWhich: 'Which devices',
   severalAll: 'All',
   severalNone: 'Choose the devices first.',
+  severalWhom: 'Choose a person or a group.',
   severalDo: { one: 'Share {count} device', other: 'Share {count} devices' },
   severalDone: {
     one: '{count} device is shared with {name}',

@@ -56,6 +56,7 @@ export const sharing: Translation<'sharing'> = {
   severalWhich: 'Quels appareils',
   severalAll: 'Tous',
   severalNone: 'Choisissez d’abord les appareils.',
+  severalWhom: 'Choisissez une personne ou un groupe.',
   severalDo: { one: 'Partager {count} appareil', other: 'Partager {count} appareils' },
   severalDone: {
     one: '{count} appareil est partagé avec {name}',

@@ -53,6 +53,7 @@ export const sharing: Translation<'sharing'> = {
   severalWhich: 'Que dispositivos',
   severalAll: 'Todos',
   severalNone: 'Escolha primeiro os dispositivos.',
+  severalWhom: 'Escolha uma pessoa ou um grupo.',
   severalDo: { one: 'Partilhar {count} dispositivo', other: 'Partilhar {count} dispositivos' },
   severalDone: {
     one: '{count} dispositivo está partilhado com {name}',

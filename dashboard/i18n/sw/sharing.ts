@@ -53,6 +53,7 @@ export const sharing: Translation<'sharing'> = {
   severalWhich: 'Vifaa vipi',
   severalAll: 'Vyote',
   severalNone: 'Chagua vifaa kwanza.',
+  severalWhom: 'Chagua mtu au kikundi.',
   severalDo: { one: 'Shiriki kifaa {count}', other: 'Shiriki vifaa {count}' },
   severalDone: {
     one: 'Kifaa {count} kimeshirikiwa na {name}',

@@ -24,20 +24,25 @@ import { grantSentence, wordText } from '../../ui/grant-sentence.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 
-/** Something that is shared, by its address. */
-export interface SharedThing {
+/** What a grant is about, by its address. */
+interface GrantedThing {
   readonly kind: SharedKind;
   readonly id: string;
+}
+
+/** Something that is shared. */
+export interface SharedThing extends GrantedThing {
   /** What is said while it is shared with nobody. */
   readonly aloneText: string;
 }
 
-const grantsPath = ({ kind, id }: SharedThing): string => `${apiPaths[kind](id)}/grants`;
+const grantsPath = ({ kind, id }: GrantedThing): string => `${apiPaths[kind](id)}/grants`;
 
-type Grantee = Pick<Grant, 'username' | 'group'>;
+/** A user or a group. */
+export type Grantee = Pick<Grant, 'username' | 'group'>;
 
 /** Where the grant to a user or group is set. */
-function grantPath(thing: SharedThing, { username: name, group = '' }: Grantee): string {
+export function grantPath(thing: GrantedThing, { username: name, group = '' }: Grantee): string {
   const to = name === undefined ? `groups/${encodeURIComponent(group)}` : encodeURIComponent(name);
   return `${grantsPath(thing)}/${to}`;
 }
