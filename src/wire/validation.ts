@@ -93,6 +93,7 @@ function got(pointer: string, message: unknown): string {
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 interface QuerySchemaNode extends SchemaNode {
+  readonly minLength?: number;
   readonly enum?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -100,13 +101,17 @@ interface QuerySchemaNode extends SchemaNode {
 
 /**
  * Reads query parameters by their schema: integers, booleans, enums, strings, and lists. Integers
- * above the maximum are taken as the maximum [contract 5]; empty and unknown ones are ignored.
+ * above the maximum are taken as the maximum [contract 5]; empty and unknown ones are ignored. A string that has a
+ * least length is not: where more would be done without it, an empty one is a mistake.
  */
 export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery): Static<Schema> {
   const query: Record<string, unknown> = {};
   const properties = schema.properties as Readonly<Record<string, QuerySchemaNode>>;
   for (const [name, property] of Object.entries(properties)) {
     const given = raw[name];
+    if (given === '' && property.minLength !== undefined) {
+      throw invalid(`${name} is empty: give it a value, or leave it out`);
+    }
     if (given === undefined || given === '') continue;
     if (property.type === 'array') {
       const list = readList(given);

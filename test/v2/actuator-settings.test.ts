@@ -193,6 +193,7 @@ test('PUT value?for=20m sets the actuator back afterwards, and tells those who w
   const pump = await aPump();
   await using watching = await connect(service, { as: 'ama' });
   await watching.subscribe(`${pump.slice(1)}/value`);
+  assertRefused(await set(pump, true, 'ama', '?for='), 400, { saying: /for is empty/ });
   assertDone(await set(pump, true, 'ama', '?for=20m'));
   const { value, until } = await read(pump);
   assert.deepEqual([value, until], [true, new Date(clock.now() + 1_200_000).toISOString()]);

@@ -262,6 +262,18 @@ test('a removal needs a range or all=true, and a value its time', async () => {
   for (const query of ['values', 'values?value=1', 'values?all=false', 'values?dateFrom=never']) {
     assertRefused(await send('DELETE', query), 400, { of: query });
   }
+  // What a script left out would take away more than was meant.
+  for (const empty of [
+    'all=true&value=',
+    `dateTo=${minute(5)}&value=`,
+    'dateFrom=&dateTo=',
+    'all=',
+  ]) {
+    assertRefused(await send('DELETE', `values?${empty}`), 400, { of: empty });
+  }
+  for (const empty of ['dateFrom', 'date_to']) {
+    assertRefused(await send('DELETE', `values?all=true&${empty}=`), 400, { of: empty });
+  }
   const timestamp = minute(1);
   for (const items of [
     { timestamp, value: 1 },

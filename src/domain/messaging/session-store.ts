@@ -179,6 +179,13 @@ export interface Elsewhere {
   readonly owner: number;
 }
 
+/** Some entries of the log. */
+export interface LogPage {
+  readonly entries: readonly LogEntry[];
+  /** Whether nothing was behind them when they were read. */
+  readonly isLast: boolean;
+}
+
 /**
  * Sessions of several processes: each belongs to one, which alone may change it. Every method
  * throws DomainError unavailable when the database is away.
@@ -196,7 +203,7 @@ export interface SharedSessions {
    */
   beginWill(key: SessionKey, turn: number): Promise<boolean>;
   /** Some of what is logged behind this place, by all processes, in the order of their commits. */
-  missed(after: number): Promise<readonly LogEntry[]>;
+  missed(after: number): Promise<LogPage>;
   /** Changes what is claimed of messages for groups, and answers what became of each claim. */
   share(step: ShareStep): Promise<readonly ShareOutcome[]>;
   /** What is retained on these topics. */

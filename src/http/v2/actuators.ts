@@ -130,6 +130,7 @@ function valueRoutes(actuators: Actuators): readonly Route[] {
 const SettingQuery = Type.Object({
   for: Type.Optional(
     Type.String({
+      minLength: 1,
       description: 'Set it back after this time, such as 90s, 20m, 2h or 1d; also after a restart.',
       examples: ['20m'],
     }),

@@ -27,7 +27,9 @@ const tag = 'Corrections';
 
 const sensorPath = '/devices/:device_id/sensors/:sensor_id';
 
-const date = { format: 'date-time' } as const;
+/** Without one of these more is taken away: an empty one is refused. */
+const given = { minLength: 1 } as const;
+const date = { format: 'date-time', ...given } as const;
 
 const RemovalQuery = Type.Object({
   dateFrom: Type.Optional(Type.String({ ...date, description: 'Earliest, included.' })),
@@ -37,6 +39,7 @@ const RemovalQuery = Type.Object({
   all: Type.Optional(Type.Boolean({ description: 'true: all there are, without a range.' })),
   value: Type.Optional(
     Type.String({
+      ...given,
       description: 'Only datapoints of this value, before calibration: JSON, or else a text.',
     }),
   ),

@@ -1,8 +1,11 @@
 import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
-import type { LogEntry } from '../../domain/members/feed-log.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
-import type { ClaimedSession, SharedSessions } from '../../domain/messaging/session-store.ts';
+import type {
+  ClaimedSession,
+  LogPage,
+  SharedSessions,
+} from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Broker, Reach } from '../broker.ts';
@@ -99,7 +102,10 @@ async function catchUp(context: CatchUpContext, taken: readonly TakenSession[]):
   await readLog(context, { route, hasSubscribers, before: subscribeUpTo });
 }
 
-/** Hands on all that the log has, as when it happened. Throws when the store cannot answer. */
+/**
+ * Hands on all that the log has, as when it happened; what is written meanwhile comes of itself.
+ * Throws when the store cannot answer.
+ */
 export async function readLog(
   {
     shared,
@@ -126,11 +132,11 @@ export async function readLog(
     hasSubscribers,
     renewRetained: () => undefined,
   };
-  let entries: readonly LogEntry[];
+  let page: LogPage;
   let after = 0;
   do {
-    entries = await shared.missed(after);
-    for (const { text, place } of entries) {
+    page = await shared.missed(after);
+    for (const { text, place } of page.entries) {
       after = place;
       before?.(place);
       const said = peers.read(text);
@@ -138,7 +144,7 @@ export async function readLog(
       const talk = typeof said === 'string' ? readTalk(said) : undefined;
       if (talk?.kind === 'message') route(talk.message);
     }
-  } while (entries.length > 0);
+  } while (!page.isLast);
 }
 
 /** The way of messages to these sessions alone. */

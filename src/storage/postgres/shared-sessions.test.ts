@@ -7,6 +7,7 @@ import type { ClaimRequest, SharedSessions } from '../../domain/messaging/sessio
 import type { ShareClaim, ShareStep } from '../../domain/messaging/shares.ts';
 import { silentLog } from '../../lib/log.ts';
 import type { Storage } from '../storage.ts';
+import { postgresLimits } from './postgres-limits.ts';
 import { openPostgres } from './postgres-storage.ts';
 
 /** Two processes on one empty schema. */
@@ -103,6 +104,30 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.deepEqual(Object.keys(await a.claim(claiming({ isKnown: true }))), ['turn', 'wills']);
   });
 
+  test('the log is read in the order of commits, page by page, whoever wrote', async () => {
+    const { one, two, a } = await twoOf('claims_pages');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => two.close());
+    closing.defer(() => one.close());
+    const logs = [one, two].map(({ members }) => members?.log);
+    const texts = Array.from(
+      { length: 2 * postgresLimits.logEntriesPerRead + 1 },
+      (_, at) => `${at}`,
+    );
+    for (const [at, text] of texts.entries()) await logs[at % 3 === 0 ? 0 : 1]?.append(text);
+    const read: string[] = [];
+    let pages = 0;
+    for (let after = 0, isLast = false; !isLast; pages += 1) {
+      const page = await a.missed(after);
+      read.push(...page.entries.map(({ text }) => text));
+      after = page.entries.at(-1)?.place ?? after;
+      isLast = page.isLast;
+    }
+    assert.deepEqual(read, texts);
+    assert.equal(pages, 3);
+    assert.deepEqual(await a.missed(Number.MAX_SAFE_INTEGER), { entries: [], isLast: true });
+  });
+
   test('what a process left is adopted once, and the log kept for it', async () => {
     const { one, two, b } = await twoOf('claims_adopt');
     await using closing = new AsyncDisposableStack();
@@ -117,7 +142,7 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await log.acknowledge();
     const keeps = async (): Promise<boolean> => {
       await log.tidy();
-      return (await b.missed(0)).some(({ text }) => text === '[1]');
+      return (await b.missed(0)).entries.some(({ text }) => text === '[1]');
     };
     assert.ok(await keeps(), 'nobody has adopted the session');
     const adopted = await b.adopt();

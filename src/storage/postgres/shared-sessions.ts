@@ -37,8 +37,19 @@ const selectHeirless = `
   select session from mqtt_sessions
   where owner is null or owner not in (select member from members where state = 'serving')
   order by session limit $1`;
+/** By writer, as the index is: the first places of all, and not all places for the first ones. */
 const selectMissed = `
-  select writer, place, entry as text from feed_log where place > $1 order by place limit $2`;
+  with recursive wrote as (
+    select min(writer) as writer from feed_log
+    union all
+    select (select min(feed_log.writer) from feed_log where feed_log.writer > wrote.writer)
+    from wrote where wrote.writer is not null)
+  select found.writer, found.place, found.text
+  from wrote cross join lateral (
+    select feed_log.writer, feed_log.place, entry as text from feed_log
+    where feed_log.writer = wrote.writer and feed_log.place > $1
+    order by feed_log.place limit $2) as found
+  order by found.place limit $2`;
 const setCaughtUp = `
   update mqtt_sessions set behind = false where owner = $1 and key = any($2::text[])`;
 const dropHeard = `
@@ -108,7 +119,11 @@ export function createSharedSessions({
         return outcomes;
       }),
     beginWill: (key, turn) => writer.call((tx) => beginWill(tx, { key, owner: member, turn })),
-    missed: (after) => reader.all<LogEntry>(selectMissed, after, postgresLimits.logEntriesPerRead),
+    async missed(after) {
+      const most = postgresLimits.logEntriesPerRead;
+      const entries = await reader.all<LogEntry>(selectMissed, after, most);
+      return { entries, isLast: entries.length < most };
+    },
     caughtUp: (keys) =>
       writer.call(async (tx) => {
         await tx.run(setCaughtUp, member, keysOf(keys));

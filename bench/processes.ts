@@ -1,0 +1,316 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
+import { freePort } from '../src/cli/bench/free-port.ts';
+import { openMqttConnections } from '../src/cli/bench/mqtt-connection.ts';
+import { runMqttSlice } from '../src/cli/bench/mqtt-slices.ts';
+import { createPublishTraffic, sensorTopics } from '../src/cli/bench/mqtt-traffic.ts';
+import { openBenchClient } from '../src/cli/bench/population.ts';
+import { alternate, median, withConnections } from '../src/cli/bench/rounds.ts';
+import { table } from '../src/cli/bench/table.ts';
+import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+import { createPushTraffic } from '../src/cli/bench/traffic.ts';
+import { hasNats, startNats } from '../test/nats-server.ts';
+import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
+import { connectPeer } from '../test/walks/mqtt-peer.ts';
+
+// Two processes on one PostgreSQL that syncs each commit, with NATS between them where it is
+// installed: pushes to both beside pushes to one, deliveries from one to the other, and how long a
+// value, a push and a kept session wait when NATS, a process or PostgreSQL goes away.
+// node bench/processes.ts [--pairs 5] [--seconds 1] [--kills 5]
+
+const { values } = parseArgs({
+  options: {
+    pairs: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '1' },
+    kills: { type: 'string', default: '5' },
+  },
+});
+const sliceMs = Number(values.seconds) * 1_000;
+const rounds = Number(values.pairs) + 1;
+const connections = 64;
+const subscribers = 10;
+const topic = sensorTopics[0] ?? '';
+const delayed = 1_000;
+const perSecond = 200;
+const queued = 20;
+const inMs = (milliseconds: number): string => `${milliseconds.toFixed(1)} ms`;
+const count = (number: number): string => `${Math.round(number).toLocaleString('en')}/s`;
+const { signal } = new AbortController();
+const twelveHoursMs = 12 * 3_600_000;
+
+const server = await startPostgres({ isDurable: true });
+const nats = hasNats ? await startNats() : undefined;
+using directories = new DisposableStack();
+await using services = new AsyncDisposableStack();
+services.defer(async () => {
+  await nats?.stop();
+  await server.close();
+});
+const environment = {
+  KIPIMO_DATABASE_URL: await schemaUrl(server.url, 'processes'),
+  KIPIMO_PROCESSES: 'several',
+  ...(nats !== undefined && { KIPIMO_NATS_URL: nats.url }),
+};
+
+async function startProcess() {
+  const { path } = directories.use(temporaryDirectory());
+  const mqttPort = await freePort();
+  const service = await startBenchService(path, { mqttPort, environment });
+  services.use(service);
+  return { ...service, mqttPort };
+}
+
+type Process = Awaited<ReturnType<typeof startProcess>>;
+
+let one = await startProcess();
+const other = await startProcess();
+const client = await openBenchClient(one.url, benchLogin);
+await client.createPopulation();
+const { token } = client;
+const login = { username: benchLogin.username, password: token };
+const startAt = Date.now() - twelveHoursMs;
+const pushTraffic = createPushTraffic({ token, startAt });
+const publishTraffic = createPublishTraffic(startAt + twelveHoursMs / 2);
+
+const rows: (readonly string[])[] = [
+  [`two processes${nats === undefined ? ', no NATS' : ''}`, 'p50 or a second', 'p99 or ratio'],
+];
+await pushToBoth();
+await deliverBetween();
+rows.push(['value from one to the other, QoS 1', ...(await delaysBetween())]);
+if (nats !== undefined) {
+  await nats.stop();
+  rows.push(['the same, NATS killed', ...(await delaysBetween())]);
+  await nats.start();
+}
+await killOne();
+await restartPostgres();
+process.stdout.write(`${table(rows)}\n`);
+
+function quantile(numbers: readonly number[], part: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+/** As many connections, all to one process or half to each. */
+async function pushToBoth(): Promise<void> {
+  const half = { count: connections / 2, signal };
+  const pairs = await withConnections({ port: one.port, ...half }, (toOne) =>
+    withConnections({ port: other.port, ...half }, (toOther) =>
+      withConnections({ port: one.port, ...half }, (toOneAgain) => {
+        const both = async (runs: readonly (typeof toOne)[]) => {
+          const slices = await Promise.all(runs.map((run) => run(pushTraffic, sliceMs)));
+          return slices.reduce((sum, slice) => sum + slice.perSecond, 0);
+        };
+        return alternate({
+          rounds,
+          ours: () => both([toOne, toOther]),
+          theirs: () => both([toOne, toOneAgain]),
+        });
+      }),
+    ),
+  );
+  const ratio = median(pairs.map(({ ours, theirs }) => ours / theirs));
+  rows.push(
+    [
+      `pushes, ${connections} connections to two processes`,
+      count(median(pairs.map(({ ours }) => ours))),
+      `${ratio.toFixed(2)} of one`,
+    ],
+    ['the same to one of the two', count(median(pairs.map(({ theirs }) => theirs))), ''],
+  );
+}
+
+function open(to: Process, name: string, howMany: number) {
+  return openMqttConnections({
+    port: to.mqttPort,
+    count: howMany,
+    parallel: howMany,
+    login: (index) => ({ clientId: `${name}-${index}`, ...login }),
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+}
+
+/** Publishers at one process, subscribers of everything at the other. */
+async function deliverBetween(): Promise<void> {
+  const publishers = await open(one, 'publisher', 20);
+  const hearing = await open(other, 'subscriber', subscribers);
+  for (const connection of hearing) await connection.subscribe('devices/#', 0);
+  const slices: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const slice = { publishers, subscribers: hearing, traffic: publishTraffic, window: 20 };
+    slices.push((await runMqttSlice({ ...slice, durationMs: sliceMs, signal })).perSecond);
+  }
+  for (const connection of [...publishers, ...hearing]) connection.close();
+  rows.push([`deliveries to ${subscribers} at the other`, count(median(slices.slice(1))), '']);
+}
+
+/** A push over HTTP; whether it was acknowledged. */
+async function push(to: Process): Promise<boolean> {
+  const path = `${to.url}/api/v2/${topic}`;
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const body = JSON.stringify({ value: -1 });
+  try {
+    const late = AbortSignal.timeout(20_000);
+    const response = await fetch(path, { method: 'POST', headers, body, signal: late });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** A client that publishes numbers with QoS 1; each answers when it was acknowledged. */
+async function openPublisher(at: Process, clientId: string) {
+  const waiting = new Map<number, () => void>();
+  const peer = await connectPeer({
+    ...{ url: at.url, clientId, version: 5, username: 'x', password: token },
+    onPacket(packet) {
+      if (packet.cmd === 'puback') waiting.get(packet.messageId ?? 0)?.();
+    },
+  });
+  return {
+    end: peer.end,
+    publish(value: number): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.set(value, resolve);
+      const payload = JSON.stringify({ value });
+      const flags = { qos: 1, retain: false, dup: false } as const;
+      peer.send({ cmd: 'publish', topic, payload, messageId: value, ...flags });
+      return promise;
+    },
+  };
+}
+
+/** A client with a kept session that hears the sensor with QoS 1, and tells the numbers it gets. */
+async function hear(at: Process, clientId: string, onValue: (value: number) => void) {
+  const peer = await connectPeer({
+    ...{ url: at.url, clientId, version: 5, username: 'x', password: token },
+    onPacket(packet) {
+      if (packet.cmd !== 'publish') return;
+      if (packet.messageId !== undefined) {
+        peer.send({ cmd: 'puback', messageId: packet.messageId });
+      }
+      const read: unknown = JSON.parse(packet.payload.toString());
+      if (typeof read === 'object' && read !== null && 'value' in read) onValue(Number(read.value));
+    },
+  });
+  const subscriptions = [{ topic, qos: 1 as const, rh: 2 as const }];
+  if (!peer.isSessionPresent) peer.send({ cmd: 'subscribe', messageId: 1, subscriptions });
+  await wait(300);
+  return peer;
+}
+
+/** From the start of a publish at one process to its arrival at a subscriber of the other. */
+async function delaysBetween(): Promise<readonly string[]> {
+  const sentAt = new Map<number, number>();
+  const delays: number[] = [];
+  const peer = await hear(other, 'delays', (value) => {
+    const at = sentAt.get(value);
+    if (at !== undefined) delays.push(performance.now() - at);
+  });
+  const publisher = await openPublisher(one, 'delays from');
+  const under: Promise<void>[] = [];
+  for (let value = 1; value <= delayed; value += 1) {
+    sentAt.set(value, performance.now());
+    under.push(publisher.publish(value));
+    await wait(1_000 / perSecond);
+  }
+  await Promise.all(under);
+  const until = performance.now() + 10_000;
+  while (delays.length < delayed && performance.now() < until) await wait(20);
+  if (delays.length < delayed) throw new Error(`only ${delays.length} values came`);
+  await Promise.all([peer.end(), publisher.end()]);
+  return [inMs(quantile(delays, 0.5)), inMs(quantile(delays, 0.99))];
+}
+
+/** Pushes to a process, one after the other, until told; answers the longest wait for a 204. */
+function keepPushing(to: Process): () => Promise<number> {
+  let isOver = false;
+  let longest = 0;
+  const pushing = (async () => {
+    let doneAt = performance.now();
+    while (!isOver) {
+      if (!(await push(to))) {
+        await wait(10);
+        continue;
+      }
+      longest = Math.max(longest, performance.now() - doneAt);
+      doneAt = performance.now();
+    }
+    longest = Math.max(longest, performance.now() - doneAt);
+  })();
+  return async () => {
+    isOver = true;
+    await pushing;
+    return longest;
+  };
+}
+
+/** One process is killed: the other's pushes, and a kept session that was on the killed one. */
+async function killOne(): Promise<void> {
+  const [waits, queues]: [number[], number[]] = [[], []];
+  for (let kill = 0; kill < Number(values.kills); kill += 1) {
+    const gone = await hear(one, `kept ${kill}`, () => undefined);
+    const publisher = await openPublisher(other, `publisher ${kill}`);
+    const tell = keepPushing(other);
+    await wait(500);
+    process.kill(one.pid, 'SIGKILL');
+    await gone.closed;
+    const killedAt = performance.now();
+    for (let value = 1; value <= queued; value += 1) await publisher.publish(value);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const got = new Set<number>();
+    const peer = await comeBack(`kept ${kill}`, (value) => {
+      got.add(value);
+      if (got.has(queued)) resolve();
+    });
+    await promise;
+    queues.push(performance.now() - killedAt);
+    if ([...got].filter((value) => value > 0).length < queued) throw new Error('a value was lost');
+    await publisher.end();
+    await wait(3_000);
+    waits.push(await tell());
+    await peer.end();
+    one = await startProcess();
+  }
+  rows.push(
+    ['a process killed: pushes at the other wait, at most', inMs(Math.max(...waits)), ''],
+    ['its kept session has its queue at the other, at most', inMs(Math.max(...queues)), ''],
+  );
+}
+
+async function comeBack(clientId: string, onValue: (value: number) => void) {
+  const until = performance.now() + 20_000;
+  for (;;) {
+    try {
+      const peer = await hear(other, clientId, onValue);
+      if (!peer.isSessionPresent) throw new Error('the session was lost');
+      return peer;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      await wait(50);
+    }
+  }
+}
+
+/** PostgreSQL is stopped and started again at once. */
+async function restartPostgres(): Promise<void> {
+  const waits: number[] = [];
+  const stops: number[] = [];
+  for (let stop = 0; stop < Number(values.kills); stop += 1) {
+    const tell = keepPushing(other);
+    await wait(500);
+    const stoppedAt = performance.now();
+    await server.stop('SIGINT');
+    await server.start();
+    stops.push(performance.now() - stoppedAt);
+    await wait(4_000);
+    waits.push(await tell());
+  }
+  const own = `${inMs(median(stops))} of it PostgreSQL's own`;
+  rows.push(['PostgreSQL restarted: pushes wait, at most', inMs(Math.max(...waits)), own]);
+}
