@@ -157,8 +157,8 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [
       patch(
         'src/mqtt/broker/catch-up.ts',
-        'entries = await shared.missed(after);',
-        'entries = [];',
+        'page = await shared.missed(after);',
+        'page = { entries: [], isLast: true };',
       ),
     ],
   },

@@ -1,5 +1,4 @@
-const second = 1_000;
-const minute = 60 * second;
+const [second, minute] = [1_000, 60_000];
 const day = 24 * 60 * minute;
 
 /** Every limit of the service, with its unit in its name and its reason beside it. */
@@ -122,9 +121,10 @@ export const limits = {
   datapointsPerStep: 5_000,
   /** Their values that are no numbers, in characters of JSON text; one more may be longer. */
   datapointCharactersPerStep: 262_144,
-  /** Devices, and sensors, whose datapoints one read merges. */
+  /** Devices, and sensors, whose datapoints one read merges; devices that come to totals. */
   mergedDevicesMax: 100,
   mergedSensorsMax: 10_000,
+  totalledDevicesMax: 1_000,
   /** What a merged read fetches of each sensor at once, when there are many. */
   mergedDatapointsPerStepMin: 20,
   /** What a merged read holds of all sensors at once, in characters of values. */

@@ -101,8 +101,9 @@ interface QuerySchemaNode extends SchemaNode {
 
 /**
  * Reads query parameters by their schema: integers, booleans, enums, strings, and lists. Integers
- * above the maximum are taken as the maximum [contract 5]; empty and unknown ones are ignored. A string that has a
- * least length is not: where more would be done without it, an empty one is a mistake.
+ * above the maximum are taken as the maximum [contract 5]; empty and unknown ones are ignored. A
+ * string that has a least length is not: where more would be done without it, an empty one is a
+ * mistake.
  */
 export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery): Static<Schema> {
   const query: Record<string, unknown> = {};

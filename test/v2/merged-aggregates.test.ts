@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readCsvTexts } from '../csv-reader.ts';
 import { type Service, startService } from '../service.ts';
+import { assertDone } from './refusal.ts';
 import { datapointsOf, minute, refusalOf } from './sensor-endpoint.ts';
 
 let service: Service;
@@ -195,4 +196,25 @@ test('q and project_id name devices, and pass over what may not be viewed', asyn
   assert.equal((await read(`q=id==nowhere&${total}`)).status, 404);
   assert.equal((await read(`project_id=nowhere&${total}`)).status, 404);
   assert.equal((await read(`q=id==ma-1&device_id=ma-1&${total}`)).status, 400);
+});
+
+test('more devices come to totals than one read merges', async () => {
+  const ids = Array.from({ length: 105 }, (_, at) => `meter-${at}`);
+  for (const id of ids) {
+    assertDone(await service.call({ method: 'POST', path: '/devices', json: { id } }));
+    const path = `/devices/${id}/sensors`;
+    assertDone(await service.call({ method: 'POST', path, json: { id: 'E' } }));
+    const json = { value: 2, timestamp: minute(0) };
+    const push = { method: 'POST', path: `${path}/E/value`, json };
+    assertDone(await service.call(push));
+  }
+  const json = { name: 'meters', device_ids: ids };
+  const made = await service.call({ method: 'POST', path: '/projects', json });
+  const totals = 'sensor_id=E&aggregate=sum&across=devices';
+  for (const named of [`project_id=${made.text}`, 'q=id~=^meter-', `device_id=${ids}`]) {
+    const { json: sums } = await read(`${named}&${totals}`);
+    assert.deepEqual(sums, [{ timestamp: minute(0), value: 210 }], named.slice(0, 20));
+    refusalOf(await read(`${named}&sensor_id=E`), 400, 'invalid');
+    refusalOf(await read(`${named}&sensor_id=E&aggregate=sum`), 400, 'invalid');
+  }
 });

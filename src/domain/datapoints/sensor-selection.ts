@@ -18,6 +18,8 @@ export interface SensorSelection {
   readonly sensorIds?: readonly SensorId[];
   /** Nobody named the devices: those whose data the actor may not view are passed over. */
   readonly areFound?: boolean;
+  /** Absent: as many as one read merges. */
+  readonly devicesMax?: number;
 }
 
 /** A sensor to read, with what its values are calibrated by: of its notes there may be much. */
@@ -67,8 +69,9 @@ export function createSourceOpening(options: {
     return maySee ? device : undefined;
   }
 
-  return async (actor, { deviceIds, sensorIds, areFound = false }, pace, hold) => {
-    refuseTooMany('devices', deviceIds.length, limits.mergedDevicesMax);
+  return async (actor, selection, pace, hold) => {
+    const { deviceIds, sensorIds, areFound = false } = selection;
+    refuseTooMany('devices', deviceIds.length, selection.devicesMax ?? limits.mergedDevicesMax);
     const sources: Source[] = [];
     let bytes = 0;
     for (const deviceId of deviceIds) {

@@ -120,19 +120,22 @@ export function mergedReadRoutes({
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, query, accept, spelling }) => {
         const page = historyQuery(query);
-        const deviceIds = await foundBy(actor, query, spelling, { snapshots, projects });
+        const { limit, across } = query;
+        const devicesMax =
+          across === undefined ? limits.mergedDevicesMax : limits.totalledDevicesMax;
+        const given = { actor, query, spelling, devicesMax };
+        const deviceIds = await foundBy(given, { snapshots, projects });
         const selection =
           deviceIds === undefined
-            ? selectionOf(query)
-            : { ...sensorsOf(query), deviceIds, areFound: true };
+            ? { ...selectionOf(query), devicesMax }
+            : { ...sensorsOf(query), deviceIds, areFound: true, devicesMax };
         const isCsv = wantsCsv(query.format, accept);
         const format = formatOf(isCsv, spelling);
         const summary = readSummary(query);
         if (summary === undefined) {
-          if (query.across !== undefined) throw acrossNeedsAggregate();
+          if (across !== undefined) throw acrossNeedsAggregate();
           return answerWith(await readMany.merged(actor, selection, page), page, format);
         }
-        const { limit, across } = query;
         requireAcross(across);
         if (across !== undefined && summary.kind !== 'aggregate') throw acrossNeedsAggregate();
         return answerSummary(summaries, {
@@ -162,19 +165,23 @@ const sensorsOf = ({ sensor_id }: { readonly sensor_id?: readonly string[] | und
 
 /** The devices of `q` or `project_id`; undefined: device_id names them. */
 async function foundBy(
-  actor: Actor,
-  { device_id, q, project_id }: Static<typeof MergedQuery>,
-  spelling: Spelling,
+  given: {
+    readonly actor: Actor;
+    readonly query: Static<typeof MergedQuery>;
+    readonly spelling: Spelling;
+    readonly devicesMax: number;
+  },
   { snapshots, projects }: Pick<MergedReadServices, 'snapshots' | 'projects'>,
 ): Promise<readonly DeviceId[] | undefined> {
-  const given = [device_id, q, project_id].filter((one) => one !== undefined);
-  if (given.length > 1) throw invalid('name devices by one of device_id, q and project_id');
+  const { actor, query, spelling, devicesMax: limit } = given;
+  const { device_id, q, project_id } = query;
+  if ([device_id, q, project_id].filter((one) => one !== undefined).length > 1)
+    throw invalid('name devices by one of device_id, q and project_id');
   if (project_id !== undefined) {
     return (await projects.get(actor, parseProjectId(project_id))).deviceIds;
   }
   if (q === undefined) return undefined;
   const filter = parseFilter(q, spelling.queryField);
-  const limit = limits.mergedDevicesMax;
   const { ids, total } = await snapshots.devices(actor, { filter, limit, offset: 0 });
   if (total > limit) throw invalid(`one request reads at most ${limit} devices, q finds ${total}`);
   return ids;

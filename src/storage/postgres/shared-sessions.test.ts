@@ -104,30 +104,6 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.deepEqual(Object.keys(await a.claim(claiming({ isKnown: true }))), ['turn', 'wills']);
   });
 
-  test('the log is read in the order of commits, page by page, whoever wrote', async () => {
-    const { one, two, a } = await twoOf('claims_pages');
-    await using closing = new AsyncDisposableStack();
-    closing.defer(() => two.close());
-    closing.defer(() => one.close());
-    const logs = [one, two].map(({ members }) => members?.log);
-    const texts = Array.from(
-      { length: 2 * postgresLimits.logEntriesPerRead + 1 },
-      (_, at) => `${at}`,
-    );
-    for (const [at, text] of texts.entries()) await logs[at % 3 === 0 ? 0 : 1]?.append(text);
-    const read: string[] = [];
-    let pages = 0;
-    for (let after = 0, isLast = false; !isLast; pages += 1) {
-      const page = await a.missed(after);
-      read.push(...page.entries.map(({ text }) => text));
-      after = page.entries.at(-1)?.place ?? after;
-      isLast = page.isLast;
-    }
-    assert.deepEqual(read, texts);
-    assert.equal(pages, 3);
-    assert.deepEqual(await a.missed(Number.MAX_SAFE_INTEGER), { entries: [], isLast: true });
-  });
-
   test('what a process left is adopted once, and the log kept for it', async () => {
     const { one, two, b } = await twoOf('claims_adopt');
     await using closing = new AsyncDisposableStack();
@@ -238,6 +214,32 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await two.close();
     const left = (await sharedOf(three).adoptWills()).map(turnOf);
     assert.deepEqual(left, [first.turn, second.turn]);
+  });
+});
+
+describe('the log that is read for sessions', { skip: noPostgres }, () => {
+  test('the log is read in the order of commits, page by page, whoever wrote', async () => {
+    const { one, two, a } = await twoOf('claims_pages');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => two.close());
+    closing.defer(() => one.close());
+    const logs = [one, two].map(({ members }) => members?.log);
+    const texts = Array.from(
+      { length: 2 * postgresLimits.logEntriesPerRead + 1 },
+      (_, at) => `${at}`,
+    );
+    for (const [at, text] of texts.entries()) await logs[at % 3 === 0 ? 0 : 1]?.append(text);
+    const read: string[] = [];
+    let pages = 0;
+    for (let after = 0, isLast = false; !isLast; pages += 1) {
+      const page = await a.missed(after);
+      read.push(...page.entries.map(({ text }) => text));
+      after = page.entries.at(-1)?.place ?? after;
+      isLast = page.isLast;
+    }
+    assert.deepEqual(read, texts);
+    assert.equal(pages, 3);
+    assert.deepEqual(await a.missed(Number.MAX_SAFE_INTEGER), { entries: [], isLast: true });
   });
 });
 
