@@ -62,6 +62,42 @@ async function pushAgain(service: Service, deviceId: string) {
   return service.call({ method: 'POST', path: `${path}/new/value`, body: kilobyte });
 }
 
+test('values are taken away also where the quota is full, and given no other value', async () => {
+  await using service = await startService({ environment: { ...guests, ...accounts } });
+  const timestamp = '2026-06-01T00:00:00Z';
+  for (const [name, says] of [
+    ['ama', /ACCOUNT/],
+    ['guest', /at your address/],
+  ] as const) {
+    const call = name === 'guest' ? service.call : service.as(name);
+    const json = { id: `of-${name}`, sensors: [{ id: 's' }] };
+    assertDone(await call({ method: 'POST', path: '/devices', json }));
+    const path = `/devices/of-${name}/sensors/s`;
+    const first = [{ value: 1, timestamp }];
+    assertDone(await call({ method: 'POST', path: `${path}/values`, json: first }));
+    const push = () => call({ method: 'POST', path: `${path}/value`, body: kilobyte });
+    const stored = await fill(push);
+    const values = `${path}/values`;
+    const again = { method: 'PATCH', path: values, json: [{ value: 2, timestamp }] };
+    assertRefused(await call(again), 507, { saying: says });
+    const all = { method: 'DELETE', path: `${values}?all=true&value=${kilobyte}` };
+    const removed = await call(all);
+    assert.equal(removed.status, 200, removed.text);
+    assert.equal((removed.json as { removed: number }).removed, stored);
+    assert.equal(((await call({ path: values })).json as unknown[]).length, 1);
+    // What was pushed is still there, until it is deleted with its sensor.
+    assertRefused(await push(), 507, { saying: says });
+  }
+  // What all guests have together is full as well: a guest at any address takes away.
+  const path = '/devices/of-guest/sensors/s/value';
+  await fill(() => service.as('ama')({ method: 'POST', path, body: kilobyte }));
+  const rest = { method: 'DELETE', path: '/devices/of-guest/sensors/s/values?all=true' };
+  const removed = await service.call(rest);
+  assert.equal(removed.status, 200, removed.text);
+  const saying = /keep values for fewer days.*KIPIMO_QUOTA_GUESTS_BYTES/;
+  assertRefused(await service.as('ama')({ method: 'POST', path, body: '1' }), 507, { saying });
+});
+
 durable('an account sees what it uses of its quota, also after a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
   const options = { environment: accounts, directory } as const;
@@ -119,6 +155,27 @@ test('descriptions count: devices, sensors and what is attached to them', async 
   assert.ok((await fill(add)) < 64);
   assertDone(await ama({ method: 'DELETE', path: '/devices/d/sensors/s1' }));
   assertDone(await add());
+});
+
+embedded('below the floor of free space nothing is taken away either', async () => {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
+  const removal = { method: 'DELETE', path: '/devices/d/sensors/s/values?all=true' };
+  {
+    await using service = await startService({ directory });
+    const json = { id: 'd', sensors: [{ id: 's' }] };
+    assertDone(await service.call({ method: 'POST', path: '/devices', json }));
+    const path = '/devices/d/sensors/s/value';
+    assertDone(await service.call({ method: 'POST', path, body: '1' }));
+  }
+  {
+    const floor = String(Math.floor(bavail * bsize * 1.5));
+    const environment = { KIPIMO_DISK_FLOOR_BYTES: floor };
+    await using service = await startService({ directory, environment });
+    assertRefused(await service.call(removal), 507, { saying: /disk.*KIPIMO_DISK_FLOOR_BYTES/ });
+    assert.equal((await service.as('admin')(removal)).status, 200);
+  }
+  rmSync(directory, { recursive: true });
 });
 
 embedded('below the floor of free space guests are refused first, then everybody', async () => {

@@ -35,8 +35,11 @@ export interface StorageRoom {
    * things belong to counts, not who writes them; an administrator who imports is not held to it.
    */
   require(actor: Actor, owner: Username): void;
-  /** The same for what no quota counts: throws when the disk is nearly full for everybody. */
-  requireDisk(): void;
+  /**
+   * The same for what no quota counts or is to hold up: throws when the disk is nearly full for
+   * this actor, or without one for everybody.
+   */
+  requireDisk(actor?: Actor): void;
   /** Counts what was stored; a negative number gives room back. */
   add(owner: Username, bytes: number): void;
   /** Counts what a guest stored, beside `add`, for the share of the guest's address. */
@@ -84,8 +87,9 @@ export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
 
   const isDiskBelow = (floor: number): boolean => (disk.freeBytes() ?? floor) < floor;
 
-  function requireDisk(isGuest: boolean): void {
-    if (!isDiskBelow(isGuest ? diskFloorBytes : diskFloorBytes / 2)) return;
+  function requireDisk(actor?: Actor): void {
+    const floor = actor?.kind === 'guest' ? diskFloorBytes : diskFloorBytes / 2;
+    if (!isDiskBelow(floor)) return;
     refuse(
       'the disk is nearly full: what is stored stays readable; an administrator must make room ' +
         '(KIPIMO_DISK_FLOOR_BYTES)',
@@ -94,7 +98,7 @@ export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
 
   return {
     require(actor, owner) {
-      requireDisk(actor.kind === 'guest');
+      requireDisk(actor);
       const quota = quotaOf(owner);
       if (quota === undefined || isImport(actor)) return;
       if (usedBy(owner) < quota) {
@@ -108,11 +112,11 @@ export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
       const whose = owner === guestUsername ? 'what belongs to nobody' : `what ${owner} owns`;
       const key = owner === guestUsername ? 'GUESTS' : 'ACCOUNT';
       refuse(
-        `${whose} takes ${usedBy(owner)} of ${quota} bytes: delete devices, sensors or ` +
-          `datapoints, or ask an administrator to raise KIPIMO_QUOTA_${key}_BYTES`,
+        `${whose} takes ${usedBy(owner)} of ${quota} bytes: delete devices or sensors, keep ` +
+          `values for fewer days, or ask an administrator to raise KIPIMO_QUOTA_${key}_BYTES`,
       );
     },
-    requireDisk: () => requireDisk(false),
+    requireDisk,
     add(owner, bytes) {
       const key = owner.toLowerCase();
       const before = usedBy(owner);

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { limitsOf } from '../../../domain/datapoints/retention/retention.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { createPace } from '../../examination/pace.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
@@ -10,13 +11,15 @@ import { retainedSensors } from '../retentions.ts';
 import { createSelection, inSnapshot } from '../selection.ts';
 import { createChunkReader } from '../timeseries/chunk-reader.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
+import { createLoggedCount } from './logged-datapoints.ts';
 
 const pageOfSensors = `${retainedSensors} where sensors.series > ? order by sensors.series limit ?`;
+const oneSensor = `${retainedSensors} where sensors.series = ?`;
 const countDays = 'select count(*) as days from hourly_summaries where series = ? and day < ?';
 
 /**
- * What retention would take now, of the data directory, beside a service or without one. It reads
- * alone, a little at a time; what is not in chunks yet is not counted. Throws UnusableStorageError
+ * What retention would take now, of the data directory, beside a service or without one: in
+ * chunks, and in the log alone. It reads alone, a little at a time. Throws UnusableStorageError
  * when there is nothing that it could look at.
  */
 export async function planRetentionOf(
@@ -37,13 +40,23 @@ export async function planRetentionOf(
   const chunks = createChunkReader(database, datapointLimits, silentLog);
   const sensors = createSelection<RetainedRow>(database, pageOfSensors);
   const days = createSelection<{ days: number }>(database, countDays);
+  const sensor = createSelection<RetainedRow>(database, oneSensor);
+  const countLogged = createLoggedCount(database, {
+    flushed: chunks.flushed,
+    rawBefore(series) {
+      const row = sensor.first(series);
+      if (row === undefined) return undefined;
+      const { retention } = sensorFromRow(row).nearest ?? { retention: options.ofService };
+      return limitsOf(retention, options.now).rawBefore;
+    },
+  });
   // Awaited here: the connection is closed on the way out.
   return await planRetention(options, {
     sensorsAfter: async (after, max) => sensors.all(after, max).map(sensorFromRow),
     async countOld({ number }, { rawBefore, hourlyBefore }) {
       await pace();
       return inSnapshot(database, () => ({
-        datapoints: chunks.count(number, { to: rawBefore - 1 }),
+        datapoints: chunks.count(number, { to: rawBefore - 1 }) + countLogged(number),
         days: hourlyBefore === undefined ? 0 : (days.first(number, hourlyBefore)?.days ?? 0),
       }));
     },
