@@ -18,14 +18,16 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
 }
 
 function open(context: TestContext, url: string, installationSecret: string) {
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (_: object, text: string) => void warned.push(text) };
   const setting = { servers: [new URL(url).host], isTls: false };
-  const hints: Hints = openNatsHints({ setting, installationSecret, log: silentLog });
+  const hints: Hints = openNatsHints({ setting, installationSecret, log });
   context.after(() => hints.close());
   let heard = 0;
   hints.onHint(() => {
     heard += 1;
   });
-  return { hints, heard: () => heard };
+  return { hints, warned, heard: () => heard };
 }
 
 test('hints reach the others of an installation and nobody else', { skip }, async (context) => {
@@ -64,9 +66,13 @@ test('a server that is away is noticed, and found again', { skip }, async (conte
   await until('it was heard', () => heard() > again);
 });
 
-test('nobody waits for one that was never there', { skip }, async (context) => {
-  const { hints } = open(context, 'nats://127.0.0.1:1', 'a');
+test('nobody waits for one that was never there, and the log says so', {
+  skip,
+}, async (context) => {
+  const { hints, warned } = open(context, 'nats://127.0.0.1:1', 'a');
   hints.say();
   assert.equal(hints.isConnected(), false);
+  await until('it was told', () => warned.length > 0);
+  assert.match(warned.join('\n'), /^NATS is away: .*$/);
   await hints.close();
 });

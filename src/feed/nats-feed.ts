@@ -29,7 +29,8 @@ export function openNatsHints(options: {
   const subject = subjectOf(options.installationSecret);
   const listeners = new Set<() => void>();
   let connection: NatsConnection | undefined;
-  let isConnected = false;
+  /** Undefined: nobody knows yet. */
+  let isConnected: boolean | undefined;
   let isOver = false;
   let isAsked = false;
   let timer: NodeJS.Timeout | undefined;
@@ -72,7 +73,7 @@ export function openNatsHints(options: {
   function flush(): void {
     isAsked = false;
     // Nothing is kept for a server that is away.
-    if (!isConnected) return;
+    if (isConnected !== true) return;
     try {
       connection?.publish(subject);
     } catch (error) {
@@ -83,7 +84,7 @@ export function openNatsHints(options: {
   void keepAlive();
   return {
     say() {
-      if (isAsked || !isConnected) return;
+      if (isAsked || isConnected !== true) return;
       isAsked = true;
       setImmediate(flush);
     },
@@ -92,7 +93,7 @@ export function openNatsHints(options: {
       listeners.add(own);
       return () => void listeners.delete(own);
     },
-    isConnected: () => isConnected,
+    isConnected: () => isConnected === true,
     async close() {
       isOver = true;
       clearTimeout(timer);

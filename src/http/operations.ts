@@ -1,7 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { forbidden } from '../domain/errors.ts';
+import { DomainError, forbidden } from '../domain/errors.ts';
 import { jsonType } from './answer.ts';
 import type { Authenticate } from './authentication.ts';
+
+/** Probes wait no longer. */
+const readyMs = 1_500;
 
 /** What an operator's tools ask: is it alive, is it ready, what does it count. */
 export function mountOperations(
@@ -20,7 +23,7 @@ export function mountOperations(
   const ok = JSON.stringify({ status: 'ok' });
   fastify.get('/healthz', (_request, reply) => reply.header('content-type', jsonType).send(ok));
   fastify.get('/readyz', async (_request, reply) => {
-    await options.ping();
+    await soon(options.ping());
     const { isNatsThere, shardsAway } = options;
     const said = {
       status: 'ok',
@@ -34,4 +37,18 @@ export function mountOperations(
     if (actor.kind !== 'admin') throw forbidden('metrics need the token or key of an admin');
     return reply.type(options.metricsContentType).send(await options.metricsText());
   });
+}
+
+/** Waits for the engine, but not for long. Throws unavailable. */
+async function soon(answer: Promise<void>): Promise<void> {
+  const sentence = 'the storage has not answered for a while';
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(() => late.reject(new DomainError('unavailable', sentence)), readyMs);
+  try {
+    await Promise.race([answer, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    // What comes of it afterwards nobody waits for.
+    answer.catch(() => undefined);
+  }
 }

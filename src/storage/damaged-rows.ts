@@ -29,7 +29,8 @@ export function createDamagedRows(options: {
     reporter.rowSetAside(table);
     // The key alone: what a damaged row holds may be anybody's secret.
     const why = reason instanceof Error ? reason.message : String(reason);
-    log.error({ table, key, reason: why }, 'a row cannot be understood and is set aside');
+    // Not as `key`, which the log takes for a secret.
+    log.error({ table, row: key, reason: why }, 'a row cannot be understood and is set aside');
   }
 
   return {

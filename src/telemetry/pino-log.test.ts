@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentReporter } from '../domain/reporter.ts';
+import { createDamagedRows } from '../storage/damaged-rows.ts';
 import { createPinoLog, type PinoLogOptions } from './pino-log.ts';
 
 function record(level: PinoLogOptions['level']) {
@@ -72,4 +74,11 @@ test('a field that contains itself ends instead of hanging the service', () => {
   loop['self'] = loop;
   log.info({ loop }, 'x');
   assert.match(lines[0] ?? '', /\[deeper\]/);
+});
+
+test('a row that is set aside is named by its table and its key', () => {
+  const { log, last } = record('info');
+  createDamagedRows({ log, reporter: silentReporter }).note('devices', 'pond 7', new Error('x'));
+  const { table, row, reason } = last();
+  assert.deepEqual({ table, row, reason }, { table: 'devices', row: 'pond 7', reason: 'x' });
 });

@@ -6,12 +6,14 @@ import { openSensor, refusalOf } from './sensor-endpoint.ts';
 
 let service: Service;
 let isStoreBroken = false;
+let isStoreSilent = false;
 
 before(async () => {
   service = await startService({
     wrapStorage: (storage) => ({
       ...storage,
       ping: async () => {
+        if (isStoreSilent) await new Promise(() => undefined);
         if (isStoreBroken) throw new DomainError('unavailable', 'the disk failed');
         await storage.ping();
       },
@@ -45,6 +47,15 @@ test('the service is ready while its store answers and says 503 while it does no
     isStoreBroken = false;
   }
   assert.equal((await service.call({ path: '//readyz' })).status, 200);
+});
+
+test('whoever asks whether it is ready is answered soon, though the store is silent', async () => {
+  isStoreSilent = true;
+  try {
+    refusalOf(await service.call({ path: '//readyz' }), 503, 'unavailable');
+  } finally {
+    isStoreSilent = false;
+  }
 });
 
 test('metrics are for the token or key of an admin alone', async () => {

@@ -61,7 +61,7 @@ describe('commands on PostgreSQL', { skip: isAbsent ? 'needs PostgreSQL' : false
       await run('user', 'add', 'kofi', '--password', 'cassava-0815');
       const busy = await run('user', 'delete', 'kofi', '--yes');
       assert.equal(busy.code, 1);
-      assert.match(busy.stderr, /another process of Kipimo serves this database: stop it first/);
+      assert.match(busy.stderr, /another process of Kipimo serves this database: stop it first$/m);
       const wrong = await run('compact');
       assert.equal(wrong.code, 1);
       assert.match(

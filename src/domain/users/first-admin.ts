@@ -29,6 +29,8 @@ export async function ensureAdmin(options: {
     webhookSecret: createSigningKey(),
   };
   const outcome = await users.insert(admin, await hashPassword(password, options.passwordCost));
+  // Another process that started at the same time may have made it meanwhile.
+  if (outcome === 'duplicate' && (await users.countAdmins()) > 0) return {};
   if (outcome === 'duplicate') {
     throw new Error(
       `there is no admin, and the name ${username} belongs to a plain user: ` +

@@ -28,7 +28,7 @@ export async function connectForCommand(
     const version = await versionOf(client);
     if (version === 0 && !makes) throw noData();
     if (version === readMigrations().length) return client;
-    await lockService(client, undefined);
+    await lockService(client, undefined, 'command');
     await migrate(client);
     await unlockService(client);
     return client;

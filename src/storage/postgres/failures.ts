@@ -8,10 +8,14 @@ export function sqlStateOf(error: unknown): string | undefined {
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const diskFull = '53100';
+const tooManyConnections = '53300';
 /** The connection is over, or about to be: shutdown, crash, too many connections. */
 const endsConnection = /^(08|57P0|53300|25006|57014|25P03|57P05)/;
 /** The server does not do its part: resources, files, its own faults. */
 const isOfServer = /^(53|54|55|58|40)/;
+
+/** Whether the server has no room for one more connection, of all or of this role. */
+export const isFull = (error: unknown): boolean => sqlStateOf(error) === tooManyConnections;
 
 /** Whether the connection is lost or useless, so that a new one has to be made. */
 export function isConnectionLost(error: unknown): boolean {

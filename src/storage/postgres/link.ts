@@ -66,7 +66,7 @@ interface Open {
 export interface LinkOptions {
   readonly url: string;
   readonly log: Log;
-  /** Absent: alone. */
+  /** Absent: a command, which is alone. */
   readonly serving?: Serving;
   /** Called once, with the reason, when another process has taken the place of this one. */
   readonly onReplaced?: (reason: string) => void;
@@ -238,15 +238,16 @@ const lost =
 
 /** `before`: what this process had; it is to be a member still. */
 async function connect(
-  { url, serving = 'alone' }: LinkOptions,
+  { url, serving: asked }: LinkOptions,
   before: Pick<Open, 'backend' | 'membership' | 'told'> | undefined,
 ): Promise<Open> {
+  const serving = asked ?? 'alone';
   const client = await connectWriter(url);
   try {
     const session = sessionOn(client);
     // Also while another one has the lock, which could be waited for in vain.
     if (before !== undefined) await checkMember(session, before.membership);
-    const backend = await lockService(client, before?.backend, serving);
+    const backend = await lockService(client, before?.backend, asked ?? 'command');
     await refuseHalf(client);
     if (before === undefined) await migrate(client);
     const joined = before?.membership ?? (await join(client, serving));

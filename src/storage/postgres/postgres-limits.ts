@@ -5,6 +5,8 @@ const mebibyte = 1_024 * kibibyte;
 export const postgresLimits = {
   /** Connections that reads share; one more writes. */
   readConnectionsMax: 6,
+  /** Where the server has no room for one more, when it is asked again. */
+  moreConnectionsMs: 5_000,
   /** Reads that wait for a connection; beyond it they are refused. */
   readsWaitingMax: 2_000,
   /** How long opening a connection may take. */

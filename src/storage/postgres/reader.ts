@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import { type Session, sessionOn, type Value } from './connection.ts';
-import { asRefusal, isConnectionLost, unavailable } from './failures.ts';
+import { asRefusal, isConnectionLost, isFull, unavailable } from './failures.ts';
 import { clientConfig } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
@@ -25,6 +25,7 @@ export function createReader(url: string, log: Log): Reader {
   // An idle connection that was lost: the next read makes a new one.
   pool.on('error', (error) => log.warn({ err: error }, 'a connection to the database was lost'));
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const connect = createConnecting(pool, log);
 
   async function withClient<Answer>(work: (client: pg.PoolClient) => Promise<Answer>) {
     if (pool.waitingCount >= postgresLimits.readsWaitingMax) {
@@ -32,7 +33,7 @@ export function createReader(url: string, log: Log): Reader {
     }
     let client: pg.PoolClient | undefined;
     try {
-      client = await pool.connect();
+      client = await connect();
       const answer = await work(client);
       client.release();
       return answer;
@@ -69,5 +70,38 @@ export function createReader(url: string, log: Log): Reader {
         }
       }),
     close: () => pool.end(),
+  };
+}
+
+/** Takes a connection; where the server has no room for one more, it waits for one that is there. */
+function createConnecting(pool: pg.Pool, log: Log): () => Promise<pg.PoolClient> {
+  let open = 0;
+  let again: NodeJS.Timeout | undefined;
+  pool.on('connect', () => {
+    open += 1;
+  });
+  pool.on('remove', () => {
+    open -= 1;
+  });
+
+  function makeDo(error: unknown): void {
+    pool.options.max = open;
+    if (again !== undefined) return;
+    log.warn({ err: error, open }, 'the database has no room for more connections: reads wait');
+    again = setTimeout(() => {
+      again = undefined;
+      pool.options.max = postgresLimits.readConnectionsMax;
+    }, postgresLimits.moreConnectionsMs).unref();
+  }
+
+  return async () => {
+    for (;;) {
+      try {
+        return await pool.connect();
+      } catch (error) {
+        if (!isFull(error) || open === 0) throw error;
+        makeDo(error);
+      }
+    }
   };
 }

@@ -32,6 +32,9 @@ const findHolder = (mode: string): string => `
 /** Whether a process serves the schema alone, or shares that with others who say the same. */
 export type Serving = 'alone' | 'shared';
 
+/** The same of a command that changes what no service may use meanwhile. */
+type Holding = Serving | 'command';
+
 /**
  * Takes the lock of whoever serves this schema, for as long as the connection lasts; waits a moment
  * for a process that just ended. `before`: the connection that held it for this process. Throws
@@ -40,28 +43,29 @@ export type Serving = 'alone' | 'shared';
 export async function lockService(
   client: pg.Client,
   before: Backend | undefined,
-  serving: Serving = 'alone',
+  holding: Holding,
 ): Promise<Backend> {
   const giveUpAt = performance.now() + postgresLimits.lockWaitMs;
   const session = sessionOn(client);
   for (;;) {
     const tried = await session.first<Backend & { locked: boolean }>(
-      serving === 'alone' ? tryAlone : tryShared,
+      holding === 'shared' ? tryShared : tryAlone,
     );
     if (before !== undefined) await session.all(endBackend, before.pid, before.since);
     if (tried?.locked === true) return { pid: tried.pid, since: tried.since };
-    if (performance.now() > giveUpAt) throw new UnusableStorageError(heldSentences[serving]);
+    if (performance.now() > giveUpAt) throw new UnusableStorageError(heldSentences[holding]);
     await wait(postgresLimits.retryMs);
   }
 }
 
-const heldSentences: Readonly<Record<Serving, string>> = {
+const heldSentences: Readonly<Record<Holding, string>> = {
   alone:
     'another process of Kipimo serves this database: stop it first, or set ' +
     'KIPIMO_PROCESSES=several for each of them',
   shared:
     'another process of Kipimo has this database for itself: stop it, or set ' +
     'KIPIMO_PROCESSES=several there as well; a kipimo move ends by itself',
+  command: 'another process of Kipimo serves this database: stop it first',
 };
 
 /** Gives the lock back, before the connection ends. */

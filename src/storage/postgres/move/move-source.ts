@@ -39,7 +39,7 @@ export async function openMoveSource(place: DatabasePlace, log: Log): Promise<Mo
   }
   const client = await connectForCommand(url, { makes: false });
   try {
-    await lockService(client, undefined);
+    await lockService(client, undefined, 'command');
     const session = sessionOn(client);
     if (await isOutside(session)) {
       throw new UnusableStorageError('a service wrote to the database just now: begin again');

@@ -33,7 +33,7 @@ export async function openMoveTarget(url: string, sourceName: string): Promise<M
   let client: pg.Client | undefined;
   try {
     client = await connectWriter(url);
-    await lockService(client, undefined);
+    await lockService(client, undefined, 'command');
     await migrate(client);
     await claim(client, sourceName);
     return createTarget(client);

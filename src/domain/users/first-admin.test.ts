@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openServiceStorage } from '../../../test/service-storage.ts';
+import { parseUsername } from '../ids.ts';
+import { ensureAdmin } from './first-admin.ts';
+
+const clock = { now: () => 1_000_000 };
+const passwordCost = { memoryKibibytes: 8, passes: 1 };
+
+test('of processes that start at once one makes the first admin, and none complains', async () => {
+  const { users } = openServiceStorage().storage;
+  const username = parseUsername('admin');
+  const starts = [1, 2, 3].map(() => ensureAdmin({ users, clock, username, passwordCost }));
+  const told = (await Promise.all(starts)).filter((made) => made.generatedPassword !== undefined);
+  assert.equal(told.length, 1);
+  assert.equal(await users.countAdmins(), 1);
+});
