@@ -73,7 +73,7 @@ export function createReader(url: string, log: Log): Reader {
   };
 }
 
-/** Takes a connection; where the server has no room for one more, it waits for one that is there. */
+/** Takes a connection; where the server has no room for more, waits for one that is there. */
 function createConnecting(pool: pg.Pool, log: Log): () => Promise<pg.PoolClient> {
   let open = 0;
   let again: NodeJS.Timeout | undefined;

@@ -19,7 +19,7 @@ const now = noon + 4 * day;
 const rawBefore = noon + 1.5 * day;
 
 interface Context {
-  after(end: () => void): void;
+  after(end: () => void | Promise<void>): void;
 }
 
 /** A service that runs, with a device of three sensors that keeps datapoints for two days. */
