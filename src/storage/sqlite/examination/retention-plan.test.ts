@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { silentLog } from '../../../lib/log.ts';
 import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from '../../contract/builders.ts';
 import { at, push, sensor } from '../../contract/datapoint-builders.ts';
@@ -18,12 +18,8 @@ const day = 86_400_000;
 const now = noon + 4 * day;
 const rawBefore = noon + 1.5 * day;
 
-interface Context {
-  after(end: () => void | Promise<void>): void;
-}
-
 /** A service that runs, with a device of three sensors that keeps datapoints for two days. */
-async function running(context: Context, limits: DatapointLimits = datapointLimits) {
+async function running(context: TestContext, limits: DatapointLimits = datapointLimits) {
   const directory = temporaryDirectory(context);
   const storage = await openSqlite({ directory, log: silentLog, datapointLimits: limits });
   context.after(() => storage.close());
