@@ -103,3 +103,43 @@ test('old values go, and aggregates, plots and totals go on from their hours', a
   const last = (await sensor.get())['last_value'] as { value: number };
   assert.equal(last.value, count - 1);
 });
+
+test('calibration leaves text alone also where hours stand for it', async () => {
+  const clock = createManualClock(start);
+  await using service = await startService({ clock });
+  const [low, high] = [
+    { sensor_value: 0, real_value: 0 },
+    { sensor_value: 10, real_value: 20 },
+  ];
+  const calib = { linear: { enabled: true, value_min: low, value_max: high } };
+  const sensor = await openSensor(service, { id: 'TC1', calib });
+  const at = (minutes: number) => new Date(start - 8 * day + minutes * 60_000).toISOString();
+  await sensor.push([
+    { value: 5, timestamp: at(0) },
+    { value: '40', timestamp: at(10) },
+    { value: '30', timestamp: at(60) },
+    { value: 6, timestamp: at(120) },
+    { value: 7, timestamp: new Date(start).toISOString() },
+  ]);
+  const names = 'count,sum,avg,min,max,first,last,increase';
+  const read = async (query = '') => {
+    const reply = await sensor.read(`?aggregate=${names}&interval=1h&dateTo=${at(180)}${query}`);
+    const text = reply.text.replaceAll(/"(first|last)":"(\d+)"/g, '"$1":$2');
+    return [JSON.parse(text), reply.headers.get('x-summarised-before') !== null] as const;
+  };
+  const [before, isTaken] = await read();
+  const [raw] = await read('&calibrated=false');
+  assert.equal(isTaken, false);
+  assert.partialDeepStrictEqual(before[0], {
+    ...{ count: 2, sum: 50, avg: 25, min: 10, max: 40, first: 10, last: 40, increase: 30 },
+  });
+  const path = `${sensor.path}/retention`;
+  assertDone(await service.call({ method: 'PUT', path, json: { raw_days: 3 } }));
+  clock.advance(3_600_000);
+  await until(async () => (await read())[1]);
+  await until(async () => (await sensor.read('?limit=1')).headers.get('x-total-count') === '1');
+  assert.deepEqual((await read())[0], before);
+  assert.deepEqual((await read('&calibrated=false'))[0], raw);
+  const plot = valuesOf(datapointsOf(await sensor.read('?points=100')));
+  assert.deepEqual(plot, [10, 40, 30, 12, 14]);
+});

@@ -23,7 +23,10 @@ export type ExportedDatapoint = readonly [
   receivedAt: number,
 ];
 
-/** One hour; its sum is null where it is more than a double holds. */
+/**
+ * One hour; its sum is null where it is more than a double holds. The last is for hours with both
+ * kinds of numbers alone: `listOfKinds`, with null for such sums.
+ */
 export type ExportedHour = readonly [
   begin: number,
   count: number,
@@ -36,6 +39,7 @@ export type ExportedHour = readonly [
   last: number,
   rise: number,
   fall: number,
+  kinds?: readonly (number | null)[],
 ];
 
 /** One line of an export. What a line names stands in a line before it. */

@@ -121,7 +121,8 @@ async function fillRetention({ datapoints, retentions, retaining }: Storage): Pr
   await retentions.put({ kind: 'sensor', ...sensor }, { rawDays: 7 });
   const values = Array.from({ length: 500 }, (_, n) => {
     const timestamp = noon + (n - 600) * 600_000;
-    return { value: n % 100 === 0 ? 'wet' : n / 4, timestamp, receivedAt: timestamp };
+    const value = n % 100 === 0 ? 'wet' : n % 50 === 0 ? `${n}` : n / 4;
+    return { value, timestamp, receivedAt: timestamp };
   });
   await datapoints.append([{ ...sensor, batch: toColumnBatch(values) }]);
   const limits = { rawBefore: Math.floor(noon / 86_400_000) * 86_400_000 };
@@ -183,6 +184,11 @@ for (const kinds of [
       assert.equal(counts.get('datapoint'), 12_006);
       assert.ok((counts.get('hour') ?? 0) > 70, `${counts.get('hour')} hours`);
       assert.equal(counts.get('retention'), 3);
+      const hours = (await linesOf(one)).flatMap((line) =>
+        line.kind === 'hours' ? line.hours : [],
+      );
+      assert.ok(hours.some(([, , , , , , , , , , , kinds]) => kinds !== undefined));
+      assert.ok(hours.some((hour) => hour.length === 11));
       assert.deepEqual(await linesOf(other), await linesOf(one));
       assert.deepEqual(await lastOf(other), await lastOf(one), 'the late one is the last one');
     }));

@@ -3,6 +3,7 @@ import type { VisibleTo } from '../../domain/access/viewer.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
 import { type HourTally, hoursOf } from '../../domain/datapoints/retention/hours.ts';
 import { hourMs, type RetentionScope } from '../../domain/datapoints/retention/retention.ts';
+import { listOfKinds } from '../../domain/datapoints/stretch-kinds.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Username } from '../../domain/ids.ts';
 import type { Social } from '../../domain/socials/social.ts';
@@ -138,10 +139,13 @@ async function* hourLines(storage: Storage, sensor: SensorRef): AsyncGenerator<E
   }
 }
 
+const orNull = (sum: number): number | null => (Number.isNaN(sum) ? null : sum);
+
 const asExportedHour = (hour: HourTally): ExportedHour => [
   ...([hour.begin, hour.count, hour.numbers, hour.textNumbers, hour.min, hour.max] as const),
-  Number.isNaN(hour.sum) ? null : hour.sum,
+  orNull(hour.sum),
   ...([hour.first, hour.last, hour.rise, hour.fall] as const),
+  ...(hour.kinds === undefined ? ([] as const) : ([listOfKinds(hour.kinds).map(orNull)] as const)),
 ];
 
 /** The values of a sensor as they were pushed, oldest first; its last value stands last, alone. */

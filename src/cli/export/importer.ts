@@ -1,5 +1,6 @@
 import { createBatchBuilder } from '../../domain/datapoints/column-batch.ts';
 import { type HourTally, startOfHour } from '../../domain/datapoints/retention/hours.ts';
+import { kindsOfList } from '../../domain/datapoints/stretch-kinds.ts';
 import { conflict, invalid } from '../../domain/errors.ts';
 import type { Group } from '../../domain/groups/group.ts';
 import {
@@ -136,11 +137,16 @@ async function takeHours({ retaining }: Storage, line: LineOf<'hours'>): Promise
 }
 
 function hourFrom(exported: ExportedHour): HourTally {
-  const [begin, count, numbers, textNumbers, min, max, sum, first, last, rise, fall] = exported;
+  const [begin, count, numbers, textNumbers, min, max, sum, first, last, rise, fall, list] =
+    exported;
   const hour = { begin, count, numbers, textNumbers, min, max, first, last, rise, fall };
-  const isHour = Object.values(hour).every(Number.isFinite) && startOfHour(begin) === begin;
+  const kinds = list && kindsOfList(list.map((one) => one ?? Number.NaN));
+  const isHour =
+    Object.values(hour).every(Number.isFinite) &&
+    startOfHour(begin) === begin &&
+    (list === undefined || kinds !== undefined);
   if (!isHour) throw invalid(`an hour cannot be read: ${JSON.stringify(exported)}`);
-  return { ...hour, sum: sum ?? Number.NaN };
+  return { ...hour, sum: sum ?? Number.NaN, ...(kinds && { kinds }) };
 }
 
 async function takeProject(storage: Storage, line: LineOf<'project'>): Promise<number> {

@@ -9,6 +9,7 @@ import {
 } from '../devices/calibration.ts';
 import { type Aggregate, numeric } from './bucket-tally.ts';
 import type { SummariseOptions } from './datapoint-store.ts';
+import { joinKinds, type KindFigures, type StretchKinds } from './stretch-kinds.ts';
 import type { Stretches, StretchRun } from './stretches.ts';
 
 /** Larger numbers may add up to what no double holds. */
@@ -75,34 +76,77 @@ function lineBetween(calibration: Calibration, min: number, max: number): Calibr
   return { sensorValue: min, realValue, slope };
 }
 
+/** The sum of so many numbers on a line, whose raw values have this sum. */
+const sumOn = (line: CalibrationLine, count: number, sum: number): number =>
+  count * line.realValue + (sum - count * line.sensorValue) * line.slope;
+
 /** The stretches of a run as a calibration shows them: of each it draws one line. */
 export function calibratedRun(run: StretchRun, calibration: Calibration | undefined): StretchRun {
   if (!isApplied(calibration)) return run;
   const { stretches, from, to } = run;
+  const { kinds: allKinds, ...raw } = stretches;
   const shown = {
-    ...stretches,
+    ...raw,
     ...{ min: stretches.min.slice(), max: stretches.max.slice(), sum: stretches.sum.slice() },
     ...{ first: stretches.first.slice(), last: stretches.last.slice() },
     ...{ rise: stretches.rise.slice(), fall: stretches.fall.slice() },
   };
   for (let at = from; at < to; at += 1) {
     const numbers = stretches.numbers[at] ?? 0;
-    const [min, max] = [stretches.min[at] ?? 0, stretches.max[at] ?? 0];
     if (numbers === 0) continue;
-    // No store lets a stretch stand that has none; hours of which retention took the datapoints
-    // may: they are shown as if a line went from their least to their greatest number.
-    const line = lineOf(calibration, min, max) ?? lineBetween(calibration, min, max);
+    const kinds = allKinds?.[at];
+    const figures =
+      kinds === undefined
+        ? shownNumbers(calibration, numbers, figuresOf(stretches, at))
+        : shownKinds(calibration, numbers, kinds);
+    shown.min[at] = figures.min;
+    shown.max[at] = figures.max;
+    shown.sum[at] = figures.sum;
+    shown.rise[at] = figures.rise;
+    shown.fall[at] = figures.fall;
     const real = (column: Float64Array): number => Number(calibrate(calibration, column[at] ?? 0));
-    const isFalling = line.slope < 0;
-    const [rise, fall] = [stretches.rise[at] ?? 0, stretches.fall[at] ?? 0];
-    shown.min[at] = real(isFalling ? stretches.max : stretches.min);
-    shown.max[at] = real(isFalling ? stretches.min : stretches.max);
-    shown.first[at] = real(stretches.first);
-    shown.last[at] = real(stretches.last);
-    const sum = stretches.sum[at] ?? 0;
-    shown.sum[at] = numbers * line.realValue + (sum - numbers * line.sensorValue) * line.slope;
-    shown.rise[at] = Math.abs(line.slope) * (isFalling ? fall : rise);
-    shown.fall[at] = Math.abs(line.slope) * (isFalling ? rise : fall);
+    if (kinds?.isFirstText !== true) shown.first[at] = real(stretches.first);
+    if (kinds?.isLastText !== true) shown.last[at] = real(stretches.last);
   }
   return { ...run, stretches: shown };
+}
+
+const figuresOf = ({ min, max, sum, rise, fall }: Stretches, at: number): KindFigures => ({
+  min: min[at] ?? 0,
+  max: max[at] ?? 0,
+  sum: sum[at] ?? 0,
+  rise: rise[at] ?? 0,
+  fall: fall[at] ?? 0,
+});
+
+/**
+ * No store lets a stretch stand through whose numbers goes no line; hours of which retention took
+ * the datapoints may: they are shown as if one went from their least to their greatest number.
+ */
+const lineThrough = (calibration: Calibration, { min, max }: KindFigures): CalibrationLine =>
+  lineOf(calibration, min, max) ?? lineBetween(calibration, min, max);
+
+/** What so many numbers come to on one line. */
+function shownNumbers(calibration: Calibration, count: number, raw: KindFigures): KindFigures {
+  const line = lineThrough(calibration, raw);
+  const least = Number(calibrate(calibration, raw.min));
+  const greatest = Number(calibrate(calibration, raw.max));
+  const isFalling = line.slope < 0;
+  return {
+    min: isFalling ? greatest : least,
+    max: isFalling ? least : greatest,
+    sum: sumOn(line, count, raw.sum),
+    rise: Math.abs(line.slope) * (isFalling ? raw.fall : raw.rise),
+    fall: Math.abs(line.slope) * (isFalling ? raw.rise : raw.fall),
+  };
+}
+
+/** Text is not calibrated: its figures stay beside those of the JSON numbers. */
+function shownKinds(calibration: Calibration, count: number, kinds: StretchKinds): KindFigures {
+  const line = lineThrough(calibration, kinds.numbers);
+  return joinKinds(kinds, {
+    numbers: shownNumbers(calibration, count, kinds.numbers),
+    real: (number) => Number(calibrate(calibration, number)),
+    realSum: (many, sum) => sumOn(line, many, sum),
+  });
 }

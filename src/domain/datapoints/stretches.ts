@@ -1,4 +1,5 @@
 import type { DatapointColumns } from './datapoint-columns.ts';
+import type { StretchKinds } from './stretch-kinds.ts';
 
 /**
  * What stretches of datapoints that follow each other come to, column by column: of one sensor,
@@ -25,6 +26,8 @@ export interface Stretches {
   readonly fall: Float64Array;
   /** 1 where the first and the last datapoint are JSON numbers: `first` and `last`. */
   readonly hasNumbersAtEnds: Uint8Array;
+  /** Of hours of which retention took the datapoints: those that have numbers of both kinds. */
+  readonly kinds?: readonly (StretchKinds | undefined)[];
 }
 
 /** Some stretches, from one to before another. */

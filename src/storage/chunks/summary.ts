@@ -19,6 +19,7 @@ import type { Columns } from './columns.ts';
 import { putFlags, takeFlags } from './flags.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
 import { type Digits, digitsOf, putNumbers, takeNumbers } from './numbers.ts';
+import { putKinds, takeKinds } from './summary-kinds.ts';
 
 const hour = 3_600_000;
 /** Hours of fewer datapoints are no quicker to read than the datapoints. */
@@ -31,8 +32,12 @@ const datapointsPerPartMin = 64;
 const noGrain = 0;
 /** Larger numbers may add up to what no double holds. */
 const magnitudeMax = 1e290;
-/** The first one had hours or whole blocks, and did not say which. */
-const versions = { withoutGrains: 1, newest: 2 };
+/**
+ * The first one had hours or whole blocks, and did not say which. The third one is for hours with
+ * both kinds of numbers, and is the second one but for them.
+ */
+const versions = { withoutGrains: 1, withGrains: 2, withKinds: 3 };
+const isKnown = (version: number): boolean => Object.values(versions).includes(version);
 const blocksMax = 65_536;
 const stretchesMax = 2 ** 20;
 
@@ -233,10 +238,11 @@ export function encodeSummary(blocks: readonly BlockSummary[]): Buffer {
   putNumbers(sinks, all.min);
   putNumbers(sinks, all.max, all.min);
   for (const name of numberColumns) putNumbers(sinks, all[name], besideOf(all, name));
+  if (all.kinds !== undefined) putKinds(body, all.kinds);
   // Integers are read four bytes at a time.
   putUint32(body, 0);
   const sink = createSink(body.length + 5);
-  putByte(sink, versions.newest);
+  putByte(sink, all.kinds === undefined ? versions.withGrains : versions.withKinds);
   putUint32(sink, crc32(writtenBytes(body)));
   putBytes(sink, writtenBytes(body));
   return writtenBytes(sink);
@@ -246,9 +252,7 @@ export function encodeSummary(blocks: readonly BlockSummary[]): Buffer {
 export function decodeSummary(bytes: Uint8Array): ChunkSummary {
   const source = createSource(bytes);
   const version = takeByte(source);
-  if (version !== versions.newest && version !== versions.withoutGrains) {
-    throw new DamagedBytesError('unknown version of a summary');
-  }
+  if (!isKnown(version)) throw new DamagedBytesError('unknown version of a summary');
   if (takeUint32(source) !== crc32(bytes.subarray(source.offset))) {
     throw new DamagedBytesError('the checksum of a summary does not match');
   }
@@ -258,9 +262,9 @@ export function decodeSummary(bytes: Uint8Array): ChunkSummary {
   const counts = takeIntegers(source, blocks);
   const sizes = takeIntegers(source, blocks);
   const grains =
-    version === versions.newest
-      ? takeIntegers(source, blocks)
-      : sizes.map((size) => (size > 1 ? 1 : noGrain));
+    version === versions.withoutGrains
+      ? sizes.map((size) => (size > 1 ? 1 : noGrain))
+      : takeIntegers(source, blocks);
   const minTimes = takeNumbers(sources, blocks);
   const maxTimes = takeNumbers(sources, blocks);
   const all = emptyStretches(count);
@@ -272,6 +276,7 @@ export function decodeSummary(bytes: Uint8Array): ChunkSummary {
   all.min.set(takeNumbers(sources, count));
   all.max.set(takeNumbers(sources, count, all.min));
   for (const name of numberColumns) all[name].set(takeNumbers(sources, count, besideOf(all, name)));
+  const kinds = version === versions.withKinds ? { kinds: takeKinds(source, count) } : {};
   for (let at = 0; at < count; at += 1) all.starts[at] = (all.starts[at] ?? 0) * hour;
   const bounds = [0];
   for (let block = 0; block < blocks; block += 1) {
@@ -282,7 +287,7 @@ export function decodeSummary(bytes: Uint8Array): ChunkSummary {
     setTimes(all, start, end, { minTime, maxTime, grain: grains[block] ?? 0 });
   }
   if (bounds[blocks] !== count) throw new DamagedBytesError('a summary has another size');
-  return { stretches: all, bounds, grains, counts, minTimes, maxTimes };
+  return { stretches: { ...all, ...kinds }, bounds, grains, counts, minTimes, maxTimes };
 }
 
 /** About what a summary takes in memory. */
@@ -322,7 +327,9 @@ function joined(parts: readonly Stretches[]): Stretches {
     for (const name of columnNames) all[name].set(part[name], offset);
     offset += part.count;
   }
-  return all;
+  if (parts.every(({ kinds }) => kinds === undefined)) return all;
+  const none = ({ count }: Stretches) => new Array<undefined>(count).fill(undefined);
+  return { ...all, kinds: parts.flatMap((part) => part.kinds ?? none(part)) };
 }
 
 function sliced(all: Stretches, from: number, to: number): Stretches {

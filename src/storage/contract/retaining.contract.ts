@@ -4,16 +4,21 @@ import { aggregate } from '../../domain/datapoints/aggregation.ts';
 import { type Aggregate, aggregates } from '../../domain/datapoints/bucket-tally.ts';
 import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
-import { toDatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
-import type { DatapointStore, Page } from '../../domain/datapoints/datapoint-store.ts';
+import {
+  calibratedColumns,
+  toDatapointColumns,
+} from '../../domain/datapoints/datapoint-columns.ts';
+import type { DatapointStore, Page, Range } from '../../domain/datapoints/datapoint-store.ts';
 import {
   dayMs,
   hourMs,
   type RetentionLimits,
 } from '../../domain/datapoints/retention/retention.ts';
-import type { SummarisedPart } from '../../domain/datapoints/stretches.ts';
+import { calibratedRun } from '../../domain/datapoints/standing.ts';
+import { isStretchRun, type SummarisedPart } from '../../domain/datapoints/stretches.ts';
+import type { Calibration } from '../../domain/devices/calibration.ts';
 import type { CorrectionId, Username } from '../../domain/ids.ts';
-import type { JsonValue } from '../../lib/json.ts';
+import { asNumber, type JsonValue } from '../../lib/json.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import type { Storage } from '../storage.ts';
 import { aDevice, noon, sensorId } from './builders.ts';
@@ -46,9 +51,9 @@ async function takeAll({ retaining }: Pick<Storage, 'retaining'>, limits: Retent
 async function sums(
   store: DatapointStore,
   names: readonly Aggregate[],
-  options: { readonly each?: number; readonly from?: number; readonly to?: number } = {},
+  options: Range & { readonly each?: number; readonly calibration?: Calibration } = {},
 ): Promise<readonly (readonly (JsonValue | undefined)[])[]> {
-  const { each = dayMs, ...range } = options;
+  const { each = dayMs, calibration, ...range } = options;
   const bucketOf = (at: number) => {
     const start = Math.floor(at / each) * each;
     return { start, end: start + each };
@@ -58,7 +63,11 @@ async function sums(
     let page: Page | undefined = { ...range, order: 'asc', skip: 0, limit: Infinity };
     while (page !== undefined) {
       const step = await store.summarise(sensor(), page, room);
-      yield* step.parts;
+      for (const part of step.parts) {
+        yield isStretchRun(part)
+          ? calibratedRun(part, calibration)
+          : calibratedColumns(part, calibration);
+      }
       page = step.next;
     }
   }
@@ -72,6 +81,10 @@ async function sums(
 }
 
 const all: readonly Aggregate[] = aggregates;
+
+/** First and last are numbers where hours stand, and what was pushed elsewhere. */
+const asNumbers = (rows: Awaited<ReturnType<typeof sums>>) =>
+  rows.map((row) => row.map((one) => (one === undefined ? undefined : asNumber(one))));
 
 const promises: Promises = {
   'what is older goes, and its hours stay': async (storage) => {
@@ -158,6 +171,25 @@ const promises: Promises = {
       [-27, 2, 2.5, 2.5, 2.5],
     ]);
     assert.deepEqual(await sums(datapoints, ['count', 'first']), [[-48, 3, 2.5]]);
+  },
+
+  'hours with both kinds of numbers show a calibration as their datapoints did': async (
+    storage,
+  ) => {
+    const { datapoints } = storage;
+    const points = [
+      { sensorValue: 0, realValue: 0 },
+      { sensorValue: 10, realValue: 20 },
+    ];
+    const calibration = { points, spelling: 'ends' } as const;
+    const mixed = [hours(-30, 5), hours(-29.9, '40'), hours(-29.8, 'wet'), hours(-29.7, 7)];
+    await datapoints.append([push([...mixed, hours(-27, 3), hours(-26, '4'), hours(1, 9)])]);
+    const shown = () => sums(datapoints, all, { each: hourMs, calibration });
+    const before = asNumbers(await shown());
+    assert.deepEqual(before[0], [-30, ...[64 / 3, 10, 40, 64, 4, 10, 14, 30]]);
+    await takeAll(storage, { rawBefore: midnight });
+    assert.equal((await datapoints.hours(sensor(), {}, 10)).count, 3);
+    assert.deepEqual(asNumbers(await shown()), before);
   },
 
   'hours are of what corrections show, and these go with what they are about': async (storage) => {

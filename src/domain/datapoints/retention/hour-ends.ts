@@ -1,13 +1,10 @@
 import type { Instant } from '../../../lib/clock.ts';
 import type { Pace } from '../../../lib/fair-turns.ts';
 import type { Datapoint } from '../datapoint.ts';
-import {
-  calibratedColumns,
-  type DatapointColumns,
-  toDatapointColumns,
-} from '../datapoint-columns.ts';
+import { type DatapointColumns, toDatapointColumns } from '../datapoint-columns.ts';
 import type { DatapointStore, Page } from '../datapoint-store.ts';
 import type { Source } from '../sensor-selection.ts';
+import { calibratedRun } from '../standing.ts';
 import type { Stretches } from '../stretches.ts';
 import { hourMs } from './retention.ts';
 
@@ -26,19 +23,23 @@ export async function readHourEnds(options: {
 }): Promise<DatapointColumns> {
   const { datapoints, source, page, query, pace } = options;
   const ends: Datapoint[] = [];
+  const calibration = query.isCalibrated ? source.sensor.calibration : undefined;
   const isWhole = page.skip === 0 && page.limit === Number.POSITIVE_INFINITY;
   const stands = isWhole ? await datapoints.standsFrom([source.ref], page) : undefined;
   const to = Math.min(page.to ?? Number.POSITIVE_INFINITY, (stands ?? 0) - 1);
   for (let from = page.from ?? Number.NEGATIVE_INFINITY; stands !== undefined && from <= to; ) {
     const hours = await datapoints.hours(source.ref, { from, to }, hoursPerStep);
-    for (let at = 0; at < hours.count; at += 1) ends.push(...endsOf(hours, at));
+    const { stretches } = calibratedRun(
+      { stretches: hours, from: 0, to: hours.count },
+      calibration,
+    );
+    for (let at = 0; at < hours.count; at += 1) ends.push(...endsOf(stretches, at));
     if (hours.count < hoursPerStep) break;
     from = (hours.starts[hours.count - 1] ?? 0) + hourMs;
     if (pace.isOver()) await pace.rest();
   }
   if (page.order === 'desc') ends.reverse();
-  const { calibration } = source.sensor;
-  return calibratedColumns(toDatapointColumns(ends), query.isCalibrated ? calibration : undefined);
+  return toDatapointColumns(ends);
 }
 
 function endsOf(hours: Stretches, at: number): readonly Datapoint[] {

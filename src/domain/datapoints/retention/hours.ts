@@ -1,5 +1,6 @@
 import type { Instant } from '../../../lib/clock.ts';
 import { type DatapointColumns, numberIn, timeIn } from '../datapoint-columns.ts';
+import { addToKinds, type StretchKinds } from '../stretch-kinds.ts';
 import type { Stretches } from '../stretches.ts';
 import { hourMs } from './retention.ts';
 
@@ -18,6 +19,8 @@ export interface HourTally {
   last: number;
   rise: number;
   fall: number;
+  /** Of an hour with both kinds of numbers; earlier versions left it out. */
+  kinds?: StretchKinds;
 }
 
 /** The first instant of the hour. */
@@ -43,7 +46,7 @@ export function addToHours(
       const before = there.get(begin);
       tally = made.get(begin);
       if (tally === undefined && before !== undefined && begin !== open) continue;
-      tally ??= before === undefined ? emptyHour(begin) : { ...before };
+      tally ??= before === undefined ? emptyHour(begin) : structuredClone(before);
       made.set(begin, tally);
     }
     addRow(tally, columns, row);
@@ -55,7 +58,9 @@ function addRow(tally: HourTally, columns: DatapointColumns, row: number): void 
   const number = numberIn(columns, row);
   if (Number.isNaN(number)) return;
   const isFirst = tally.numbers + tally.textNumbers === 0;
-  if (Number.isNaN(columns.numbers[row] ?? Number.NaN)) tally.textNumbers += 1;
+  const isText = Number.isNaN(columns.numbers[row] ?? Number.NaN);
+  addToKinds(tally, number, isText);
+  if (isText) tally.textNumbers += 1;
   else tally.numbers += 1;
   const sum = tally.sum + number;
   tally.sum = Number.isFinite(sum) ? sum : Number.NaN;
@@ -78,6 +83,7 @@ function emptyHour(begin: Instant): HourTally {
 export function stretchesOf(hours: readonly HourTally[]): Stretches {
   const column = (of: (hour: HourTally) => number) => Float64Array.from(hours, of);
   const starts = column(({ begin }) => begin);
+  const hasKinds = hours.some(({ kinds }) => kinds !== undefined);
   return {
     ...{ count: hours.length, starts, ends: starts, counts: column(({ count }) => count) },
     numbers: column(({ numbers }) => numbers),
@@ -87,6 +93,7 @@ export function stretchesOf(hours: readonly HourTally[]): Stretches {
     ...{ last: column(({ last }) => last), rise: column(({ rise }) => rise) },
     fall: column(({ fall }) => fall),
     hasNumbersAtEnds: Uint8Array.from(hours, ({ numbers }) => (numbers > 0 ? 1 : 0)),
+    ...(hasKinds && { kinds: hours.map(({ kinds }) => kinds) }),
   };
 }
 
@@ -94,12 +101,14 @@ export function stretchesOf(hours: readonly HourTally[]): Stretches {
 export function hoursOf(stretches: Stretches): readonly HourTally[] {
   return Array.from({ length: stretches.count }, (_, at): HourTally => {
     const of = (column: Float64Array): number => column[at] ?? 0;
+    const kinds = stretches.kinds?.[at];
     return {
       begin: startOfHour(of(stretches.starts)),
       ...{ count: of(stretches.counts), numbers: of(stretches.numbers) },
       ...{ textNumbers: of(stretches.textNumbers), min: of(stretches.min) },
       ...{ max: of(stretches.max), sum: of(stretches.sum), first: of(stretches.first) },
       ...{ last: of(stretches.last), rise: of(stretches.rise), fall: of(stretches.fall) },
+      ...(kinds !== undefined && { kinds }),
     };
   });
 }
