@@ -1,6 +1,7 @@
 // In a process of its own: it starts a database server and several processes that share it.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import mqtt from 'mqtt';
 import { limits } from '../../src/domain/limits.ts';
 import { findPostgres, onServer, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
@@ -79,10 +80,8 @@ describe('failed logins at processes that share a database', {
     } finally {
       process.kill(other.running.pid, 'SIGCONT');
     }
-    const asked = performance.now();
-    while ((await logIn(other, 'ama', 'wrong password')) !== 429) {
-      assert.ok(performance.now() - asked < 1_000, 'the other heard of them');
-    }
+    await wait(1_000);
+    assert.equal(await logIn(other, 'ama', passwordOf('ama')), 429);
     assert.equal(await logIn(one, 'ama', passwordOf('ama')), 429);
   });
 

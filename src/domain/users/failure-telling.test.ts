@@ -60,7 +60,7 @@ test('who logs in at one is forgiven at the other, and what fails after that cou
   assert.equal(one.limiter.blockedForMs('ama'), 60_000);
 });
 
-test('many who fail at once are one text, without their names; who forgives nobody, none', async () => {
+test('who fail at once are one text, without names; who forgives nobody, none', async () => {
   const { one, other, texts, store } = twoProcesses();
   for (let count = 0; count < 500; count += 1) one.limiter.recordFailure(`ama ${count}`);
   other.limiter.forgive('nobody failed');
