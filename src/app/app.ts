@@ -126,7 +126,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     opened.push(() => channels.close());
     const presence = openPresence(engine, feed);
     const built = createServices({
-      presence,
+      ...{ presence, peers: feed.peers },
       ...{ config, storage, feed, clock, reporter, log, budgets, installationSecret, room },
       ...{ facts: factsOf(options, clock), settings, passwordCost: options.passwordCost },
       ...channels.forServices,

@@ -47,6 +47,7 @@ import { createAddressProving } from '../domain/users/address-proving.ts';
 import type { CodeSender } from '../domain/users/code-sender.ts';
 import { createDeviceCookies } from '../domain/users/device-cookies.ts';
 import { createFailureLimiters } from '../domain/users/failure-limiters.ts';
+import type { FailureTalk } from '../domain/users/failure-telling.ts';
 import { createFirstLogin } from '../domain/users/first-login.ts';
 import { createLogins } from '../domain/users/logins.ts';
 import { createPasswordResets } from '../domain/users/password-resets.ts';
@@ -84,6 +85,8 @@ export interface ServiceParts {
   readonly codes: CodeSender;
   /** Which gateways are connected; absent: those that are to this process. */
   readonly presence?: Presence | undefined;
+  /** Other processes that serve the same data; absent: there are none. */
+  readonly peers?: FailureTalk | undefined;
   /** Of new hashes; absent: the usual one. */
   readonly passwordCost: PasswordCost | undefined;
 }
@@ -257,7 +260,8 @@ function createAccountServices(parts: ServiceParts) {
   const { users, credentials } = storage;
   const sessions = createSessions({ credentials, clock, changes: parts.feed });
   const work = createPasswordWork(parts.passwordCost);
-  const failures = createFailureLimiters({ store: storage.failures, clock });
+  const others = parts.peers && { talk: parts.peers, secret: installationSecret };
+  const failures = createFailureLimiters({ store: storage.failures, clock, others });
   const deviceCookies = createDeviceCookies(installationSecret);
   const logins = createLogins({ users, work, deviceCookies, failures, clock, reporter });
   const { smsCreditNew, adminUsername } = config.accounts;

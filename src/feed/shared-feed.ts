@@ -190,12 +190,12 @@ function createTalk() {
     },
     toldBy: (
       log: Pick<FeedLog, 'append'>,
-      tellAll: (entry: string, by: number) => Promise<void>,
+      tellAll: (entry: string, by?: number) => Promise<void>,
     ) => ({
       async tell(text: string, settled?: WillName): Promise<void> {
         await log.append(entryOf(text), settled);
       },
-      ask: (text: string, by: number) => tellAll(entryOf(text), by),
+      ask: (text: string, by?: number) => tellAll(entryOf(text), by),
       entryOf,
       onTold: (listener: (text: string) => Promise<void>): void => void listeners.push(listener),
       onActed: (work: () => Promise<void>): void => void works.push(work),

@@ -12,6 +12,8 @@ export interface FailureLimiter {
   blockedForMs(key: string): number;
   recordFailure(key: string): void;
   forgive(key: string): void;
+  /** Counts what failed in another process, of which nobody is told; 0: it was forgiven there. */
+  hear(key: string, failures: number): FailureWindow | undefined;
   /** Goes on counting where another process stopped. */
   restore(key: string, window: FailureWindow): void;
 }
@@ -28,6 +30,17 @@ export function createFailureLimiter(options: {
   const { failuresMax, windowMs, clock, onChange } = options;
   const windows = createLruCache<string, FailureWindow>(options.entriesMax);
 
+  function count(key: string, failures: number): FailureWindow {
+    const now = clock.now();
+    const before = windows.get(key);
+    const isOver = before === undefined || before.endsAt <= now;
+    const window = isOver
+      ? { failures, endsAt: now + windowMs }
+      : { ...before, failures: before.failures + failures };
+    windows.set(key, window);
+    return window;
+  }
+
   return {
     blockedForMs(key) {
       const window = windows.get(key);
@@ -35,19 +48,18 @@ export function createFailureLimiter(options: {
       return Math.max(0, window.endsAt - clock.now());
     },
     recordFailure(key) {
-      const now = clock.now();
-      const before = windows.get(key);
-      const isOver = before === undefined || before.endsAt <= now;
-      const window = isOver
-        ? { failures: 1, endsAt: now + windowMs }
-        : { ...before, failures: before.failures + 1 };
-      windows.set(key, window);
+      const window = count(key, 1);
       onChange?.(key, window);
     },
     forgive(key) {
       if (windows.get(key) === undefined) return;
       windows.delete(key);
       onChange?.(key, undefined);
+    },
+    hear(key, failures) {
+      if (failures > 0) return count(key, failures);
+      windows.delete(key);
+      return undefined;
     },
     restore: (key, window) => windows.set(key, window),
   };

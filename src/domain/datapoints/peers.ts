@@ -11,8 +11,11 @@ export interface Peers {
    * DomainError unavailable when the database is away.
    */
   tell(text: string, settled?: WillName): Promise<void>;
-  /** Tells all. Resolves when this one has acted on it, or after a second. Throws as `tell`. */
-  ask(text: string, by: number): Promise<void>;
+  /**
+   * Tells all. Resolves when this one has acted on it, or all where none is named, or after a
+   * second. Throws as `tell`.
+   */
+  ask(text: string, by?: number): Promise<void>;
   /** Calls back with what others tell, in the order of each, one after the other. */
   onTold(listener: (text: string) => Promise<void>): void;
   /**

@@ -4,13 +4,20 @@ import {
   type FailureLimiter,
   type FailureWindow,
 } from '../../lib/failure-limiter.ts';
+import { signText } from '../../lib/secret-token.ts';
 import { limits } from '../limits.ts';
 import type { FailureStore } from './failure-store.ts';
+import { createFailureTelling, type FailureNews, type FailureTalk } from './failure-telling.ts';
 
-/** Counters of failures that outlive a restart. */
+/** Counters of failures that outlive a restart, and of all processes that serve together. */
 export interface FailureLimiters {
   /** The counter of this name; after `load` it knows what was counted before a restart. */
   of(name: string, bounds: FailureBounds): FailureLimiter;
+  /**
+   * Resolves when all processes have counted what failed here until now, or a second later: whoever
+   * is answered then has no more tries at another one. At once where there is this one alone.
+   */
+  told(): Promise<void>;
   /** Before anybody can fail. */
   load(): Promise<void>;
   /** Keeps all that was counted until now; at the end of the service. */
@@ -35,13 +42,19 @@ const keyCharactersMax = 200;
  * Counting is in memory, so that no login waits for the disk. What changed is written a moment
  * later, each key once and only so many of them: who fails all the time writes one row in each
  * pause, and many who fail write no more than the disk bears. A crash loses what one pause counted.
+ * Where several processes serve, each is told at once what the others count, under keys that say
+ * nothing without the secret; they are kept under these as well.
  */
 export function createFailureLimiters(options: {
   readonly clock: Clock;
   readonly store: FailureStore;
+  /** The other processes, and a secret that they have too; absent: there are none. */
+  readonly others?: { readonly talk: FailureTalk; readonly secret: string } | undefined;
 }): FailureLimiters {
-  const { clock, store } = options;
+  const { clock, store, others } = options;
   const counters = new Map<string, Counter>();
+  const waitingMax = limits.loginFailureEntriesMax;
+  const telling = others && createFailureTelling({ talk: others.talk, hear, waitingMax });
   let pause: NodeJS.Timeout | undefined;
 
   function note(changed: Counter['changed'], key: string, window: FailureWindow | undefined): void {
@@ -52,6 +65,15 @@ export function createFailureLimiters(options: {
       changed.delete(oldest);
     }
     pause ??= setTimeout(() => void saveSome(), limits.failuresPauseMs).unref();
+  }
+
+  /** It is kept by the process that counted it; what is to be kept here counts it in. */
+  function hear({ counter, key, isForgiven, failures }: FailureNews): void {
+    const { limiter, changed } = counters.get(counter) ?? {};
+    if (limiter === undefined) return;
+    let window = isForgiven ? limiter.hear(key, 0) : undefined;
+    if (failures > 0) window = limiter.hear(key, failures);
+    if (changed?.has(key)) changed.set(key, window);
   }
 
   /** Writes a part of what changed under each name; answers whether there is more. */
@@ -87,11 +109,16 @@ export function createFailureLimiters(options: {
         ...bounds,
         entriesMax: limits.loginFailureEntriesMax,
         clock,
-        onChange: (key, window) => note(changed, key, window),
+        onChange(key, window) {
+          note(changed, key, window);
+          telling?.note(name, key, window === undefined ? 'forgiven' : 'failed');
+        },
       });
       counters.set(name, { limiter, changed });
-      return limiter;
+      if (others === undefined) return limiter;
+      return underSignedKeys(limiter, (key) => signText(others.secret, `failures ${name} ${key}`));
     },
+    told: async () => telling?.told(),
     async load() {
       for (const [name, { limiter }] of counters) {
         const counted = await store.load(name, clock.now());
@@ -106,3 +133,14 @@ export function createFailureLimiters(options: {
 }
 
 const forgiven: FailureWindow = { failures: 0, endsAt: 0 };
+
+/** Names and addresses stay in this process. */
+function underSignedKeys(limiter: FailureLimiter, signed: (key: string) => string): FailureLimiter {
+  return {
+    blockedForMs: (key) => limiter.blockedForMs(signed(key)),
+    recordFailure: (key) => limiter.recordFailure(signed(key)),
+    forgive: (key) => limiter.forgive(signed(key)),
+    hear: (key, failures) => limiter.hear(signed(key), failures),
+    restore: (key, window) => limiter.restore(signed(key), window),
+  };
+}

@@ -56,8 +56,8 @@ export function createLogins(options: {
   readonly clock: Clock;
   readonly reporter: Reporter;
 }): Logins {
-  const { users, work, deviceCookies, clock, reporter } = options;
-  const limiter = createLoginLimiter(options.failures);
+  const { users, work, deviceCookies, failures, clock, reporter } = options;
+  const limiter = createLoginLimiter(failures);
   // When a network was last written down, so that it is not at every login.
   const remembered = createLruCache<string, number>(limits.loginFailureEntriesMax);
 
@@ -100,9 +100,13 @@ export function createLogins(options: {
       return undefined;
     });
     const isRight = found !== undefined && !found.user.isDisabled;
-    if (isRight) limiter.succeeded(attempt);
-    else limiter.failed(attempt);
-    return isRight ? found : undefined;
+    if (isRight) {
+      limiter.succeeded(attempt);
+      return found;
+    }
+    limiter.failed(attempt);
+    await failures.told();
+    return undefined;
   }
 
   return {

@@ -104,6 +104,7 @@ export function createPasswordResets(options: {
       if (id === undefined || !found) {
         triesByPair.recordFailure(pair);
         byAddress.recordFailure(network);
+        await options.failures.told();
         throw unauthenticated('the code is wrong or no longer valid: ask for a new one');
       }
       const passwordHash = await work.hash({ lane: 'known', payer: network }, password);
