@@ -135,7 +135,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     await built.start();
     await feed.start?.();
     presence?.start();
-    opened.push(openMembers(engine, feed, { ...options, presence }));
+    opened.push(openMembers(engine, feed, { ...options, presence, onChanged: built.onOthers }));
     const servers = await openServers({
       ...{ config, built, storage, feed, meters, clock, log },
       forHttp: { ...channels.forHttp, dashboardFolder: options.dashboardFolder },
@@ -186,10 +186,15 @@ function openPresence({ members }: Storage, { peers }: Partial<SharedFeed>) {
 function openMembers(
   { members: store }: Storage,
   feed: Partial<SharedFeed>,
-  { log, onReplaced, presence }: AppOptions & { readonly presence: SharedPresence | undefined },
+  options: AppOptions &
+    Required<Pick<HeartbeatListener, 'onChanged'>> & {
+      readonly presence: SharedPresence | undefined;
+    },
 ) {
   if (store === undefined) return () => undefined;
+  const { log, onReplaced, presence, onChanged } = options;
   const listener: HeartbeatListener = {
+    onChanged,
     onMembers: (members) => presence?.keep(members.map(({ id }) => id)),
     onLost: () => onReplaced?.('the other processes gave this one up'),
     onEnded({ state }) {

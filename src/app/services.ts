@@ -97,6 +97,8 @@ export interface BuiltServices {
   readonly mqttServices: MqttServices;
   /** Before the ports are opened. */
   readonly start: () => Promise<void>;
+  /** Another process that serves the same data may have come, or ended. */
+  readonly onOthers: () => void;
   readonly drain: () => Promise<void>;
 }
 
@@ -184,6 +186,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       await timedSettings.start();
       runner.start();
     },
+    onOthers: timedSettings.takeOver,
     drain: async () => {
       await runner.stop();
       await timedSettings.stop();
@@ -231,7 +234,10 @@ function createActuatorServices(parts: ServiceParts, access: Access) {
   const { devices: store } = storage;
   const publish = (change: ActuatorChange): void => feed.publish([{ kind: 'actuator', ...change }]);
   const budget = budgets.of('timed_settings');
-  const timedSettings = createTimedSettings({ store, budget, publish, clock, log });
+  const timedSettings = createTimedSettings({
+    ...{ store, budget, publish, clock, log },
+    isShared: storage.members !== undefined,
+  });
   const { valueBytesMax } = config.datapoints;
   const actuators = createActuators({
     ...{ store, access, clock, publish, valueBytesMax, timedSettings, room },

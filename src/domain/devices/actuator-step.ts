@@ -16,8 +16,8 @@ export type ActuatorStep =
     }
   /** The device says that it is as it was set. */
   | { readonly kind: 'confirm'; readonly value: JsonValue; readonly at: Instant }
-  /** The time of a setting for a while is over. */
-  | { readonly kind: 'revert'; readonly at: Instant };
+  /** The setting for a while that lasts until then is over; any other one stays. */
+  | { readonly kind: 'revert'; readonly until: Instant; readonly at: Instant };
 
 /** Which actuator is to be set back, and when. */
 export interface TimedSetting {
@@ -45,7 +45,7 @@ export function actuatorAfter(actuator: Actuator, step: ActuatorStep): Actuator 
       if (actuator.value === undefined || !sameJson(actuator.value, step.value)) return undefined;
       return { ...actuator, confirmedAt: step.at };
     case 'revert':
-      if (revert === undefined || revert.at > step.at) return undefined;
+      if (revert?.at !== step.until) return undefined;
       return { ...others, value: revert.value, setAt: step.at };
   }
 }

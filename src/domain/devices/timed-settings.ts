@@ -21,10 +21,16 @@ export interface TimedSettings {
   tick(): Promise<void>;
   /** Takes up what a restart interrupted; before ports open. */
   start(): Promise<void>;
+  /**
+   * Another process that sets the same actuators may have ended: takes up what it left at the next
+   * look at the clock, and once more each minute from then on.
+   */
+  takeOver(): void;
   stop(): Promise<void>;
 }
 
 interface Waiting extends TimedSetting {
+  /** Who has the room for it; absent: it was taken by another process, or before a restart. */
   readonly payer: Payer | undefined;
   /** Not tried before. */
   notBefore: Instant;
@@ -37,10 +43,14 @@ export function createTimedSettings(options: {
   readonly publish: (change: Omit<TimedSetting, 'at'> & { readonly value: JsonValue }) => void;
   readonly clock: Clock;
   readonly log: Log;
+  /** Other processes may set the same actuators. */
+  readonly isShared?: boolean;
 }): TimedSettings {
   const { store, budget, publish, clock, log } = options;
+  const graceMs = options.isShared === true ? limits.timedSettingGraceMs : 0;
   const waiting = new Map<string, Waiting>();
   let nextAt = Number.POSITIVE_INFINITY;
+  let readAt = Number.POSITIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let ticking: Promise<void> | undefined;
 
@@ -54,16 +64,45 @@ export function createTimedSettings(options: {
   function watch(setting: TimedSetting, payer?: Payer): void {
     forget(setting.deviceId, setting.actuatorId);
     const { deviceId, actuatorId, at } = setting;
-    waiting.set(keyOf(deviceId, actuatorId), { ...setting, payer, notBefore: at });
-    nextAt = Math.min(nextAt, at);
+    // Who took it sets it back first; clocks of two machines may differ a little.
+    const notBefore = payer === undefined ? at + graceMs : at;
+    waiting.set(keyOf(deviceId, actuatorId), { ...setting, payer, notBefore });
+    nextAt = Math.min(nextAt, notBefore);
+  }
+
+  /** Knows afterwards what is stored, but for what was set here while it was read. */
+  async function readAll(): Promise<void> {
+    const before = new Map(waiting);
+    const stored = await store.listTimedSettings();
+    const isAsBefore = (key: string): boolean => waiting.get(key) === before.get(key);
+    for (const setting of stored) {
+      const key = keyOf(setting.deviceId, setting.actuatorId);
+      // Another process may have replaced one that was taken here.
+      if (isAsBefore(key) && before.get(key)?.at !== setting.at) watch(setting);
+      before.delete(key);
+    }
+    for (const [key, { deviceId, actuatorId }] of before) {
+      if (isAsBefore(key)) forget(deviceId, actuatorId);
+    }
+  }
+
+  async function takeUp(): Promise<void> {
+    readAt = clock.now() + limits.timedSettingReadMs;
+    try {
+      await readAll();
+    } catch (error) {
+      log.warn({ err: error }, 'settings of other processes could not be read yet');
+      readAt = Math.min(readAt, clock.now() + limits.timedSettingRetryMs);
+    }
   }
 
   async function setBack(one: Waiting): Promise<void> {
-    const { deviceId, actuatorId } = one;
+    const { deviceId, actuatorId, at: until } = one;
     try {
-      const step = { kind: 'revert', at: clock.now() } as const;
+      const step = { kind: 'revert', until, at: clock.now() } as const;
       const after = await store.stepActuator(deviceId, actuatorId, step);
-      // Set again meanwhile: whoever did it has told what is to become of it.
+      // Set again meanwhile: whoever did it has told what is to become of it. Another process may
+      // have set it back as well: the store lets one of them.
       if (waiting.get(keyOf(deviceId, actuatorId)) === one) forget(deviceId, actuatorId);
       if (typeof after === 'string' || after.value === undefined) return;
       publish({ deviceId, actuatorId, value: after.value });
@@ -75,6 +114,7 @@ export function createTimedSettings(options: {
   }
 
   async function lookAtAll(): Promise<void> {
+    if (clock.now() >= readAt) await takeUp();
     const now = clock.now();
     if (now < nextAt) return;
     nextAt = Number.POSITIVE_INFINITY;
@@ -101,12 +141,15 @@ export function createTimedSettings(options: {
     forget,
     tick,
     async start() {
-      for (const setting of await store.listTimedSettings()) watch(setting);
+      await readAll();
       await tick();
       timer = setInterval(() => {
-        if (clock.now() >= nextAt && ticking === undefined) void tick();
+        if (clock.now() >= Math.min(nextAt, readAt) && ticking === undefined) void tick();
       }, limits.clockCheckMs);
       timer.unref();
+    },
+    takeOver() {
+      readAt = clock.now();
     },
     async stop() {
       clearInterval(timer);

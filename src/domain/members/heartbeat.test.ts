@@ -34,10 +34,14 @@ function world(...others: readonly number[]) {
   };
   const ended: string[] = [];
   let lost = 0;
+  let changes = 0;
   const heartbeat = createHeartbeat({
     store,
     log: silentLog,
     listener: {
+      onChanged: () => {
+        changes += 1;
+      },
       onEnded: ({ id, state }) => void ended.push(`${id} ${state}`),
       onLost: () => {
         lost += 1;
@@ -50,6 +54,7 @@ function world(...others: readonly number[]) {
   return {
     ...{ rows, ended, heartbeat, beats, move },
     lost: () => lost,
+    changes: () => changes,
     setAway: (away: boolean) => {
       isAway = away;
     },
@@ -99,6 +104,15 @@ test('whoever says good-bye is told as one that left, and one that is gone as lo
   rows.delete(3);
   await beats(1);
   assert.deepEqual(ended, ['2 left', '3 lost']);
+});
+
+test('who comes and ends between two beats is told as a change, and one that stays is none', async () => {
+  const { beats, rows, changes } = world(2);
+  await beats(2);
+  assert.equal(changes(), 1, 'at the first beat');
+  rows.set(3, { id: 3, beat: 0, state: 'left' });
+  await beats(2);
+  assert.equal(changes(), 2);
 });
 
 test('a process that was given up hears it once, and beats no more', async () => {

@@ -6,6 +6,11 @@ import type { Member, MemberStore } from './member-store.ts';
 export interface HeartbeatListener {
   /** Of those who serve, this process included: after every beat. */
   onMembers?(members: readonly Member[]): void;
+  /**
+   * One came, or ended, also one that did both between two beats; at the first beat as well: who
+   * was there before that is not known.
+   */
+  onChanged?(): void;
   /** One that served has ended, by itself or lost. */
   onEnded?(member: Member): void;
   /** The others gave this process up. */
@@ -41,6 +46,7 @@ export function createHeartbeat(options: {
   const { store, listener, log } = options;
   const silences = new Map<number, Silence>();
   let known: readonly Member[] = [];
+  let states = '';
   let beats = 0;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -60,6 +66,9 @@ export function createHeartbeat(options: {
     tellEnded(found);
     known = serving;
     listener.onMembers?.(serving);
+    const before = states;
+    states = found.map(({ id, state }) => `${id} ${state}`).join();
+    if (states !== before) listener.onChanged?.();
     for (const member of serving) await judge(member);
   }
 
