@@ -119,7 +119,7 @@ function createAdminServices(
 export function createServices(parts: ServiceParts): BuiltServices {
   const { config, storage, feed, clock, log, room } = parts;
   const { reporter, failedMessages } = countFailedMessages(parts.reporter);
-  const { users, grants, datapoints } = storage;
+  const { users, grants, groups, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
   const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
   const { people, failures } = createAccountServices(parts);
@@ -141,7 +141,6 @@ export function createServices(parts: ServiceParts): BuiltServices {
     configured: new Set(socialChannels.filter((channel) => channels.has(channel))),
   });
   const { find: findResource, list: listResources } = createOwnedResources(storage);
-  const { groups } = storage;
   const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
   const { notifications, preview, testMessages } = built;
   const appender = createAppender({ store: datapoints, feed, clock, reporter, ...built });

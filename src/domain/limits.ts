@@ -17,10 +17,6 @@ export const limits = {
   timedSettingMsMax: 366 * day,
   /** When an actuator is tried again that could not be set back. */
   timedSettingRetryMs: 5 * second,
-  /** How often each of several processes looks for settings that an ended one left. */
-  timedSettingReadMs: minute,
-  /** How long one of them leaves to another one what that one took. */
-  timedSettingGraceMs: second,
   /** Sensors, and actuators, of one device. */
   sensorsPerDeviceMax: 1_000,
   /** What they have together, as JSON text: a device is read and written in one piece. */

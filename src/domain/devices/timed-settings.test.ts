@@ -15,11 +15,11 @@ import { payerOf } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
 import { parseUserId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { createTimedSettings } from './timed-settings.ts';
+import { createTimedSettings, timedSettingTimes } from './timed-settings.ts';
 
 const [id, pump, by] = [deviceId('d'), actuatorId('pump'), username('ama')];
 const payer = payerOf({ kind: 'user', userId: parseUserId('1'), username: by });
-const graceMs = limits.timedSettingGraceMs;
+const graceMs = timedSettingTimes.graceMs;
 
 /** Ama's pump, and two processes that set it: `at(1)` and `at(2)`, with one clock. */
 async function sharedPump() {
@@ -108,7 +108,7 @@ test('they are read again each minute, and sooner where the database was away', 
   one.takeOver();
   await pass(0, one);
   await two.set(1, 1_000);
-  await pass(limits.timedSettingReadMs - 1, one);
+  await pass(timedSettingTimes.readMs - 1, one);
   assert.equal(await value(), 1);
   setAway(true);
   await pass(1, one);

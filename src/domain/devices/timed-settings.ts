@@ -29,6 +29,14 @@ export interface TimedSettings {
   stop(): Promise<void>;
 }
 
+/** Where several processes serve. */
+export const timedSettingTimes = {
+  /** How often each looks for settings that one that ended has left. */
+  readMs: 60_000,
+  /** How long one leaves to another one what that one took. */
+  graceMs: 1_000,
+} as const;
+
 interface Waiting extends TimedSetting {
   /** Who has the room for it; absent: it was taken by another process, or before a restart. */
   readonly payer: Payer | undefined;
@@ -47,7 +55,7 @@ export function createTimedSettings(options: {
   readonly isShared?: boolean;
 }): TimedSettings {
   const { store, budget, publish, clock, log } = options;
-  const graceMs = options.isShared === true ? limits.timedSettingGraceMs : 0;
+  const graceMs = options.isShared === true ? timedSettingTimes.graceMs : 0;
   const waiting = new Map<string, Waiting>();
   let nextAt = Number.POSITIVE_INFINITY;
   let readAt = Number.POSITIVE_INFINITY;
@@ -87,7 +95,7 @@ export function createTimedSettings(options: {
   }
 
   async function takeUp(): Promise<void> {
-    readAt = clock.now() + limits.timedSettingReadMs;
+    readAt = clock.now() + timedSettingTimes.readMs;
     try {
       await readAll();
     } catch (error) {

@@ -106,7 +106,7 @@ test('whoever says good-bye is told as one that left, and one that is gone as lo
   assert.deepEqual(ended, ['2 left', '3 lost']);
 });
 
-test('who comes and ends between two beats is told as a change, and one that stays is none', async () => {
+test('who comes and ends between two beats is a change, and one that stays is none', async () => {
   const { beats, rows, changes } = world(2);
   await beats(2);
   assert.equal(changes(), 1, 'at the first beat');
