@@ -4,7 +4,6 @@ import { formatSpan } from '../i18n/formats.ts';
 import { t } from '../i18n/i18n.ts';
 import { correctionsMade } from '../state/corrections.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
-import { toggled } from '../ui/toggled.ts';
 import { barInterval } from './bars.ts';
 import { ChartLegend, type LegendEntry } from './chart-legend.tsx';
 import { ChartPlots } from './chart-plots.tsx';
@@ -192,6 +191,12 @@ const around = (at: number, span: number): TimeRange => ({
   from: at - span * 0.9,
   to: at + span * 0.1,
 });
+
+function toggled(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const next = new Set(keys);
+  if (!next.delete(key)) next.add(key);
+  return next;
+}
 
 /** A range that ends now goes along with the values that come in. */
 function sliding(range: TimeRange, columns: readonly { readonly times: readonly number[] }[]) {

@@ -13,7 +13,6 @@ import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { wordText } from '../../ui/grant-sentence.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { toggled } from '../../ui/toggled.ts';
 import { DeviceChoice } from './device-choice.tsx';
 import { type Grantee, granteeName, grantPath, unknownSentence } from './grants.tsx';
 
@@ -27,6 +26,8 @@ export function ShareSeveral({ onShared }: { readonly onShared: () => void }): J
   const [groups, setGroups] = useState<ReadonlySet<string>>(new Set());
   const [scopes, setScopes] = useState<readonly string[]>(firstScopes.device);
   const [isOpen, setOpen] = useState(false);
+  const choose = (id: string, isOn: boolean) =>
+    setGroups(new Set(isOn ? [...groups, id] : [...groups].filter((one) => one !== id)));
   const known = useGroups().value ?? [];
   const action = useAction();
 
@@ -84,7 +85,7 @@ export function ShareSeveral({ onShared }: { readonly onShared: () => void }): J
                   type="button"
                   class="chip"
                   aria-pressed={groups.has(id)}
-                  onClick={() => setGroups(toggled(groups, id))}
+                  onClick={() => choose(id, !groups.has(id))}
                 >
                   {groups.has(id) && <Icon name="check" />}
                   {name}

@@ -12,7 +12,7 @@ import type { Broker, Reach } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
-import { nameOfFound } from './found-messages.ts';
+import { isKnown, nameOfFound } from './found-messages.ts';
 import { createHandOnShares } from './hand-on-shares.ts';
 import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
@@ -47,8 +47,8 @@ export interface CatchUpContext {
 }
 
 /** From now on what comes for the session waits until the log was looked through for it. */
-export function holdBack(session: Session): void {
-  session.catchUp = { waiting: [], found: new Set() };
+export function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'heard'>): void {
+  session.catchUp = { waiting: [], found: new Set(), heard };
 }
 
 /**
@@ -153,7 +153,6 @@ function createReplay(
   taken: readonly TakenSession[],
 ) {
   const tree = createSubscriptionTree();
-  const heardBy = new Map(taken.map(({ session, claimed }) => [session, claimed.heard]));
   const coming = taken
     .flatMap(({ session, claimed }) =>
       claimed.subscriptions.map((subscription) => ({
@@ -165,16 +164,14 @@ function createReplay(
 
   function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
     const { origin } = delivery.message;
-    const found = session.catchUp?.found;
+    const { catchUp: state } = session;
     if (terms.qos === 0 || session.isEnded) return;
     if (terms.share !== undefined) {
       outbound.offerFound(session, delivery, terms);
       return;
     }
-    if (origin === undefined || found === undefined) return;
-    const isHeard = origin.at <= (heardBy.get(session)?.get(origin.writer) ?? 0);
-    if (isHeard || found.has(nameOfFound(origin))) return;
-    found.add(nameOfFound(origin));
+    if (origin === undefined || state === undefined || isKnown(state, delivery.message)) return;
+    state.found.add(nameOfFound(origin));
     outbound.offerFound(session, delivery, terms);
   }
 

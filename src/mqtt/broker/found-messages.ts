@@ -1,8 +1,16 @@
 import type { Message, MessageOrigin } from '../../domain/messaging/message.ts';
+import type { CatchUp } from './session.ts';
 
 /** What a message of the log is remembered by. */
 export const nameOfFound = ({ writer, at }: MessageOrigin): string => `${writer} ${at}`;
 
-/** Whether the message was found in the log, so that it does not come again. */
-export const wasFound = (found: ReadonlySet<string>, { origin }: Message): boolean =>
-  origin !== undefined && found.has(nameOfFound(origin));
+/**
+ * Whether a session that another process had has the message: from that process, or since it was
+ * found in the log. What others wrote may be read here after that.
+ */
+export const isKnown = (
+  { found, heard }: Pick<CatchUp, 'found' | 'heard'>,
+  { origin }: Message,
+): boolean =>
+  origin !== undefined &&
+  (origin.at <= (heard.get(origin.writer) ?? 0) || found.has(nameOfFound(origin)));

@@ -4,7 +4,7 @@ import type { BrokerHooks } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
-import { wasFound } from './found-messages.ts';
+import { isKnown } from './found-messages.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { DeliveryTerms, Session } from './session.ts';
@@ -50,10 +50,11 @@ export function createOutbound(options: {
 
   /** Of a session that another process had: it waits, or was found in the log already. */
   function isHeldBack(session: Session, delivery: Delivery, terms: DeliveryTerms): boolean {
-    const { waiting, found } = session.catchUp ?? {};
+    const { catchUp: state } = session;
+    const waiting = state?.waiting;
     // Of a group, what is claimed was not found by anybody else.
-    const isFound = terms.share === undefined && found !== undefined;
-    if (waiting === undefined) return isFound && wasFound(found, delivery.message);
+    const mayBeKnown = terms.share === undefined && terms.qos > 0 && state !== undefined;
+    if (waiting === undefined) return mayBeKnown && isKnown(state, delivery.message);
     if (waiting.length >= mqttLimits.deliveriesWaitingMax) {
       drop('queue_full');
       return true;

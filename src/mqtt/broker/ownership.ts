@@ -135,7 +135,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       }
       const session = registry.find(one.key);
       if (session === undefined) continue;
-      if (isContinued) holdBack(session);
+      if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
     const keys = claimed.map(({ key }) => key);

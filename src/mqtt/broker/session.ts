@@ -72,6 +72,8 @@ export interface CatchUp {
   waiting: (() => void)[] | undefined;
   /** The names of messages that were found: they may come once more. */
   readonly found: Set<string>;
+  /** Up to where its queue had each writer's messages when this process got it. */
+  readonly heard: ReadonlyMap<number, number>;
 }
 
 const packetIdMax = 65_535;
