@@ -148,7 +148,7 @@ function frameText(gaps: readonly number[]): string {
 
 async function measureMany(stage: Stage): Promise<void> {
   for (let from = 0; from < manyDevices; from += 100) {
-    const ids = Array.from({ length: 100 }, (_, index) => `plot-${from + index}`);
+    const ids = Array.from({ length: 100 }, (_, index) => `parcel-${from + index}`);
     const made = ids.map((id) => send(stage, '/devices', { id, sensors: [{ id: 'TC' }] }));
     await Promise.all(made);
   }
@@ -160,8 +160,8 @@ async function measureMany(stage: Stage): Promise<void> {
   await page.goto('/');
   await page.locator('a.card').first().waitFor();
   const start = performance.now();
-  await page.getByRole('searchbox').fill('plot-4321');
-  await page.locator('a.card[href="/devices/plot-4321"]').waitFor();
+  await page.getByRole('searchbox').fill('parcel-4321');
+  await page.locator('a.card[href="/devices/parcel-4321"]').waitFor();
   report('desktop: search among them', ms(performance.now() - start));
   await page.context().close();
 }
